@@ -91,7 +91,7 @@ def test_the_reference_can_be_chosen(scored: pl.DataFrame) -> None:
     assert one.differences["good"].delta == one.scores["good"].value - one.scores["bad"].value
 
 
-def test_averages_stand_where_all_their_datasets_are(make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]) -> None:
+def test_averages_are_given_where_all_their_datasets_are(make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]) -> None:
     names = [*STS_YEARS, "sts-benchmark", "sick-r"]
     parts = [make_part(name, {"one": 20 + 5 * seed}, seed=seed) for seed, name in enumerate(names)]
     scored = add_model(add_model(pair_table(parts), "twin", 1.0, 0), "other", 2.0, 1)
@@ -121,13 +121,13 @@ def test_pairs_that_a_model_did_not_score_are_left_out_for_all(scored: pl.DataFr
         pl.when(pl.col("pair") > 9).then("bad@2"), twin=pl.when(pl.col("pair") == 50).then(float("nan")).otherwise("twin")
     )
     one = compare_models(holes, [TWIN, BAD]).slices[0]
-    kept = scored.filter(pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50)
+    remaining = scored.filter(pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50)
     assert one.pairs == 89
-    assert one.scores["twin"].value == pytest.approx(correlate(kept, "twin", "all"))
+    assert one.scores["twin"].value == pytest.approx(correlate(remaining, "twin", "all"))
     assert one.notes == ("11 of 100 pairs left out, not scored by twin, bad@2",)
 
 
-def test_a_slice_that_nobody_scored_is_undefined(scored: pl.DataFrame) -> None:
+def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None:
     absent = {name: pl.lit(None, dtype=pl.Float64) for name in ("twin", *BAD.members)}
     one = compare_models(scored.with_columns(**absent), [TWIN, BAD]).slices[0]
     assert one.pairs == 0
@@ -146,7 +146,7 @@ def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl
     assert np.isnan(one.differences["twin"].delta)
 
 
-def test_progress_is_told_slice_by_slice(scored: pl.DataFrame) -> None:
+def test_progress_is_reported_slice_by_slice(scored: pl.DataFrame) -> None:
     seen: list[tuple[int, int]] = []
     compare_models(scored, [TWIN], by="source", progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]

@@ -33,8 +33,8 @@ def test_differences_of_accuracies_vary_as_in_an_explicit_bootstrap() -> None:
     assert difference.test == "dyadic"
 
 
-def test_few_discordant_items_are_no_difference() -> None:
-    """Equal models that disagree on few items are told apart in at most one of twenty samples, as by McNemar's exact test."""
+def test_few_discordant_items_do_not_make_a_difference() -> None:
+    """Equal models that disagree on few items are found to differ in at most one of twenty samples, as by McNemar's exact test."""
     rng, rejected = np.random.default_rng(0), 0
     gold = np.zeros(200, np.int64)
     for _ in range(600):

@@ -26,10 +26,10 @@ PAIRS = pl.DataFrame(
 )
 
 
-def kept(text: str) -> list[int]:
+def rows_found(text: str) -> list[int]:
     found = PAIRS.filter(compile_expression(text, PAIRS.columns))["pair"].to_list()
     one_by_one = rows_that_hold(compile_terms(text, PAIRS.columns), PAIRS)
-    assert PAIRS.filter(pl.Series(one_by_one))["pair"].to_list() == found  # whatever the order in which the terms are asked
+    assert PAIRS.filter(pl.Series(one_by_one))["pair"].to_list() == found  # whatever the order in which the terms are evaluated
     return found
 
 
@@ -98,7 +98,7 @@ def kept(text: str) -> list[int]:
     ],
 )
 def test_filter_keeps_matching_pairs(text: str, rows: list[int]) -> None:
-    assert kept(text) == rows
+    assert rows_found(text) == rows
 
 
 @pytest.mark.parametrize(

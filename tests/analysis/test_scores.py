@@ -45,7 +45,7 @@ def test_pair_table_names_a_split_that_is_not_test(make_part: Callable[..., Part
     assert pair_table(parts)["dataset"].unique(maintain_order=True).to_list() == ["sts-benchmark:train", "sts-benchmark", "mine.tsv"]
 
 
-def test_pair_keys_tell_order_and_boundary_apart() -> None:
+def test_pair_keys_depend_on_order_and_boundary() -> None:
     frame = pl.DataFrame({"sentence1": ["a", "b", "a b", "a"], "sentence2": ["b", "a", "", " b"]})
     assert pair_keys(frame).n_unique() == 4
     assert pair_keys(frame).to_list() == [int(pair_key(*row)) for row in frame.iter_rows()]
@@ -131,9 +131,9 @@ def test_with_scores_equals_a_dictionary_whatever_was_scored_and_how_often(table
     keys = [*rng.choice(table["pair_key"].to_numpy(), count).tolist(), *strangers[: 2 * (count > 0)]]
     values = rng.uniform(-1, 1, len(keys)).astype(np.float32).tolist()
     scores = pl.DataFrame({"pair_key": keys, "similarity": values}, schema=SCORE_COLUMNS)
-    kept = dict(zip(keys, values, strict=True))  # of a key that comes twice, the last
+    last = dict(zip(keys, values, strict=True))  # of a key that comes twice, the last
     found = with_scores(table, {"a": scores, "b": scores.head(len(keys) // 2)})
-    assert found["a"].to_list() == [kept.get(key) for key in table["pair_key"]]
+    assert found["a"].to_list() == [last.get(key) for key in table["pair_key"]]
     assert found.columns == [*table.columns, "a", "b"]
 
 

@@ -49,7 +49,7 @@ def test_p_lies_between_those_of_its_parts_whatever_their_sizes_and_degrees_of_f
         assert found.half_width(1 - found.p(distance)) == pytest.approx(distance, rel=1e-5) or found.p(distance) < 1e-9
 
 
-def test_p_has_no_floor_and_no_value_where_nothing_is_known() -> None:
+def test_p_has_no_lower_bound_and_no_value_where_nothing_is_known() -> None:
     assert 0 < Uncertainty(rows=1e-4, rows_freedom=300, independent=1e-4).p(0.2) < 1e-40
     assert Uncertainty(rows=0.0, rows_freedom=inf, independent=0.0).p(0.0) == 1
     assert isnan(Uncertainty(rows=nan, rows_freedom=nan, independent=nan).p(0.1))

@@ -20,7 +20,7 @@ def refuse(hint: str) -> None:
     raise MissingError("no file 'x'", hint=hint)
 
 
-def test_each_ending_is_told_apart_and_the_cases_after_it_are_run() -> None:
+def test_each_ending_is_recognised_and_the_cases_after_it_are_run() -> None:
     calls: dict[str, tuple[Callable[[], object], str]] = {
         "fine": (lambda: None, "accepted"),
         "refused": (lambda: refuse("get it"), "two lines"),

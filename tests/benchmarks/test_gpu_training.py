@@ -81,7 +81,7 @@ def test_fewer_pairs_are_of_the_same_corpora_in_proportion() -> None:
 
 
 @pytest.mark.slow
-def test_a_batch_has_as_many_pairs_as_it_is_told() -> None:
+def test_a_batch_has_the_requested_number_of_pairs() -> None:
     once, twice = (train(TINY, MACHINE, pairs=TINY.scaled(2_000), seconds=600.0, batch=size) for size in (BATCH, 2 * BATCH))
     assert once.steps == pytest.approx(2 * twice.steps, abs=2)
 

@@ -11,7 +11,7 @@ from embedlab.training.order import epoch_batches, group_rows
 PAIRS = 32_000
 
 
-def test_pairs_are_as_many_as_asked_for_and_their_classes_as_frequent() -> None:
+def test_pairs_are_as_many_as_requested_and_their_classes_as_frequent() -> None:
     pairs = nli_pairs({"snli": PAIRS})
     assert len(pairs) == PAIRS
     assert pairs["label"].value_counts()["count"].max() <= PAIRS / 3 + 1

@@ -1,4 +1,4 @@
-"""Learnt relatedness against loops written with torch's own layer and loss."""
+"""Trained relatedness against loops written with torch's own layer and loss."""
 
 import copy
 
@@ -18,11 +18,12 @@ SCORES = (0.0, 0.4, 1.0, 2.3, 3.5, 4.999, 5.0)
 def test_a_score_becomes_the_two_grades_beside_it_as_in_tai() -> None:
     expected = np.zeros((len(SCORES), 5))
     for row, score in enumerate(SCORES):
+        whole = int(score)
         for grade in range(1, 6):
-            if grade == np.floor(score) + 1:
-                expected[row, grade - 1] = score - np.floor(score)
-            if grade == np.floor(score):
-                expected[row, grade - 1] = np.floor(score) - score + 1
+            if grade == whole + 1:
+                expected[row, grade - 1] = score - whole
+            if grade == whole:
+                expected[row, grade - 1] = whole - score + 1
     np.testing.assert_allclose(score_distributions(SCORES), expected, atol=1e-6)
 
 
@@ -77,12 +78,12 @@ def test_the_fit_is_that_of_torchs_own_layer_and_loss(passes: int, monkeypatch: 
     monkeypatch.setattr(relatedness, "MAX_CHECKS", -(-(PASSES + 1) // passes))
     features, gold = rated()
     train, dev, test = np.arange(80), np.arange(80, 110), np.arange(110, 150)
-    told: list[int] = []
-    fitted = fit_relatedness(features, gold, train, dev, seed=3, progress=lambda done, _: told.append(done))
+    reported: list[int] = []
+    fitted = fit_relatedness(features, gold, train, dev, seed=3, progress=lambda done, _: reported.append(done))
     model, best = slow_fit(features, gold, train, dev, seed=3)
     assert fitted.dev == pytest.approx(best, abs=1e-6)
     np.testing.assert_allclose(fitted.predict(features[test]), expected_grades(model, features[test]), atol=1e-4)
-    assert told == list(range(1, len(told) + 1))
+    assert reported == list(range(1, len(reported) + 1))
 
 
 def test_features_that_say_nothing_still_give_a_regression() -> None:

@@ -1,4 +1,4 @@
-"""`embedlab compare` on several tasks: tested item by item, kept, and only what is missing evaluated."""
+"""`embedlab compare` on several tasks: tested item by item, stored, and only what is missing evaluated."""
 
 import shutil
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["--data", str(folder), "--offline", "--allow-partial", "--setting", "exact", "--threads", "1", "--json"]
 
 
-def kept(cache: Path, dataset: str) -> list[Outcomes]:
+def stored_outcomes(cache: Path, dataset: str) -> list[Outcomes]:
     return [Outcomes.load(path) for path in sorted(cache.glob(f"models/*/evaluations/transfer-exact/{dataset}.parquet"))]
 
 
@@ -38,7 +38,7 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     assert first.code == 0, first.err
     rows = {(row["task"], row["slice"], row["metric"]): row for row in first.rows if row["model"] == models[1]}
     assert list(rows) == [("transfer", "sst2", "accuracy"), ("transfer", "mrpc", "accuracy"), ("transfer", "mrpc", "f1")]
-    right = [(one.items["gold"] == one.items["predicted"]).to_numpy() for one in kept(tmp_path / "cache", "sst2")]
+    right = [(one.items["gold"] == one.items["predicted"]).to_numpy() for one in stored_outcomes(tmp_path / "cache", "sst2")]
     assert rows["transfer", "sst2", "accuracy"]["test"] == "dyadic"
     closed = embedlab("compare", *models, "--task", "sst2", "--test", "mcnemar", *corpora).row(model=models[1])
     assert closed["p"] == pytest.approx(mcnemar(*right))
@@ -51,11 +51,11 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     selected: list[Sequence[str]] = []
     evaluate_task = answers.evaluate_task
 
-    def watched(task: str, spec: object, settings: Settings, start_progress: object, names: Sequence[str], setting: object) -> object:
+    def recorded(task: str, spec: object, settings: Settings, start_progress: object, names: Sequence[str], setting: object) -> object:
         selected.append(tuple(names))
         return evaluate_task(task, spec, settings, start_progress, names, setting)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(answers, "evaluate_task", watched)
+    monkeypatch.setattr(answers, "evaluate_task", recorded)
     assert embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora).json == first.json
     assert selected == []
     more = embedlab("compare", *models, "--task", "sst2", "--task", "mr", *corpora)
@@ -129,7 +129,7 @@ def test_outcomes_that_were_lost_are_made_again(embedlab: Embedlab, corpora: lis
     again = embedlab(*words)
     assert again.json == first.json
     assert again.row(model=f"{tiny_encoder}?pooling=cls")["p"] is not None
-    assert len(kept(tmp_path / "cache", "mr")) == 2
+    assert len(stored_outcomes(tmp_path / "cache", "mr")) == 2
 
 
 def test_a_task_whose_parts_are_not_evaluated_alone_is_stored_as_a_whole(
@@ -154,11 +154,11 @@ def test_a_set_of_probing_files_that_grew_is_compared_again(embedlab: Embedlab, 
     assert {row["slice"] for row in grown.rows} >= {"mine-probing/past-present", "mine-probing/tree-depth"}
 
 
-def test_a_run_and_a_copy_of_its_folder_keep_apart_what_they_have_learnt(
+def test_a_run_and_a_copy_of_its_folder_have_training_texts_of_their_own(
     embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(tiny_encoder, copy)
     embedlab("compare", f"{tiny_encoder}?pooling=mean", f"{tiny_encoder}?pooling=cls", "--task", "mr", *corpora)
     embedlab("compare", f"{copy}?pooling=mean", f"{copy}?pooling=cls", "--task", "mr", *corpora)
-    assert {one.model for one in kept(tmp_path / "cache", "mr")} == {f"{copy}?pooling=mean", f"{copy}?pooling=cls"}
+    assert {one.model for one in stored_outcomes(tmp_path / "cache", "mr")} == {f"{copy}?pooling=mean", f"{copy}?pooling=cls"}

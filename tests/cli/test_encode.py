@@ -199,7 +199,7 @@ def test_another_input_or_model_is_not_gone_on_with(embedlab: Embedlab, lines: P
     assert "going on" not in again.err
 
 
-def test_a_file_that_is_there_is_replaced_only_when_asked(embedlab: Embedlab, lines: Path, model: str) -> None:
+def test_an_existing_file_is_replaced_only_on_request(embedlab: Embedlab, lines: Path, model: str) -> None:
     Path("v.npy").write_bytes(b"another model's")
     refused = embedlab("encode", model, "lines.txt", "-o", "v.npy")
     assert refused.code == 2
@@ -273,7 +273,7 @@ def test_what_cannot_be_read_is_named_with_its_line(
     assert len(answer.err.splitlines()) == 2
 
 
-def test_only_line_feeds_part_the_lines_of_a_text_and_a_byte_order_mark_is_no_word(embedlab: Embedlab, model: str) -> None:
+def test_only_line_feeds_part_the_lines_of_a_text_and_a_byte_order_mark_is_not_a_word(embedlab: Embedlab, model: str) -> None:
     Path("a.txt").write_bytes(b"\xef\xbb\xbfa\rb\r\n\nc\x0bd\n")
     assert embedlab("encode", model, "a.txt", "-o", "v.parquet").code == 0
     assert pl.read_parquet("v.parquet")["sentence"].to_list() == ["a\rb", "", "c\x0bd"]
@@ -341,9 +341,9 @@ def test_the_cache_is_listed_and_cleared_and_nothing_else(embedlab: Embedlab, mo
     kinds = {row["kind"] for row in embedlab("cache", "ls", "--json").rows}
     assert {"embeddings", "models"} <= kinds
     assert embedlab("cache", "clear").code == 2
-    kept = len(embedlab("cache", "ls", "--json").rows)
+    entries = len(embedlab("cache", "ls", "--json").rows)
     cleared = embedlab("cache", "clear", "--yes", "--json")
-    assert (cleared.code, cleared.json["deleted"], cleared.json["folder"]) == (0, kept, "kept")
+    assert (cleared.code, cleared.json["deleted"], cleared.json["folder"]) == (0, entries, "kept")
     assert embedlab("cache", "ls", "--json").rows == []
     assert Path("kept/mine.txt").exists()
 

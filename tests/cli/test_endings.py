@@ -1,4 +1,4 @@
-"""How a command ends when its answer is undefined, its disk is full, or it is told to stop."""
+"""How a command ends when its answer is undefined, its disk is full, or it is stopped."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def test_a_full_disk_behind_stdout_is_one_clear_line() -> None:
     assert ended.stderr.startswith("embedlab: error: no space left to write the answer")
 
 
-# Typer is loaded before the program stands, numpy by a command that is at work.
+# Typer is loaded before the program is built, numpy by a command that is at work.
 @pytest.mark.parametrize(
     ("number", "loaded", "word"),
     [

@@ -91,8 +91,8 @@ def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> N
     call = ("pairs", "dice", "--dataset", "mine.tsv", "--json")
     assert [row["pair"] for row in embedlab(*call, "--sort", "gold", "--limit", "2").rows] == [4, 0]
     assert [row["pair"] for row in embedlab(*call, "--sort", "-gold", "--limit", "2").rows] == [2, 3]
-    kept = embedlab(*call, "--where", "gold>3 -football").rows
-    assert {row["pair"] for row in kept} == {0, 1}
+    rows = embedlab(*call, "--where", "gold>3 -football").rows
+    assert {row["pair"] for row in rows} == {0, 1}
     assert embedlab(*call, "--where", "glod>3").code == 2
     assert embedlab(*call, "--where", "gold>3 and -football", "--limit", "1").json["title"].startswith("2 of 5 pairs match, 1 shown")
     assert embedlab(*call, "--where", "gold>9").json["title"].startswith("0 of 5 pairs match")

@@ -125,7 +125,7 @@ def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: GridPlan, tmp_pa
     assert "cannot write" in capsys.readouterr().err
 
 
-def test_cells_that_fail_are_told_with_their_reasons_and_end_the_grid_with_1(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("embedlab.workflows.grid.run.run_local", partial(run_local, program=STAND_IN))
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}))
     ended = CliRunner().invoke(app, ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
@@ -230,7 +230,9 @@ def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(plan: Grid
     assert "`embedlab grid status --sample mine`" in capsys.readouterr().err
 
 
-def test_a_failed_cell_is_no_time_to_come(plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_cell_adds_nothing_to_the_remaining_time(
+    plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     run_stand_in(plan)
     assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == ["2 done, 1 failed"]
@@ -270,7 +272,7 @@ def test_the_table_says_how_its_numbers_were_made(
     assert "‡" not in "".join(answer(capsys, "table", "mine", "--sample", "--score", "sts13").splitlines()[:10])
 
 
-def test_the_table_names_cells_that_were_judged_on_other_data(
+def test_the_table_names_cells_that_were_evaluated_on_other_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -16,7 +16,7 @@ WORDS = ("evaluate", "org/model?pooling=mean", "--sample", "--threads", "1", "--
 
 @pytest.fixture
 def snapshots(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """What the hub's main is, and was; the first of them is what it gives, and nothing is on this machine before it was asked."""
+    """What the hub's main is, and was; the first of them is what it gives, and nothing is on this machine before the first request."""
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     newer = tmp_path / "newer"
     shutil.copytree(tiny_encoder, newer)

@@ -37,27 +37,27 @@ def mine(finished_run: RunFolder, tiny_encoder: Path) -> str:
 
 
 @pytest.mark.parametrize("command", [["evaluate"], ["compare"], ["compare", "--by", "source"]])
-def test_pooling_precision_and_seeds_are_told_once_beside_scores_of_pairs(
+def test_pooling_precision_and_seeds_are_reported_once_beside_scores_of_pairs(
     embedlab: Embedlab, mine: str, my_pairs: str, tiny_encoder: Path, command: list[str]
 ) -> None:
     cls = f"{tiny_encoder}?pooling=cls"
     words = [*command, mine, cls, "--task", my_pairs, *BF16]
     answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err
-    told = [note for note in answer.json["notes"] if "precision" in note]
-    assert told == [
+    notes = [note for note in answer.json["notes"] if "precision" in note]
+    assert notes == [
         "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds",
         f"{cls}: pooling cls, max tokens 128, precision bf16",
     ]
     for written in ("table", "markdown"):
-        assert all(note in embedlab(*words, "--notes", "--format", written).out for note in told), written
+        assert all(note in embedlab(*words, "--notes", "--format", written).out for note in notes), written
         lines = [line.removeprefix("- ") for line in embedlab(*words, "--format", written).out.splitlines()]
         assert any(line.startswith("mine: ") and "mean of 2 seeds; pooling mean; trained in float32" in line for line in lines)
         assert {"tiny?pooling=cls: pooling cls", "precision bf16"} <= set(lines)  # the precision is that of both
-    assert all(note in embedlab(*words, "--format", "csv").err for note in told)
+    assert all(note in embedlab(*words, "--format", "csv").err for note in notes)
 
 
-def test_pooling_and_precision_are_told_once_where_several_tasks_are_compared(
+def test_pooling_and_precision_are_reported_once_where_several_tasks_are_compared(
     embedlab: Embedlab, my_pairs: str, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     write_sst2(tmp_path / "data")
@@ -66,13 +66,13 @@ def test_pooling_and_precision_are_told_once_where_several_tasks_are_compared(
     for more in ([], ["--task", my_pairs]):
         answer = embedlab(*words, *more, "--json")
         assert answer.code == 0, answer.err
-        told = [note for note in answer.json["notes"] if note.startswith(f"{cls}: pooling")]
-        assert told == [f"{cls}: pooling cls, max tokens 128, precision bf16"]
+        notes = [note for note in answer.json["notes"] if note.startswith(f"{cls}: pooling")]
+        assert notes == [f"{cls}: pooling cls, max tokens 128, precision bf16"]
         assert "transfer: classifiers in the setting 'exact'" in answer.json["notes"]
     assert "sts: aggregated by 'all'" in answer.json["notes"]
 
 
-def test_the_page_of_a_comparison_tells_pooling_and_precision(embedlab: Embedlab, my_pairs: str, tiny_encoder: Path) -> None:
+def test_the_page_of_a_comparison_shows_pooling_and_precision(embedlab: Embedlab, my_pairs: str, tiny_encoder: Path) -> None:
     answer = embedlab("compare", "dice", f"{tiny_encoder}?pooling=cls", "--task", my_pairs, *BF16, "--html", "page.html")
     assert answer.code == 0, answer.err
     assert "pooling cls, max tokens 128, precision bf16" in Path("page.html").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_the_page_of_a_comparison_tells_pooling_and_precision(embedlab: Embedlab
 
 @pytest.mark.parametrize("mark", ["partial", "sample"])
 @pytest.mark.parametrize("command", [["score", "A cat.", "A dog."], ["nearest", "A cat.", "lines.txt"]])
-def test_typed_sentences_are_judged_with_marks_pooling_precision_and_seeds(
+def test_typed_sentences_are_scored_with_marks_pooling_precision_and_seeds(
     embedlab: Embedlab, mine: str, tmp_path: Path, command: list[str], mark: str
 ) -> None:
     (tmp_path / "lines.txt").write_text("A dog barks.\nA cat sleeps.\n")
@@ -90,8 +90,8 @@ def test_typed_sentences_are_judged_with_marks_pooling_precision_and_seeds(
     answer = embedlab(*command, "--model", mine, *BF16, "--json")
     assert answer.code == 0, answer.err
     assert answer.json["title"].endswith(f" [{mark}]")
-    told = {"partial": "mine: trained on partial snli train: 3 of 9 rows", "sample": SAMPLE_NOTE}[mark]
-    assert answer.json["notes"] == [told, "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds"]
+    note = {"partial": "mine: trained on partial snli train: 3 of 9 rows", "sample": SAMPLE_NOTE}[mark]
+    assert answer.json["notes"] == [note, "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds"]
 
 
 def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
@@ -99,7 +99,7 @@ def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
     assert (answer["title"], answer["notes"]) == ("A cat. / A dog.", ["dice: precision float32"])
 
 
-def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: str, my_pairs: str, finished_run: RunFolder) -> None:
+def test_pairs_say_which_of_them_a_model_was_trained_on(embedlab: Embedlab, mine: str, my_pairs: str, finished_run: RunFolder) -> None:
     training_text = pl.DataFrame({"sentence1": ["a DOG", "It rains."], "sentence2": ["A cat", "The sun shines."]})
     for seed in (1, 2):
         KnownText.of([training_text]).write(RunFolder(finished_run.path.with_name(f"seed-{seed}")).training_text_file)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("quick_fits", "small_world")
 
 LOADERS = ("load_encoder", "load_cached", "load_scorer", "scorer_for", "load_trainable")
-# Fits of one classifier are enough: the others are judged by the same lines.
+# Fits of one classifier are enough: the others are evaluated by the same lines.
 SELECTION = {"transfer": ("--task", "trec"), "probing": ("--task", "coordination-inversion")}
 QUICK = ("--setting", "exact", "--threads", "1", "--json", "--quiet")
 
@@ -42,7 +42,7 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("task", [name for name in task_names() if name not in {"sts", "glue", "mteb"}])
-def test_judging_opens_nothing_that_was_not_opened_before_the_first_model(
+def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
     task: str, embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before: set[tuple[str, str | None]] = set()

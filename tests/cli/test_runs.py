@@ -43,7 +43,7 @@ def test_ls_survives_damaged_run_folders(embedlab: Embedlab, finished_run: RunFo
     assert rows[1]["state"] == ("crashed" if damage == "half" else "unreadable")
 
 
-def test_sample_runs_are_kept_apart(embedlab: Embedlab, finished_run: RunFolder) -> None:
+def test_sample_runs_are_stored_apart(embedlab: Embedlab, finished_run: RunFolder) -> None:
     assert embedlab("runs", "ls", "--sample", "--json").rows == []
     finished_run.path.parents[1].rename("runs-sample")
     assert len(embedlab("runs", "ls", "--sample", "--json").rows) == 1
@@ -58,7 +58,7 @@ def test_a_hint_names_the_place_that_was_typed(embedlab: Embedlab, finished_run:
     assert "mine@1" in embedlab(*shlex.split(command)[1:]).out
 
 
-def test_show_tells_recipe_data_and_marks(embedlab: Embedlab, finished_run: RunFolder) -> None:
+def test_show_prints_recipe_data_and_marks(embedlab: Embedlab, finished_run: RunFolder) -> None:
     facts = embedlab("runs", "show", "mine", "--json").json
     assert facts["state"] == "finished"
     assert [(part["name"], part["split"], part["rows"]) for part in facts["data"]] == [("snli", "train", 3)]

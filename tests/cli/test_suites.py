@@ -1,4 +1,4 @@
-"""Evaluations besides `sts`: shown side by side, kept, and refused by name."""
+"""Evaluations besides `sts`: shown in one table, stored, and refused by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 QUIET = ("--data", "data", "--offline", "--allow-partial", "--threads", "1", "--json", "--quiet")
 
 
-def test_geometry_is_shown_for_each_model_and_kept(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_geometry_is_shown_for_each_model_and_stored(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ["evaluate", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "geometry", "--sample", "--json"]
     answer = CliRunner().invoke(app, words, catch_exceptions=False)
@@ -60,7 +60,7 @@ def test_every_suite_says_how_its_numbers_were_made(embedlab: Embedlab, tiny_enc
     assert note.endswith("precision bf16")
 
 
-def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_second_evaluation_on_the_same_data_shows_the_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_probing(Path("data/probing_own/tree_depth.txt"))
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "own-probing", "--setting", "exact", *QUIET[:-1])
     first, second = embedlab(*words), embedlab(*words)
@@ -132,7 +132,7 @@ def test_a_folder_that_says_it_has_no_head_is_refused_before_torch_is_needed(emb
     assert "| torch\n" not in refused.stderr
 
 
-def test_a_second_evaluation_of_named_datasets_shows_what_is_kept_of_them(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_second_evaluation_of_named_datasets_shows_their_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_mr(Path("data"))
     write_mrpc(Path("data"))
     model, quiet = f"{tiny_encoder}?pooling=mean", ("--setting", "exact", *QUIET[:-1])
@@ -165,7 +165,7 @@ def test_a_copy_of_a_model_does_not_inherit_its_evaluations(embedlab: Embedlab, 
     assert "as it was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
 
 
-def test_a_setting_does_not_part_a_task_without_settings_from_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_setting_does_not_part_a_task_without_settings_from_its_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "geometry", "--sample", "--json")
     first, second = embedlab(*words), embedlab(*words, "--setting", "exact")
     assert second.rows == first.rows
@@ -189,7 +189,7 @@ def test_a_number_that_is_undefined_is_shown_as_absent(embedlab: Embedlab, tiny_
     assert [cell.strip() for cell in hubness.strip("|").split("|")][-1] == "–"
 
 
-def test_what_is_missing_is_told_again_beside_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_what_is_missing_is_reported_again_beside_the_stored_scores(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_mr(Path("data"))
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "transfer", "--setting", "exact", *QUIET[:-1])
     first, second = embedlab(*words), embedlab(*words)
@@ -216,7 +216,7 @@ def test_a_probing_line_of_no_split_ends_with_file_and_line(embedlab: Embedlab, 
     assert "odd.txt, line 2: split 'dev' is none of tr, va, te" in answer.err
 
 
-def test_all_tells_what_does_not_apply(embedlab: Embedlab) -> None:
+def test_all_reports_what_does_not_apply(embedlab: Embedlab) -> None:
     answer = embedlab("evaluate", "dice", "--suite", "all", "--sample", "--json")
     assert "transfer does not apply: 'dice' has no vectors" in answer.err
     assert answer.json["title"].startswith("Spearman x 100 [sample]")

@@ -61,7 +61,7 @@ def test_json_is_read_as_exactly_what_the_file_holds(embedlab: Embedlab, sentenc
     assert {row["sentence"] for row in answer.rows} == {f"a dog {EVIL}", "=HYPERLINK(1) dog", "-negated\tdog"}
 
 
-def test_csv_text_is_no_formula_and_its_numbers_stay_numbers(embedlab: Embedlab, sentences: Path) -> None:
+def test_csv_text_is_not_a_formula_and_its_numbers_stay_numbers(embedlab: Embedlab, sentences: Path) -> None:
     answer = embedlab("nearest", "dog", str(sentences), "-m", "dice", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     assert {row["sentence"] for row in rows} == {f"a dog {SHOWN}", "'=HYPERLINK(1) dog", "'-negated\tdog"}
@@ -127,11 +127,11 @@ def test_a_locale_of_ascii_alone_ends_no_command(sentences: Path) -> None:
 
 
 def test_quiet_leaves_the_answer_alone(embedlab: Embedlab, sentences: Path) -> None:
-    told = embedlab("nearest", "dog", str(sentences), "-m", "dice")
-    assert "--notes shows 1 more note" in told.out
+    answer = embedlab("nearest", "dog", str(sentences), "-m", "dice")
+    assert "--notes shows 1 more note" in answer.out
     assert "dice: precision float32" in embedlab("nearest", "dog", str(sentences), "-m", "dice", "--notes").out
     quiet = embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q")
-    assert quiet.out.splitlines() == told.out.splitlines()[: len(quiet.out.splitlines())]
+    assert quiet.out.splitlines() == answer.out.splitlines()[: len(quiet.out.splitlines())]
     assert "--notes" not in quiet.out
     assert quiet.err == ""
     assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json["notes"] == ["dice: precision float32"]

@@ -157,10 +157,10 @@ def test_dry_run_prints_a_recipe_that_can_be_trained_and_an_example(embedlab: Em
 
 
 def test_dry_run_is_one_object_in_json(embedlab: Embedlab) -> None:
-    told = embedlab("train", "snli-supcl", "--sample", "--dry-run", "--set", "optim.lr=1e-4", "--json").json
-    assert told["recipe"]["stage"][0]["optim"]["lr"] == 1e-4
-    (stage,) = told["stages"]
-    assert stage["batch_size"] == told["recipe"]["stage"][0]["optim"]["batch_size"]
+    answer = embedlab("train", "snli-supcl", "--sample", "--dry-run", "--set", "optim.lr=1e-4", "--json").json
+    assert answer["recipe"]["stage"][0]["optim"]["lr"] == 1e-4
+    (stage,) = answer["stages"]
+    assert stage["batch_size"] == answer["recipe"]["stage"][0]["optim"]["batch_size"]
     assert stage["steps"] > 0
     assert stage["example"][0]["role"] == "anchor"
 

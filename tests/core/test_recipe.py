@@ -205,7 +205,7 @@ def test_no_typed_value_is_more_than_a_line_that_names_its_key(override: str, me
 
 
 @pytest.mark.parametrize("tasks", ["3", "{ a = 3 }"])
-def test_tasks_that_are_no_tables_are_refused(tasks: str, tmp_path: Path) -> None:
+def test_tasks_that_are_not_tables_are_refused(tasks: str, tmp_path: Path) -> None:
     path = with_line(tmp_path, "summary = ", f"tasks = {tasks}\nsummary = ")
     with pytest.raises(UsageError, match="'tasks' are not tables"):
         load_recipe(path, ["data.task=a"])

@@ -45,7 +45,7 @@ def test_an_unusable_variable_is_refused_by_name(variable: str, text: str, expec
         load_settings({}, environment={variable: text}, folder=tmp_path)
 
 
-def test_the_key_of_an_endpoint_is_no_setting_and_stops_no_command(tmp_path: Path) -> None:
+def test_the_key_of_an_endpoint_is_not_a_setting_and_stops_no_command(tmp_path: Path) -> None:
     settings = load_settings({}, environment={"EMBEDLAB_API_KEY": "s3cret"}, folder=tmp_path)
     assert "s3cret" not in repr(settings)
 
@@ -94,7 +94,7 @@ def test_sample_runs_live_beside_the_real_ones() -> None:
     assert Settings(runs=Path("a/runs")).runs_folder == Path("a/runs")
 
 
-def test_the_cache_folder_is_where_it_is_asked_for_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_cache_folder_follows_the_environment_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
     settings, origins = load_settings({}, environment={}, folder=tmp_path)
     assert settings.cache.is_relative_to(tmp_path / "elsewhere")
@@ -126,7 +126,7 @@ def test_a_key_with_a_hyphen_suggests_the_one_with_an_underscore(tmp_path: Path)
     assert caught.value.hint == "did you mean 'allow_partial'?"
 
 
-def test_a_section_of_pyproject_that_is_no_table_is_refused(tmp_path: Path) -> None:
+def test_a_section_of_pyproject_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool]\nembedlab = 3\n")
     with pytest.raises(UsageError, match=r"pyproject\.toml: 3: not a table"):
         load_settings({}, environment={}, folder=tmp_path)

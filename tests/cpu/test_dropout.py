@@ -27,9 +27,9 @@ def test_the_rate_is_dropped_and_the_mean_stays_in_each_place_of_a_word_of_bits(
 
 def test_neighbours_are_dropped_independently() -> None:
     torch.manual_seed(1)
-    kept = (drop(torch.ones(1_000_000), 0.5) > 0).float()
+    mask = (drop(torch.ones(1_000_000), 0.5) > 0).float()
     for apart in (1, 2, 3, 4, 8):
-        assert abs(float((kept[:-apart] * kept[apart:]).mean()) - 0.25) < 3e-3
+        assert abs(float((mask[:-apart] * mask[apart:]).mean()) - 0.25) < 3e-3
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
@@ -90,5 +90,5 @@ def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(archi
     for module in encoder.backbone.modules():
         if isinstance(module, nn.Dropout):
             assert isinstance(module, BitDropout)
-            module.p = 1e-6  # rounds to nothing, but is asked for
+            module.p = 1e-6  # rounds to nothing, but is requested
     torch.testing.assert_close(encoder.forward_tokens(ids, mask), expected, rtol=1e-5, atol=1e-6)

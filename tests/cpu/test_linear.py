@@ -85,7 +85,7 @@ def test_bf16_rounds_once_where_torch_rounds_before_gelu_too() -> None:
 
 
 @needs_bf16
-def test_gradients_in_bf16_are_those_of_autocast_kept_in_float32() -> None:
+def test_gradients_in_bf16_are_those_of_autocast_stored_in_float32() -> None:
     plain, fast, states = both()
     goal, found = torch.randn(3, 200, 2 * WIDE), []
     for block in (plain, fast):
@@ -111,7 +111,7 @@ def test_a_frozen_layer_passes_the_gradient_on_and_has_none() -> None:
     assert fast.dense.weight.grad is None
 
 
-def test_a_changed_weight_is_laid_out_anew() -> None:
+def test_a_changed_weight_is_packed_again() -> None:
     plain, fast, states = both()
     optimizer = torch.optim.AdamW(fast.parameters(), lr=0.1, fused=True)
     for change in ("step", "load", "replace", "data"):
@@ -132,13 +132,13 @@ def test_a_changed_weight_is_laid_out_anew() -> None:
             torch.testing.assert_close(after, F.gelu(F.linear(states, fast.dense.weight, fast.dense.bias)), rtol=1e-4, atol=2e-5)
 
 
-def test_an_unchanged_weight_is_laid_out_once_and_freed_on_request() -> None:
+def test_an_unchanged_weight_is_packed_once_and_freed_on_request() -> None:
     _, fast, states = both()
     with torch.inference_mode():
         fast(states)
-        kept = fast.dense._cached  # type: ignore[union-attr]
+        packed = fast.dense._cached  # type: ignore[union-attr]
         fast(states)
-    assert fast.dense._cached is kept is not None  # type: ignore[union-attr]
+    assert fast.dense._cached is packed is not None  # type: ignore[union-attr]
     forget_weights(fast)
     assert fast.dense._cached is None  # type: ignore[union-attr]
 

@@ -92,14 +92,14 @@ def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> 
     assert packed.columns.tolist() == [0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4]
 
 
-def test_a_pack_is_filled_up_with_tokens_of_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pack_is_padded_with_tokens_of_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
     packed = pack_sentences(MASK, is_padded=True)
     assert len(packed.places) == len(packed.columns) == MASK.sum() + 3
     assert sum(packed.sizes) == MASK.sum()
 
 
-def test_packs_of_an_encoder_that_onednn_multiplies_are_filled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packs_of_an_encoder_that_onednn_multiplies_are_padded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "can_multiply", lambda kind: True)
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
     encoder = encoder_of(tmp_path / "model", "bert", hidden=products.SMALL)
@@ -109,7 +109,7 @@ def test_packs_of_an_encoder_that_onednn_multiplies_are_filled_up(tmp_path: Path
     assert tokens == [MASK.sum() + 3]
 
 
-def test_packs_of_an_encoder_too_narrow_for_onednn_are_not_filled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packs_of_an_encoder_too_narrow_for_onednn_are_not_padded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: pytest.fail("nothing is multiplied by it"))
     encoder_of(tmp_path / "model", "bert").forward_tokens(IDS, MASK)
 

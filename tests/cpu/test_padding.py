@@ -1,4 +1,4 @@
-"""Where states lie when sentences are filled up: nothing is lost, nothing is added, and few lengths are left."""
+"""Where states lie when sentences are padded: nothing is lost, nothing is added, and few lengths are left."""
 
 import torch
 
@@ -53,7 +53,7 @@ def test_a_sentence_comes_back_from_where_it_was_put_and_what_follows_is_zero() 
                 assert not back[-2:].any()
 
 
-def test_blocks_of_short_sentences_are_filled_up_to_a_multiple_of_them_which_attend_to_something() -> None:
+def test_blocks_of_short_sentences_are_padded_to_a_multiple_of_them_which_attend_to_something() -> None:
     layout = padded_layout(SPANS, HEADS, 4)
     assert layout.key_places.shapes == ((4 * HEADS, FILL), (4 * HEADS, 2 * FILL))
     assert not any(filling[3:].any() for filling in layout.fillings)
@@ -61,7 +61,7 @@ def test_blocks_of_short_sentences_are_filled_up_to_a_multiple_of_them_which_att
     assert layout.key_places.spread_over_zero(states).sum() == states.sum()
 
 
-def test_where_one_token_of_each_sentence_asks_it_still_does() -> None:
+def test_where_one_token_of_each_sentence_is_a_query_it_still_is() -> None:
     layout = padded_layout(FIRSTS, HEADS)
     assert layout.query_places.shapes == ((3 * HEADS, 1), (3 * HEADS, 1))
     assert layout.key_places.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))

@@ -1,4 +1,4 @@
-"""int8: near float32, told as such, under a fingerprint of its own, and never trained."""
+"""int8: near float32, reported as such, under a fingerprint of its own, and never trained."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ INT8 = Machine(device=torch.device("cpu"), precision="int8", threads=1)
 SENTENCES = ["a man sleeps", "a dog runs in the park", "two children play"]
 
 
-def test_int8_vectors_are_near_and_are_told_apart(tiny_encoder: Path) -> None:
+def test_int8_vectors_are_near_and_have_a_fingerprint_of_their_own(tiny_encoder: Path) -> None:
     exact, short = (load_transformer(str(tiny_encoder), here, wishes=Wishes(pooling="mean", max_tokens=32)) for here in (MACHINE, INT8))
     one, other = exact.encode(SENTENCES), short.encode(SENTENCES)
     error = np.linalg.norm(one - other, axis=1) / np.linalg.norm(one, axis=1)

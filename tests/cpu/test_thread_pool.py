@@ -17,33 +17,33 @@ def _two_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def test_every_piece_is_done_with_one_thread_and_told() -> None:
+def test_every_piece_is_done_with_one_thread_and_reported() -> None:
     seen: list[tuple[int, int]] = []
-    told: list[int] = []
+    reported: list[int] = []
 
     def work(piece: int) -> Iterator[int]:
         seen.append((piece, torch.get_num_threads()))
         yield from range(piece)
 
-    run_in_threads(work, range(5), told.append)
+    run_in_threads(work, range(5), reported.append)
     assert sorted(seen) == [(piece, 1) for piece in range(5)]
-    assert sum(told) == 0 + 1 + 3 + 6
+    assert sum(reported) == 0 + 1 + 3 + 6
     assert torch.get_num_threads() == 2
 
 
-def test_two_pieces_are_under_way_at_once_and_told_where_they_were_asked_for() -> None:
+def test_two_pieces_are_under_way_at_once_and_reported_in_the_thread_that_started_them() -> None:
     both = Barrier(2, timeout=60)
     workers: set[int] = set()
-    tellers: set[int] = set()
+    reporters: set[int] = set()
 
     def work(piece: int) -> Iterator[int]:
         workers.add(get_ident())
         both.wait()
         yield piece
 
-    run_in_threads(work, range(2), lambda _: tellers.add(get_ident()))
+    run_in_threads(work, range(2), lambda _: reporters.add(get_ident()))
     assert len(workers) == 2
-    assert tellers == {get_ident()}
+    assert reporters == {get_ident()}
 
 
 @pytest.mark.parametrize("is_callers", [True, False], ids=["the-callers", "a-helpers"])
@@ -63,7 +63,7 @@ def test_an_error_in_one_piece_stops_the_others(is_callers: bool) -> None:
     assert torch.get_num_threads() == 2
 
 
-def test_who_is_told_can_stop_all_pieces() -> None:
+def test_progress_can_stop_all_pieces() -> None:
     started: list[int] = []
 
     def work(piece: int) -> Iterator[int]:
@@ -71,11 +71,11 @@ def test_who_is_told_can_stop_all_pieces() -> None:
         while True:
             yield piece
 
-    def tell(done: int) -> None:
+    def stop(done: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_in_threads(work, range(9), tell)
+        run_in_threads(work, range(9), stop)
     assert len(started) <= 2
     assert torch.get_num_threads() == 2
 
@@ -91,9 +91,9 @@ def test_the_threads_are_divided_among_the_pieces_at_once(threads: int, most: in
         seen.append((get_ident(), torch.get_num_threads()))
         yield piece
 
-    told: list[int] = []
-    run_in_threads(work, range(2 * at_once), told.append, most=most)
-    assert sorted(told) == list(range(2 * at_once))
+    reported: list[int] = []
+    run_in_threads(work, range(2 * at_once), reported.append, most=most)
+    assert sorted(reported) == list(range(2 * at_once))
     assert len({worker for worker, _ in seen}) == at_once
     assert {own for _, own in seen} == {each}
     assert torch.get_num_threads() == threads

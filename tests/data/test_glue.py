@@ -34,7 +34,7 @@ def test_test_files_have_no_labels(tmp_path: Path) -> None:
     assert source.open("glue-cola", "test").frame.rows() == [("It rained.", None), ("Rained it.", None)]
 
 
-def test_mrpc_may_stand_in_the_file_that_glue_cuts_its_test_file_from(tmp_path: Path) -> None:
+def test_mrpc_may_lie_in_the_file_that_glue_cuts_its_test_file_from(tmp_path: Path) -> None:
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
     source = write(tmp_path, "MRPC/msr_paraphrase_test.txt", f"\ufeff{header}\n1\t8\t9\tOne.\tTwo.\n")
     assert source.open("glue-mrpc", "test").frame.rows() == [("One.", "Two.", None)]

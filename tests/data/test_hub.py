@@ -1,4 +1,4 @@
-"""Whether the hub can be reached is asked once, and a hub that cannot be is said at once."""
+"""Whether the hub can be reached is checked once, and an unreachable hub is reported at once."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from embedlab.data import hub
 from embedlab.data.source import Source
 
 
-def test_an_unreachable_hub_is_asked_once_and_names_every_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_hub_is_tried_once_and_the_error_names_every_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
     selected: list[str] = []
 
     def refuse(request: object, timeout: float) -> None:

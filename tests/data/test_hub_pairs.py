@@ -1,4 +1,4 @@
-"""Scored pairs of any dataset on the hub, read from small repositories in its own layout; the real hub is never asked."""
+"""Scored pairs of any dataset on the hub, read from small repositories in its own layout; the real hub is never called."""
 
 from collections.abc import Callable
 from pathlib import Path

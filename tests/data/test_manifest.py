@@ -44,7 +44,7 @@ def test_empty_sentences_are_odd_where_the_published_corpus_has_none() -> None:
     assert corpus_differences("sts", frame, Expected(rows=2, empty=None)) == []
 
 
-def test_unknown_sources_are_no_odd_balance() -> None:
+def test_unknown_sources_do_not_make_the_balance_odd() -> None:
     frame = pl.DataFrame({"source": [None, None]}, schema={"source": pl.String})
     assert corpus_differences("sts", frame, Expected(rows=2, classes={"x": 2})) == []
 

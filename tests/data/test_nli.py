@@ -20,7 +20,7 @@ def test_the_official_fields_are_read_whatever_else_a_line_holds(write: Write) -
     assert rows.skipped == {}
 
 
-def test_a_byte_order_mark_before_the_first_line_is_no_fault(write: Write) -> None:
+def test_a_byte_order_mark_before_the_first_line_is_accepted(write: Write) -> None:
     rows = read_jsonl([write("a.jsonl", f"\ufeff{line('neutral')}\r\n{line('entailment')}\r\n")])
     assert rows.frame["label"].to_list() == ["neutral", "entailment"]
 
@@ -50,7 +50,7 @@ def test_pairs_without_an_agreed_label_are_skipped_and_counted(write: Write) -> 
         ("\n\n", "is empty"),
     ],
 )
-def test_a_fault_is_told_with_file_and_line(write: Write, content: str | bytes, fault: str) -> None:
+def test_a_fault_is_reported_with_file_and_line(write: Write, content: str | bytes, fault: str) -> None:
     path = write("bad.jsonl", content)
     with pytest.raises(MissingError) as caught:
         read_jsonl([path])
@@ -70,19 +70,19 @@ def test_counterfactual_pairs_keep_their_quotes(write: Write) -> None:
     assert read_tsv([path]).frame.rows() == [('"a" b', 'c "d', "neutral")]
 
 
-def test_a_strange_counterfactual_label_is_told_with_its_line(write: Write) -> None:
+def test_a_strange_counterfactual_label_is_reported_with_its_line(write: Write) -> None:
     path = write("a.tsv", "sentence1\tsentence2\tgold_label\na\tb\tneutral\na\tb\tmaybe\n")
     with pytest.raises(MissingError, match=r"a\.tsv, line 3: label 'maybe' is none of"):
         read_tsv([path])
 
 
-def test_a_short_counterfactual_line_is_told_with_its_number(write: Write) -> None:
+def test_a_short_counterfactual_line_is_reported_with_its_number(write: Write) -> None:
     path = write("a.tsv", "sentence1\tsentence2\tgold_label\na\tb\tneutral\na\tb\n")
     with pytest.raises(MissingError, match=r"a\.tsv, line 3: 2 tab-separated fields"):
         read_tsv([path])
 
 
-def test_the_whole_of_multinli_dev_is_here(shared_data: Path) -> None:
+def test_the_whole_of_multinli_dev_is_read(shared_data: Path) -> None:
     path = shared_data / "MultiNLI/multinli_1.0_dev_matched.jsonl"
     assert read_jsonl([path]).frame["label"].value_counts(sort=True).rows() == [
         ("entailment", 3479),

@@ -78,7 +78,7 @@ def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) 
         ("p.jsonl", JSON_PAIR.replace(": 1", ": " + "9" * 5_000) + "\n", "line 1: "),
     ],
 )
-def test_a_fault_is_told_with_file_and_line(write: Write, name: str, content: str | bytes, fault: str) -> None:
+def test_a_fault_is_reported_with_file_and_line(write: Write, name: str, content: str | bytes, fault: str) -> None:
     path = write(name, content)
     with pytest.raises(MissingError) as caught:
         Source().open(str(path))
@@ -91,7 +91,7 @@ def test_a_whole_surrogate_pair_is_a_character(write: Write) -> None:
     assert part.frame["sentence1"].to_list() == ["😀"]
 
 
-def test_bytes_in_a_parquet_file_are_no_sentences(tmp_path: Path) -> None:
+def test_bytes_in_a_parquet_file_are_not_sentences(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     FRAME.with_columns(sentence1=pl.Series([b"\xff", b"a"])).write_parquet(path)
     with pytest.raises(MissingError, match="sentence1 holds lists, tables or bytes"):

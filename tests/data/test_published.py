@@ -19,7 +19,7 @@ def state(sha256: dict[str, str], *, rows: int = 500, partial: bool = False, emp
     return asdict(found)
 
 
-def test_a_file_of_another_content_is_told_from_the_published_one() -> None:
+def test_a_file_of_another_content_is_distinguished_from_the_published_one() -> None:
     published = published_hashes()[SICK]
     assert content_of({SICK: published}) == "published"
     assert content_of({SICK: published, "SNLI/snli_1.0_dev.jsonl": "0" * 64}) == "unrecorded"

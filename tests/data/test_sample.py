@@ -110,11 +110,11 @@ def test_swapped_roles_keep_the_words() -> None:
     assert similarity(scene, swapped) < 0.6
 
 
-def test_a_scene_can_be_told_in_many_ways() -> None:
+def test_a_scene_can_be_described_in_many_ways() -> None:
     rng = Random(0)
     scene = Scene(agent=AGENTS["dog"], action=ENCOUNTERS["chasing"], target=AGENTS["cat"])
-    told = {word_scene(scene, rng) for _ in range(200)}
-    assert {"the dog is chasing the cat", "a feline is being pursued by a hound"} <= told
+    descriptions = {word_scene(scene, rng) for _ in range(200)}
+    assert {"the dog is chasing the cat", "a feline is being pursued by a hound"} <= descriptions
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_get_offline_or_of_what_no_hub_has_is_refused(tmp_path: Path) -> None:
     assert "zenodo" in caught.value.hint
 
 
-def test_offline_never_asks_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_never_calls_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the hub was asked")
 

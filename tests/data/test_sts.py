@@ -44,7 +44,7 @@ def test_input_and_gold_of_different_lengths_are_refused_with_both_counts(write:
         ("", "", "is empty"),
     ],
 )
-def test_a_fault_is_told_with_file_and_line(write: Write, pairs: str | bytes, gold: str, fault: str) -> None:
+def test_a_fault_is_reported_with_file_and_line(write: Write, pairs: str | bytes, gold: str, fault: str) -> None:
     with pytest.raises(MissingError, match=fault):
         read_year(year_files(write, pairs, gold), sources=["headlines"])
 

@@ -20,7 +20,7 @@ def test_a_triplet_is_an_anchor_a_positive_and_a_negative(write: Write) -> None:
         read_triplets([write("t.csv", "sent0,sent1,hard_neg\na,b,c\na,,c\n")])
 
 
-def test_a_faulty_triplet_is_told_with_the_line_that_it_begins_at(write: Write) -> None:
+def test_a_faulty_triplet_is_reported_with_the_line_that_it_begins_at(write: Write) -> None:
     with pytest.raises(MissingError, match="line 4: an empty sentence"):
         read_triplets([write("t.csv", 'sent0,sent1,hard_neg\na,"b\nb",c\na,,c\n')])
     with pytest.raises(MissingError, match="line 3: 2 fields: the header has 3"):
@@ -31,12 +31,12 @@ def test_a_faulty_triplet_is_told_with_the_line_that_it_begins_at(write: Write) 
         read_triplets([write("t.csv", "sent0,sent1,hard_neg\n")])
 
 
-def test_blank_lines_are_no_triplets(write: Write) -> None:
+def test_blank_lines_are_not_triplets(write: Write) -> None:
     path = write("t.csv", "sent0,sent1,hard_neg\na,b,c\n\nd,e,f\n\n")
     assert read_triplets([path]).frame.rows() == [("a", "b", "c"), ("d", "e", "f")]
 
 
-def test_blank_lines_are_no_sentences(write: Write) -> None:
+def test_blank_lines_are_not_sentences(write: Write) -> None:
     rows = read_whole_lines([write("s.txt", "one\n\ntwo\twords\n")])
     assert rows.frame["sentence"].to_list() == ["one", "two\twords"]
     assert rows.skipped == {"blank line": 1}

@@ -19,7 +19,7 @@ def write(folder: Path, first: int, step: int, count: int) -> None:
     for start in range(first, first + step * count, step):
         numbers = np.arange(start, start + 200)
         cache.store(sentence_keys([f"sentence {number}" for number in numbers]), vectors_of(numbers), numbers % 2 == 0)
-        print(start, flush=True)  # noqa: T201 - tells the test how far it is
+        print(start, flush=True)  # noqa: T201 - shows the test how far it is
 
 
 if __name__ == "__main__":

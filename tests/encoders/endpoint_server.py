@@ -4,7 +4,7 @@
 
 prints its port. `good` answers; `flaky` first answers 429, then 500, then drops the connection; `down` always answers 503; `key` wants the
 key "s3cret"; `shapes`, `text`, `infinite`, `order`, `twice` and `lengths` answer with something else, `busy` with an error of status 200,
-`moved` with another address; GET tells how many texts and requests were answered.
+`moved` with another address; GET returns how many texts and requests were answered.
 """
 
 import json
@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
         """Be quiet."""
 
     def do_GET(self) -> None:
-        """Tell the counts."""
+        """Return the counts."""
         self._answer(200, counts)
 
     def do_POST(self) -> None:

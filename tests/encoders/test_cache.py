@@ -188,7 +188,7 @@ def test_the_encoder_in_use_stays_under_the_limit_by_losing_its_oldest_segments(
     assert not (tmp_path / "other").exists()
 
 
-def test_what_is_known_is_told_without_its_vectors(tmp_path: Path) -> None:
+def test_what_is_known_is_listed_without_its_vectors(tmp_path: Path) -> None:
     put(open_cache(tmp_path), np.arange(0, 50))
     put(open_cache(tmp_path), np.arange(40, 60))
     assert open_cache(tmp_path).knows(keys_of(np.arange(80))).tolist() == [number < 60 for number in range(80)]

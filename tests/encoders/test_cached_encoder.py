@@ -42,15 +42,15 @@ def test_a_second_process_would_compute_nothing_and_report_the_same(
 ) -> None:
     first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
     vectors = first.encode(sentences)
-    told = []
-    assert (second.encode(sentences[::-1], lambda done, total: told.append((done, total))) == vectors[::-1]).all()
+    reported = []
+    assert (second.encode(sentences[::-1], lambda done, total: reported.append((done, total))) == vectors[::-1]).all()
     assert computed == [len(sentences)]
     assert first.facts == second.facts
     assert second.facts.truncated >= 1
-    assert told == [(len(sentences), len(sentences))]
+    assert reported == [(len(sentences), len(sentences))]
 
 
-def test_only_new_sentences_are_computed_in_pieces_that_are_kept(
+def test_only_new_sentences_are_computed_in_pieces_that_are_cached(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cached_encoder, "SENTENCES_PER_SAVE", 8)
@@ -82,13 +82,13 @@ def test_other_weights_pooling_normalisation_or_precision_are_never_served(
     assert len({load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}) == len(variants)
 
 
-def test_sentences_are_kept_longest_first_without_being_read_again(
+def test_sentences_are_cached_longest_first_without_being_read_again(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
 ) -> None:
     first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
     assert isinstance(first, CachedEncoder)
     first.store(sentences)
-    assert first.facts.truncated == 0  # nobody has used a vector yet
+    assert first.facts.truncated == 0  # no caller has used a vector yet
     second.encode(sentences)
     assert computed == [len(sentences)]
     assert second.facts.truncated >= 1
@@ -122,7 +122,7 @@ def test_the_length_of_vectors_is_known_without_the_weights(
     assert encoder.dim == encoder.encode(["a dog"]).shape[1]
 
 
-def test_no_cache_is_kept_where_its_size_is_zero(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_no_cache_is_written_where_its_size_is_zero(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     (spec,) = resolve(str(small_bert), tmp_path).members
     load_encoder(spec, cpu, cache=tmp_path / "cache", cache_gib=0).encode(["a dog"])
     assert not (tmp_path / "cache").exists()

@@ -212,7 +212,7 @@ def test_something_that_is_neither_folder_nor_hub_id_is_missing(cpu: Machine) ->
         load_transformer("not/a/model", cpu)
 
 
-def test_text_is_lower_cased_where_sentence_transformers_is_told_to(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+def test_text_is_lower_cased_where_sentence_transformers_does_so(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
     from tokenizers.normalizers import BertNormalizer
 

@@ -30,14 +30,15 @@ def test_concat_puts_one_after_the_other() -> None:
     assert concat([ONE, TWO]).tolist() == [[3, 4, 0, 2], [0, 0, 0, 1]]
 
 
-def test_a_combined_encoder_combines_and_tells_progress_over_all_parts() -> None:
-    told = []
+def test_a_combined_encoder_combines_and_reports_progress_over_all_parts() -> None:
+    reported = []
     encoder = CombinedEncoder(name="both", kind="concat", parts=[words("one", ONE), words("two", TWO)])
     assert (
-        encoder.encode(["b", "a", "b"], lambda done, total: told.append((done, total))).tolist() == concat([ONE, TWO])[[1, 0, 1]].tolist()
+        encoder.encode(["b", "a", "b"], lambda done, total: reported.append((done, total))).tolist()
+        == concat([ONE, TWO])[[1, 0, 1]].tolist()
     )
     assert encoder.dim == 4
-    assert told == [(2, 4), (4, 4)]
+    assert reported == [(2, 4), (4, 4)]
     assert encoder.facts.words == 2
 
 

@@ -9,7 +9,7 @@ from embedlab.core.settings import Device, Settings
 from embedlab.encoders.device import has_bf16_units, keep_freed_memory, machine
 
 
-def test_evaluation_is_float32_unless_asked_otherwise() -> None:
+def test_evaluation_is_float32_by_default() -> None:
     assert machine(Settings(device="cpu")).precision == "float32"
     assert machine(Settings(device="cpu", precision="bf16")).precision == "bf16"
 
@@ -53,7 +53,7 @@ def test_a_device_that_is_not_there_is_missing(device: Device, monkeypatch: pyte
         machine(Settings(device=device))
 
 
-def test_threads_are_those_asked_for() -> None:
+def test_threads_are_as_many_as_requested() -> None:
     before = torch.get_num_threads()
     try:
         assert machine(Settings(device="cpu", threads=1)).threads == torch.get_num_threads() == 1
@@ -62,11 +62,13 @@ def test_threads_are_those_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("largest", "kept"),
+    ("largest", "expected"),
     [(2**31 - 1, {"map": 2**31 - 1, "trim": 2**31 - 1}), (2**25, {"map": 2**25, "trim": 2**31 - 1}), (0, {})],
     ids=["glibc", "glibc before 2.35", "a library that refuses"],
 )
-def test_freed_memory_is_kept_as_far_as_the_library_lets(largest: int, kept: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freed_memory_stays_with_the_process_as_far_as_the_library_lets(
+    largest: int, expected: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     found: dict[str, int] = {}
 
     def mallopt(parameter: int, size: int) -> int:
@@ -78,7 +80,7 @@ def test_freed_memory_is_kept_as_far_as_the_library_lets(largest: int, kept: dic
 
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(mallopt=mallopt))
     keep_freed_memory()
-    assert found == kept
+    assert found == expected
 
 
 def test_a_library_without_that_setting_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str, wor
 
 @pytest.mark.parametrize("value", [float("nan"), None, "a", [1.0], True, 1e39])
 @pytest.mark.parametrize("row", [0, 3])
-def test_a_similarity_that_is_no_number_is_refused_wherever_it_is(tmp_path: Path, value: object, row: int) -> None:
+def test_a_similarity_that_is_not_a_number_is_refused_wherever_it_is(tmp_path: Path, value: object, row: int) -> None:
     path = predictions(tmp_path, [*GOLD[:row], value, *GOLD[row + 1 :]])
     with pytest.raises(EmbedlabError, match=f"row {row} of 'cosine_scores' is "):
         score_part("mteb", f"{path}#sts16", PART)

@@ -20,12 +20,12 @@ def selected(*models: str, number: int = 1) -> dict[str, Any]:
 
 def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -> None:
     encoder = f"{tiny_encoder}?pooling=mean"
-    told = list(PairWorker(settings).answer(selected("dice", "no-such-model", encoder)))
-    assert [answer["model"] for answer in told] == ["dice", "no-such-model", encoder]
-    assert told[0]["similarity"] == pytest.approx(2 / 3)
-    assert "no-such-model" in told[1]["error"]
-    assert told[1]["hint"]
-    assert -1 <= told[2]["similarity"] <= 1
+    answers = list(PairWorker(settings).answer(selected("dice", "no-such-model", encoder)))
+    assert [answer["model"] for answer in answers] == ["dice", "no-such-model", encoder]
+    assert answers[0]["similarity"] == pytest.approx(2 / 3)
+    assert "no-such-model" in answers[1]["error"]
+    assert answers[1]["hint"]
+    assert -1 <= answers[2]["similarity"] <= 1
 
 
 def test_a_model_is_loaded_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

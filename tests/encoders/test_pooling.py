@@ -31,7 +31,7 @@ def test_pooling_equals_a_loop_over_the_tokens_that_are_there(name: Pooling) -> 
 
 
 @pytest.mark.parametrize("name", shipped_names("poolings"))
-def test_what_stands_at_padded_places_changes_nothing(name: Pooling) -> None:
+def test_values_at_padded_places_change_nothing(name: Pooling) -> None:
     mask = torch.tensor([[1, 1, 0, 0]])
     tokens = torch.randn(1, 4, 3)
     spoiled = tokens.masked_fill(mask.unsqueeze(-1) == 0, torch.inf)

@@ -67,7 +67,7 @@ def test_weights_that_are_not_whole_are_refused_by_name(
         load_transformer(str(folder), cpu)
 
 
-def test_a_pooling_layer_counted_positions_and_a_language_models_head_are_no_part_of_an_encoder(
+def test_a_pooling_layer_counted_positions_and_a_language_models_head_are_not_part_of_an_encoder(
     folder: Path, cpu: Machine, sentences: list[str]
 ) -> None:
     before = load_transformer(str(folder), cpu).encode(sentences)
@@ -166,7 +166,7 @@ def test_the_types_that_are_like_bert_have_its_tensors(model_type: str) -> None:
     assert encoder_tensors(model_type) == encoder_tensors("bert")
 
 
-def test_half_a_head_is_refused_and_none_is_no_head(folder: Path) -> None:
+def test_half_a_head_is_refused_and_an_absent_one_gives_none(folder: Path) -> None:
     change_weights(folder, without("transform.dense"))
     with pytest.raises(MissingError, match=r"lacks tensors 'cls\.predictions\.transform\.dense\.bias', '.*weight' for"):
         load_language_model(folder)

@@ -6,7 +6,7 @@ from embedlab.encoders.tokens import budget_batches, gather_rows
 ROWS = [[5, 6, 7], [], [8], [9, 10]]
 
 
-def test_padded_rows_are_those_asked_for_filled_up_on_the_right() -> None:
+def test_padded_rows_are_the_selected_ones_padded_on_the_right() -> None:
     ids, mask = gather_rows(ROWS, np.zeros(4, bool)).padded([3, 0, 2], pad=99)
     assert ids.tolist() == [[9, 10, 99], [5, 6, 7], [8, 99, 99]]
     assert mask.tolist() == [[1, 1, 0], [1, 1, 1], [1, 0, 0]]
@@ -16,7 +16,7 @@ def test_lengths_count_the_tokens_of_each_row() -> None:
     assert gather_rows(ROWS, np.zeros(4, bool)).lengths.tolist() == [3, 0, 1, 2]
 
 
-def test_lengths_are_counted_once_however_many_batches_ask() -> None:
+def test_lengths_are_counted_once_however_many_batches_need_them() -> None:
     rows = gather_rows(ROWS, np.zeros(4, bool))
     rows.padded([3, 0], pad=0)
     assert rows.lengths is rows.lengths

@@ -62,7 +62,7 @@ def test_a_text_without_any_token_has_a_zero_vector_alone_and_among_others(small
         ),
     ],
 )
-def test_many_batches_are_encoded_side_by_side_to_the_same_vectors(
+def test_many_batches_are_encoded_in_parallel_to_the_same_vectors(
     architectures: dict[str, Path], cpu: Machine, sentences: list[str], architecture: str, precision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = load_transformer(str(architectures[architecture]), replace(cpu, precision=precision))
@@ -102,12 +102,12 @@ def test_each_sentence_is_computed_once_and_progress_reaches_the_end(
     small_bert: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = load_transformer(str(small_bert), cpu)
-    seen, told = [], []
+    seen, reported = [], []
     forward = encoder.forward_tokens
     monkeypatch.setattr(encoder, "forward_tokens", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask))
-    vectors = encoder.encode(["a dog", "a cat", "a dog"], lambda done, total: told.append((done, total)))
+    vectors = encoder.encode(["a dog", "a cat", "a dog"], lambda done, total: reported.append((done, total)))
     assert sum(seen) == 2
-    assert told[-1] == (2, 2)
+    assert reported[-1] == (2, 2)
     assert (vectors[0] == vectors[2]).all()
 
 

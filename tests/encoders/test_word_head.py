@@ -43,10 +43,10 @@ def test_the_head_keeps_nothing_of_a_batch_after_its_step(tiny_encoder: Path) ->
     encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     head = load_word_head(encoder)
     vectors = encoder.forward_tokens(IDS, MASK)
-    kept = weakref.ref(vectors)
+    reference = weakref.ref(vectors)
     head(vectors).sum().backward()
     del vectors
-    assert kept() is None
+    assert reference() is None
 
 
 def test_a_tied_decoder_is_written_once(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_tied_decoder_is_written_once(tmp_path: Path, tiny_encoder: Path) -> N
     assert sizes[0] == pytest.approx(sizes[1], rel=0.01)
 
 
-def test_an_encoder_without_a_head_is_refused_and_its_word_vectors_can_stand_in(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_an_encoder_without_a_head_is_refused_and_its_word_vectors_can_replace_it(tmp_path: Path, tiny_encoder: Path) -> None:
     save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")), card="")
     bare = load_transformer(str(tmp_path / "bare"), MACHINE)
     with pytest.raises(UsageError, match="has no masked-language-model head") as error:

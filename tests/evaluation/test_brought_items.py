@@ -100,7 +100,7 @@ def test_missing_items_are_counted(tmp_path: Path) -> None:
         ("", r"no rows"),
     ],
 )
-def test_a_line_that_is_no_prediction_is_refused_in_one_line(tmp_path: Path, line: str, words: str) -> None:
+def test_a_line_that_is_not_a_prediction_is_refused_in_one_line(tmp_path: Path, line: str, words: str) -> None:
     (tmp_path / "mine.csv").write_text("dataset,item,prediction\n" + line.replace("LABEL", listed("trec")["label"][0]) + "\n")
     with pytest.raises(EmbedlabError, match=words) as raised:
         embedlab.evaluate([f"items:{tmp_path / 'mine.csv'}"], tasks=["trec"], **SAMPLE)

@@ -1,4 +1,4 @@
-"""One pass over the sentences of several tasks, and evaluations that are kept."""
+"""One pass over the sentences of several tasks, and evaluations that are cached."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -41,12 +41,12 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
     settings = Settings(cache=tmp_path / "cache", device="cpu", threads=1)
     texts = [transfer.texts(source, ["mr", "sst2"]), transfer.texts(source, ["mrpc", "sst2"])]
-    told: list[tuple[int, int]] = []
-    encode_once(spec, texts, settings, lambda _: lambda done, total: told.append((done, total)))
+    reported: list[tuple[int, int]] = []
+    encode_once(spec, texts, settings, lambda _: lambda done, total: reported.append((done, total)))
     everything = {sentence for one in texts for column in one.columns for sentence in column}
     assert sorted(selected) == sorted(everything)
     assert [len(sentence) for sentence in selected] == sorted(map(len, selected), reverse=True)
-    assert told[-1] == (len(everything), len(everything))
+    assert reported[-1] == (len(everything), len(everything))
     encode_once(spec, texts, settings, lambda _: lambda done, total: None)
     assert len(selected) == len(everything)
 
@@ -65,12 +65,12 @@ def test_without_a_cache_there_is_no_pass(source: Source, tiny_encoder: Path, tm
     assert not (tmp_path / "cache").exists()
 
 
-def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source: Source, tmp_path: Path) -> None:
+def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(source: Source, tmp_path: Path) -> None:
     opened = open_transfer(source, ["mr", "mrpc"])
     made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
     everything = opened
 
-    def kept(
+    def is_cached(
         name: str = "transfer-exact", model: str = made.model, fingerprint: str = made.fingerprint, opened: OpenedTasks = opened
     ) -> bool:
         spec = ModelSpec(name=model, kind="folder", location="")
@@ -84,14 +84,14 @@ def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source
         return found is not None
 
     made.save(tmp_path)
-    assert kept()
-    assert not kept("transfer")
-    assert not kept(fingerprint="other")
-    assert not kept(opened=open_transfer(source, ["mr"]))
-    assert not kept(model="a copy of it")
+    assert is_cached()
+    assert not is_cached("transfer")
+    assert not is_cached(fingerprint="other")
+    assert not is_cached(opened=open_transfer(source, ["mr"]))
+    assert not is_cached(model="a copy of it")
     replace(made, embedlab="0.0.1").save(tmp_path)
-    assert not kept()
+    assert not is_cached()
     made.save(tmp_path)
     write_mr(source.folder or tmp_path, 13)
     everything = open_transfer(source, ["mr", "mrpc"])
-    assert not kept(opened=everything)
+    assert not is_cached(opened=everything)

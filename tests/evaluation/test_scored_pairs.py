@@ -95,7 +95,7 @@ def slow_source(folder: Path, source: str) -> tuple[list[float], list[float]]:
     return gold, dice
 
 
-def test_a_second_evaluation_computes_nothing_and_other_settings_are_kept_apart(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_second_evaluation_computes_nothing_and_other_settings_are_stored_apart(tiny_encoder: Path, tmp_path: Path) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache")
     name = str(tiny_encoder)
     first = scored([name], settings, ["sts12"])

@@ -1,4 +1,4 @@
-"""Names that a user types, and the evaluations they stand for."""
+"""Names that a user types, and the evaluations that they select."""
 
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def test_the_name_of_a_stored_evaluation_leads_back_to_its_task(name: str, expec
     assert stored_selection(name) == expected
 
 
-def test_an_evaluation_of_some_datasets_is_kept_apart_from_that_of_all() -> None:
+def test_an_evaluation_of_some_datasets_is_stored_apart_from_that_of_all() -> None:
     assert SelectedTask(task="transfer").stored_name("exact") == "transfer-exact"
     assert SelectedTask(task="transfer", names=("trec", "mr")).stored_name("exact") == "transfer-exact/mr+trec"
     assert SelectedTask(task="probing", names=("gum-probing",)).stored_name() == "gum-probing"
@@ -83,10 +83,10 @@ def test_an_unknown_name_suggests_the_nearest(suite: str | None, names: list[str
 
 def test_many_long_names_still_make_a_file_name() -> None:
     names = tuple(f"gum-probing/does-the-sentence-have-property-{number}" for number in range(9))
-    kept = SelectedTask(task="probing", names=names).stored_name()
-    assert len(kept) < 100
-    assert kept == SelectedTask(task="probing", names=names[::-1]).stored_name()
-    assert kept != SelectedTask(task="probing", names=names[1:]).stored_name()
+    name = SelectedTask(task="probing", names=names).stored_name()
+    assert len(name) < 100
+    assert name == SelectedTask(task="probing", names=names[::-1]).stored_name()
+    assert name != SelectedTask(task="probing", names=names[1:]).stored_name()
 
 
 def test_a_set_that_is_named_beside_one_of_its_files_is_the_whole_set() -> None:

@@ -27,7 +27,7 @@ def folder_model(folder: Path) -> ModelSpec:
     return ModelSpec(name=str(folder), kind="folder", location=str(folder))
 
 
-def test_what_a_model_says_of_its_training_text_is_told_and_silence_is_unknown(foreign: Path, tiny_encoder: Path) -> None:
+def test_what_a_model_says_of_its_training_text_is_reported_and_silence_is_unknown(foreign: Path, tiny_encoder: Path) -> None:
     assert training_marks(folder_model(foreign)) == (UNKNOWN_TEXT,)
     assert training_notes(folder_model(foreign)) == (UNKNOWN_TEXT,)
     (foreign / "embedlab.json").write_text(json.dumps({"training_text": ["SNLI", "captions"]}))

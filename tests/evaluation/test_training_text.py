@@ -1,4 +1,4 @@
-"""What a run has seen of the test sets: counted from its own rows, kept with it, followed to where it started, told beside scores."""
+"""What a run has seen of the test sets: counted from its own rows, stored with it, followed to where it started, reported beside scores."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ def recipe(dataset: str, objective: str = "in_batch_contrastive", *, encoder: st
 
 
 def finished(runs: Path, name: str, made_by: Recipe, source: Source) -> RunFolder:
-    """A run that has learnt from its data, without a model that would say anything."""
+    """A run that was trained on its data, without a model that would say anything."""
     run = RunFolder.of(runs, name, 1)
     states = [vars(state) for data in open_stages(made_by, source, 1) for state in data.states]
     plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
@@ -64,7 +64,7 @@ def test_the_sample_world_shares_what_was_put_into_both(tmp_path: Path) -> None:
     assert found.overlap(test) == Overlap(sentences=len(distinct), shared_sentences=len(distinct & known), pairs=4, shared_pairs=3)
 
 
-def test_only_the_rows_that_a_run_drew_count_and_they_are_kept_with_it(tmp_path: Path) -> None:
+def test_only_the_rows_that_a_run_drew_count_and_they_are_stored_with_it(tmp_path: Path) -> None:
     few = recipe("snli", "nli_softmax", rows=20)
     run = finished(tmp_path, "few", few, SAMPLE)
     found = training_text(member(run), SETTINGS).text
@@ -73,14 +73,14 @@ def test_only_the_rows_that_a_run_drew_count_and_they_are_kept_with_it(tmp_path:
     assert found.overlap(data.rows.frame.select("premise", "hypothesis")).shared_pairs == len(data.rows) >= 20
     assert found.overlap(SAMPLE.open("snli", "train").frame).shared_pairs < 60
     assert (KnownText.read(run.training_text_file).pairs == found.pairs).all()
-    # From then on neither recipe nor data is asked again.
+    # From then on neither recipe nor data is read again.
     run.recipe_file.write_text(run.recipe_file.read_text().replace("snli", "multinli"))
     again = training_text(member(run), Settings()).text
     assert again is not None
     assert (again.sentences == found.sentences).all()
 
 
-def test_a_run_that_started_from_another_has_learnt_from_both(tmp_path: Path) -> None:
+def test_a_run_that_started_from_another_has_the_training_text_of_both(tmp_path: Path) -> None:
     first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
     second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
     assert [run.id for run in lineage(member(second))] == ["second@1", "first@1"]
@@ -129,7 +129,7 @@ def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: 
     assert not (fetched / TRAINING / "notebook.parquet").exists()
 
 
-def test_training_data_that_is_not_at_hand_is_told_not_passed_over(tmp_path: Path) -> None:
+def test_training_data_that_is_not_at_hand_is_reported_not_passed_over(tmp_path: Path) -> None:
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
     environment_file = run.environment_file.read_text()
     run.environment_file.write_text(environment_file.replace('"sample": true', '"sample": false'))
@@ -154,11 +154,11 @@ def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
     assert "overlap" in found.marks
 
 
-def test_models_that_are_no_runs_have_learnt_from_nothing_known() -> None:
+def test_models_that_are_not_runs_have_no_known_training_text() -> None:
     assert training_text(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
 
 
-def test_the_note_on_partial_data_tells_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
+def test_the_note_on_partial_data_counts_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
     part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 900, "partial": True}
     run = RunFolder.of(tmp_path, "few", 1)
     made_on = collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part])
@@ -184,7 +184,7 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(tmp_path: Path, sa
     assert training_notes(member(run))[0] == f"trained on 20 rows, {drawn}, of the 90 rows of snli train"
 
 
-def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:
+def test_marks_distinguish_pairs_from_sentences_and_footnotes_count_them() -> None:
     pairs = Overlap(sentences=9, shared_sentences=4, pairs=5, shared_pairs=2)
     sentences = Overlap(sentences=8, shared_sentences=3, pairs=4, shared_pairs=0)
     assert [overlap_mark(one) for one in (pairs, sentences, None, pairs + sentences)] == ["†", "‡", "", "†"]

@@ -13,7 +13,7 @@ import zlib
 
 STEPS = 8
 STEP_S = float(os.environ.get("STEP_S", "0.01"))
-HOLD_AT = int(os.environ.get("HOLD_AT", "-1"))  # the step at which to wait until somebody asks for the end
+HOLD_AT = int(os.environ.get("HOLD_AT", "-1"))  # the step at which to wait until the end is requested
 RUNS = os.environ["EMBEDLAB_RUNS"] + ("-sample" if os.environ["EMBEDLAB_SAMPLE"] == "True" else "")
 is_stopping = False
 

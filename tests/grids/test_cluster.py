@@ -98,7 +98,7 @@ def test_without_ray_the_extra_is_named(plan: GridPlan, folder: GridFolder, monk
     assert "embedlab[ray]" in caught.value.hint
 
 
-def test_an_address_where_nobody_listens_is_refused_at_once(plan: GridPlan, folder: GridFolder) -> None:
+def test_an_address_where_no_process_listens_is_refused_at_once(plan: GridPlan, folder: GridFolder) -> None:
     pytest.importorskip("ray")
     prepare_grid(plan, folder)
     with pytest.raises(MissingError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):

@@ -20,11 +20,11 @@ def waiting(plan: GridPlan) -> list[QueueEntry]:
     return [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
 
 
-def write_run(plan: GridPlan, name: str, told: list[events.Event]) -> None:
+def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
     run = RunFolder.of(plan.place.runs_folder, name, 1)
     run.path.mkdir(parents=True)
     run.recipe_file.write_text(to_toml(from_table(dict(plan.variants[0].recipe), name=name, where="here")))
-    run.events_file.write_text("".join(events.to_line(event) + "\n" for event in told))
+    run.events_file.write_text("".join(events.to_line(event) + "\n" for event in written))
 
 
 def started(time: float, step: int = 0) -> events.Event:
@@ -45,7 +45,7 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
 
 
 @pytest.mark.parametrize(
-    "told",
+    "written",
     [
         [],
         [started(0.0), fast_last_step(5.0)],
@@ -53,8 +53,8 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
     ],
     ids=["nothing", "unfinished", "paused"],
 )
-def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(short_plan: GridPlan, told: list[events.Event]) -> None:
-    write_run(short_plan, "other", told)
+def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(short_plan: GridPlan, written: list[events.Event]) -> None:
+    write_run(short_plan, "other", written)
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
     assert (cost.seconds, cost.measured) == (None, "nothing measured yet")
 

@@ -114,7 +114,7 @@ def test_an_unknown_task_of_an_axis_is_named(tmp_path: Path) -> None:
         plan_of(tmp_path, 'summary = "tasks"\nbase = "glue-finetune"\n[axes]\n"data.task" = ["rtf"]\n')
 
 
-def test_skips_leave_combinations_out(tmp_path: Path) -> None:
+def test_skips_remove_combinations(tmp_path: Path) -> None:
     skip = 'skip = [{ "optim.lr" = [1e-5, 5e-5], "encoder.pooling" = "cls" }]\n'
     plan = plan_of(tmp_path, skip + GRID)
     assert len(plan.variants) == 4
@@ -251,7 +251,7 @@ def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> 
         expand_grid(load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
 
 
-def test_a_grid_over_a_recipe_whose_sections_are_no_tables_is_refused(tmp_path: Path) -> None:
+def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path: Path) -> None:
     recipe = tmp_path / "own.toml"
     recipe.write_text('summary = "x"\nevaluate = 3\n')
     (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "{recipe}"\ntasks = ["sts"]\n')

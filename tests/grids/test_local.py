@@ -44,8 +44,8 @@ def assert_each_done_once(plan: GridPlan, folder: GridFolder) -> None:
     assert Counter(entry.state for entry in entries(folder)) == {"done": len(plan)}
     for cell in plan.cells:
         run = plan.run(cell)
-        told, _ = events.events_after(run.events_file)
-        assert sum(isinstance(event, events.Finished) for event in told) == 1, cell.id
+        log, _ = events.events_after(run.events_file)
+        assert sum(isinstance(event, events.Finished) for event in log) == 1, cell.id
         assert (run.path / "evaluated").read_text() == "sts\n", cell.id
         assert (run.model / "value").read_text() == expected_value(plan, cell.number)
         assert not run.checkpoints.exists()
@@ -175,8 +175,8 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     monkeypatch.setenv("STEP_S", "0.01")
     run_local(short_plan, short_folder, 2, program=STAND_IN)
     assert_each_done_once(short_plan, short_folder)
-    told, _ = events.events_after(short_plan.run(short_plan.cell(1)).events_file)
-    assert sum(isinstance(event, events.Started) for event in told) == 1
+    log, _ = events.events_after(short_plan.run(short_plan.cell(1)).events_file)
+    assert sum(isinstance(event, events.Started) for event in log) == 1
 
 
 def test_workers_end_with_the_process_that_started_them(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ def test_a_file_that_may_not_be_written_is_refused(path: Path) -> None:
 
 @pytest.mark.parametrize("state", ["open", "closed", "half"])
 def test_the_queue_in_another_users_folder_is_read_and_not_written(state: str) -> None:
-    folder = Path(tempfile.mkdtemp())  # pytest's own folders can be entered by nobody else
+    folder = Path(tempfile.mkdtemp())  # pytest's own folders cannot be entered by other users
     program = (
         "import os, sys; from pathlib import Path; from embedlab.grids.queue import Queue\n"
         "from embedlab.core.settings import load_settings\n"
@@ -210,7 +210,7 @@ def test_a_row_that_no_worker_wrote_is_refused_by_file_and_column(path: Path, ch
             queue.entries()
 
 
-def test_pages_that_do_not_hang_together_are_told_in_one_line(path: Path) -> None:
+def test_pages_that_do_not_hang_together_are_reported_in_one_line(path: Path) -> None:
     with Queue(path) as queue:
         queue._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = bytearray(path.read_bytes())
@@ -226,7 +226,7 @@ def test_pages_that_do_not_hang_together_are_told_in_one_line(path: Path) -> Non
 
 
 @pytest.mark.parametrize("value", ["[1, 2]", "[[", "3", '["a"]', "[" * 100_000, "[NaN]"])
-def test_rungs_that_nobody_wrote_are_refused(path: Path, value: str) -> None:
+def test_rungs_of_an_unknown_form_are_refused(path: Path, value: str) -> None:
     with Queue(path) as queue:
         queue._connection.execute("UPDATE facts SET value = ? WHERE key = 'rungs'", (value,))
         with pytest.raises(MissingError, match="'rungs"):

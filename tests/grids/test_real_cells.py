@@ -66,8 +66,8 @@ def test_killed_trainings_end_as_undisturbed_ones(tmp_path: Path, tiny_encoder: 
     assert kills > 2
     assert weights(killed) == weights(undisturbed)
     for cell in killed.cells:
-        told, _ = events.events_after(killed.run(cell).events_file)
-        assert sum(isinstance(event, events.Finished) for event in told) == 1
+        log, _ = events.events_after(killed.run(cell).events_file)
+        assert sum(isinstance(event, events.Finished) for event in log) == 1
 
 
 def made(folder: Path) -> list[str]:

@@ -154,7 +154,7 @@ def test_unfinished_cells_are_counted(plan: GridPlan) -> None:
     assert pivot(plan, ScoreFilter(task="transfer")).rows == ()
 
 
-def test_a_recipe_without_the_axis_stands_first(tmp_path: Path) -> None:
+def test_a_recipe_without_the_axis_comes_first(tmp_path: Path) -> None:
     text = GRID.replace('"snli-ce"', '["snli-ce", "snli-supcl"]').replace(
         '"encoder.pooling" = ["cls", "mean"]', '"objective.weight" = [0.1, 0.5]'
     )
@@ -174,7 +174,7 @@ def test_wrong_axes_and_scores_are_named(plan: GridPlan) -> None:
         pivot(plan, ScoreFilter(), score="sts1")
 
 
-def test_what_cannot_be_told_apart_from_the_best_is_marked(plan: GridPlan) -> None:
+def test_what_cannot_be_distinguished_from_the_best_is_marked(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
     found = pivot(plan, ScoreFilter(), score="sts12")
     marks = {row[0]: (spread.is_best, spread.is_tied) for (row, _), spread in found.spreads.items() if row[1] == "mean"}

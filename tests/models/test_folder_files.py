@@ -50,7 +50,7 @@ def test_a_wrong_shape_is_one_line_that_names_file_and_key(tmp_path: Path, file:
     assert len(error.value.message) < 400
 
 
-def test_bytes_that_are_no_text_and_a_file_without_permission_are_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_that_are_not_text_and_a_file_without_permission_are_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.json").write_bytes(b'{"model_type": "\xff"}')
     with pytest.raises(MissingError, match=r"config\.json: not valid JSON"):
         read_usage(tmp_path)

@@ -31,11 +31,11 @@ def test_converted_weights_are_taken_where_main_has_only_pickled_ones(repository
     assert hub_folder("org/old", offline=True) == repository / "snapshots" / "bbb"
 
 
-def test_a_stated_revision_is_kept_to(repository: Path) -> None:
+def test_a_stated_revision_is_used(repository: Path) -> None:
     assert hub_folder("org/old", "main", offline=True) == repository / "snapshots" / "aaa"
 
 
-def test_online_the_hubs_own_converter_is_asked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_online_the_hubs_own_converter_is_used(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     selected = []
     monkeypatch.setattr(hub, "is_reachable", lambda: True)
     monkeypatch.setattr(hub, "_snapshot", lambda name, revision, offline: selected.append(revision) or repository / "snapshots" / "aaa")
@@ -44,7 +44,9 @@ def test_online_the_hubs_own_converter_is_asked(repository: Path, monkeypatch: p
     assert selected == ["main", "refs/pr/3"]
 
 
-def test_a_hub_that_does_not_answer_is_not_asked_again_for_what_was_downloaded(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_does_not_answer_gets_no_second_request_for_what_was_downloaded(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hub, "is_reachable", lambda: False)
     monkeypatch.setattr("huggingface_hub.HfApi.repo_info", lambda *_, **__: pytest.fail("asked"))
     monkeypatch.setattr("huggingface_hub.HfApi.list_repo_tree", lambda *_, **__: pytest.fail("asked"))

@@ -34,7 +34,7 @@ def test_a_premise_is_not_its_own_negative() -> None:
     assert _members(sets.negatives) == [set(), {0, 2}]
 
 
-def test_another_premise_is_no_negative() -> None:
+def test_another_premise_is_not_a_negative() -> None:
     sets = _sets([(0, 2, ENTAILMENT), (1, 3, ENTAILMENT)])
     assert 1 not in _members(sets.negatives)[0]
 

@@ -1,4 +1,4 @@
-"""The class-contrastive loss against a loop, at its edges, and the views that it asks for."""
+"""The class-contrastive loss against a loop, at its edges, and the views that it needs."""
 
 import math
 
@@ -37,7 +37,7 @@ def test_the_loss_equals_the_loop(labels: list[int], tau: float) -> None:
 def test_the_sum_is_over_the_anchors() -> None:
     vectors, labels = torch.randn(7, 6, dtype=torch.float64), torch.tensor([0, 0, 1, 1, 0, 1, 2])
     mean, total = (class_contrastive_loss(vectors, labels, temperature=0.05, reduction=kind) for kind in ("mean", "sum"))  # type: ignore[arg-type]
-    assert total.item() == pytest.approx(6 * mean.item())  # the last vector has nobody of its class
+    assert total.item() == pytest.approx(6 * mean.item())  # the last vector has no other of its class
 
 
 def test_without_classes_each_view_of_a_text_picks_its_other_views_among_all_others() -> None:
@@ -89,7 +89,7 @@ def test_scores_are_rounded_to_tenths() -> None:
     assert tenths(torch.tensor([0.0, 2.5, 2.533, 2.56, 5.0])).tolist() == [0, 25, 25, 26, 50]
 
 
-def test_a_score_is_learnt_by_squared_error_over_all_views() -> None:
+def test_a_score_is_trained_by_squared_error_over_all_views() -> None:
     objective = Classification(ClassificationOptions(classes="score", joint=True, dropout=(0.0, 0.1), head_dropout=0.0), 8)
     vectors, rows, gold = torch.randn(10, 8), torch.tensor([4, 0, 2]), torch.tensor([1.0, 3.5, 5.0])
     found = objective(vectors, {"joint": rows, "gold": gold})

@@ -16,7 +16,7 @@ COLUMNS = dict(zip(("premise", "hypothesis", "label"), ROWS.T, strict=True))
 
 
 class Embedded(torch.nn.Module):
-    """What sentence-transformers' loss asks of an encoder, on sentences that are embedded already."""
+    """What sentence-transformers' loss needs of an encoder, on sentences that are embedded already."""
 
     device = torch.device("cpu")
 

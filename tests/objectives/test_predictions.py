@@ -68,8 +68,8 @@ def scores(name: str, runs: Path) -> dict[str, float]:
     assert result.evaluation.marks == ("sample",)
     assert {score.split for score in result.evaluation.scores} == {"dev"}
     found = {score.slice: score.value for score in result.evaluation.scores}
-    for kept in result.outcomes:
-        assert (kept.items["gold"] == kept.items["predicted"]).mean() == pytest.approx(found[kept.dataset])
+    for outcome in result.outcomes:
+        assert (outcome.items["gold"] == outcome.items["predicted"]).mean() == pytest.approx(found[outcome.dataset])
     return found
 
 
@@ -127,7 +127,7 @@ def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
     assert found["mean"] == pytest.approx(np.mean([found[name] for name in HEAD_TYPES]))
 
 
-def test_what_has_no_head_is_judged_by_cosines(runs: Path) -> None:
+def test_what_has_no_head_is_evaluated_by_cosines(runs: Path) -> None:
     assert scores("multitask-baseline", runs)["paraphrases"] >= 0.5
     assert list(scores("multitask-baseline", runs)) == ["sentiment", "paraphrases", "sts-course", "mean"]
 

@@ -39,7 +39,7 @@ def test_sentiment_is_the_cross_entropy_of_transformed_vectors() -> None:
     assert found.item() == pytest.approx(expected, abs=1e-5)
 
 
-def test_paraphrases_are_told_by_a_bilinear_form() -> None:
+def test_paraphrases_are_recognised_by_a_bilinear_form() -> None:
     head = ParaphraseHead(ParaphraseOptions(), 8).eval()
     expected = 0.0
     for one, other, label in ((0, 3, 1), (1, 4, 0), (2, 0, 1)):

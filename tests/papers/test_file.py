@@ -31,7 +31,7 @@ def test_every_printed_table_is_covered(paper: str) -> None:
 
 
 @pytest.mark.parametrize("table", SCORED, ids=named)
-def test_every_printed_number_has_one_that_stands_for_it(table: PaperTable) -> None:
+def test_every_printed_number_has_one_of_ours_beside_it(table: PaperTable) -> None:
     points = {(point.row, point.column) for point in table.points}
     lacking = {row for row, source in table.sources.items() if source.lacks}
     numbers = {(row, column) for row, own in table.printed.items() for column, value in own.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Our numbers beside print: units, spreads, which pairs are judged, and how probable their order is."""
+"""Our numbers next to the published values: units, spreads, which pairs are evaluated, and how probable their order is."""
 
 from collections.abc import Mapping
 
@@ -72,7 +72,7 @@ def evaluations() -> Mapping[tuple[str, str], Evaluation]:
     }
 
 
-def test_numbers_stand_in_the_papers_units_beside_print(
+def test_numbers_have_the_papers_units_next_to_the_published_values(
     table: PaperTable, members: dict[tuple[str, str], tuple[Member, ...]], evaluations: Mapping[tuple[str, str], Evaluation]
 ) -> None:
     numbers = numbers_of(table, members, evaluations)
@@ -83,7 +83,7 @@ def test_numbers_stand_in_the_papers_units_beside_print(
     assert (absent.printed, absent.mean, absent.sd, absent.difference) == (64.47, None, None, None)
 
 
-def test_neighbours_and_claims_are_judged_once_each_by_pairs_and_seeds(
+def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
     table: PaperTable,
     members: dict[tuple[str, str], tuple[Member, ...]],
     evaluations: Mapping[tuple[str, str], Evaluation],
@@ -105,7 +105,7 @@ def test_neighbours_and_claims_are_judged_once_each_by_pairs_and_seeds(
     assert (ranking.rows, ranking.kendall.tau) == (3, 1.0)
 
 
-def test_a_row_that_lacks_a_judged_column_is_not_put_in_order(
+def test_a_row_that_lacks_a_compared_column_is_not_put_in_order(
     table: PaperTable,
     members: dict[tuple[str, str], tuple[Member, ...]],
     evaluations: Mapping[tuple[str, str], Evaluation],

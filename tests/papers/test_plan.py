@@ -86,7 +86,7 @@ def test_the_dev_score_of_multitask_is_over_the_datasets_of_the_task() -> None:
     assert MULTITASK == MULTITASK_DATASETS
 
 
-def test_a_key_that_tells_rows_apart_cannot_be_set_for_all(place: GridPlace) -> None:
+def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(place: GridPlace) -> None:
     with pytest.raises(UsageError) as error:
         cells(one("liao", "table6"), place, "objective.weight=0.2")
     assert "'objective.weight'" in error.value.message
@@ -94,16 +94,16 @@ def test_a_key_that_tells_rows_apart_cannot_be_set_for_all(place: GridPlace) -> 
 
 def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
     (table,) = select_tables("tsukagoshi", "table3")
-    kept, out = for_encoder(table, ENCODER)
+    remaining, out = for_encoder(table, ENCODER)
     assert len(out) == 9
     assert all(row.startswith("BERT-large") for row in out)
-    assert {point.row for point in kept.points} == set(kept.sources) == set(table.sources) - set(out)
+    assert {point.row for point in remaining.points} == set(remaining.sources) == set(table.sources) - set(out)
     assert for_encoder(table, None) == (table, ())
     (roberta,) = select_tables("tsukagoshi", "table5")
     assert not any("encoder.model" in source.set for source in for_encoder(roberta, ENCODER)[0].sources.values())
 
 
-def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_what_the_rows_differ_in(place: GridPlace) -> None:
+def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the_rows_differ_in(place: GridPlace) -> None:
     table = one("liao", "table6")
     make_run(place, "mine", "objective.weight=0.1", "optim.lr=3e-5")
     make_run(place, "exact", "objective.weight=0.1")
@@ -117,7 +117,7 @@ def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_wha
     assert "mine" in find_runs_of(table, place.runs_folder, (), ENCODER).values()
 
 
-def test_a_run_without_what_the_whole_table_sets_stands_for_none_of_its_rows(place: GridPlace) -> None:
+def test_a_run_without_what_the_whole_table_sets_belongs_to_none_of_its_rows(place: GridPlace) -> None:
     table = one("liao", "table7")  # along τ, every row with λ = 0.5
     make_run(place, "of-table-6", "objective.weight=0.3", "objective.temperature=1.0")
     make_run(place, "short", "objective.weight=0.5", "objective.temperature=0.1", "data.rows=50")
@@ -136,7 +136,7 @@ def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_s
     assert settings_apart(table, place.runs_folder, found) == {}
 
 
-def test_runs_that_differ_in_more_than_the_rows_are_told(place: GridPlace) -> None:
+def test_runs_that_differ_in_more_than_the_rows_are_reported(place: GridPlace) -> None:
     table = one("liao", "table6")
     make_run(place, "long", "objective.weight=0.1", "optim.epochs=6.0")
     make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5", "data.rows=50")

@@ -25,7 +25,7 @@ def test_every_entry_points_at_exactly_one_printed_row_whose_average_is_the_mean
     assert published_table(row.paper, row.table).filter(**entry["row"]).height == 1
 
 
-def test_a_model_nobody_published_has_no_row() -> None:
+def test_an_unpublished_model_has_no_row() -> None:
     assert published_row("my-run") is None
 
 

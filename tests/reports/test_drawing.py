@@ -59,7 +59,7 @@ def test_equal_plots_give_equal_text() -> None:
 
 
 @pytest.mark.parametrize(("plot", "along"), [(PLOTS[0], 0), (PLOTS[1], 1)], ids=["dots", "lines"])
-def test_a_mark_stands_where_its_number_says_and_one_without_a_number_is_left_out(plot: Plot, along: int) -> None:
+def test_a_mark_is_drawn_at_its_number_and_one_without_a_number_is_left_out(plot: Plot, along: int) -> None:
     found = marks(parsed(plot))
     assert set(found) == {
         "sts12, one: 50.00 [49.00, 51.00]",
@@ -96,7 +96,7 @@ def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) 
 
 
 @pytest.mark.parametrize("make", [lambda name: Series(name=name, values=[1.0])])
-def test_a_dollar_sign_is_no_mathematics(make: Callable[[str], Series]) -> None:
+def test_a_dollar_sign_does_not_begin_mathematics(make: Callable[[str], Series]) -> None:
     root = parsed(Dots(title="d", labels=["$a_b$"], series=[make("$x$"), make("y_z")], axis="$"))
     assert {"$a_b$", "$x$", "y_z", "$"} <= {"".join(element.itertext()) for element in root.iter("text")}
 

@@ -80,14 +80,14 @@ def test_a_minus_is_not_printed_as_a_hyphen(text: str, latex: str) -> None:
     assert cells(to_latex(table(text)))[1][0].replace("−", "-") == text
 
 
-def test_a_row_that_begins_with_a_bracket_or_star_is_no_option_of_the_rule_above() -> None:
+def test_a_row_that_begins_with_a_bracket_or_star_is_not_an_option_of_the_rule_above() -> None:
     latex = to_latex(table("[0.1, 0.5]", "*best"))
     assert "\\midrule\n{}[0.1" in latex
     assert "\\\\\n{}*best" in latex
     assert [row[0] for row in cells(latex)] == ["model", "[0.1, 0.5]", "*best"]
 
 
-def test_numbers_stand_to_the_right_and_what_is_said_is_a_comment() -> None:
+def test_numbers_are_aligned_to_the_right_and_what_is_said_is_a_comment() -> None:
     latex = to_latex(table("x"))
     assert latex.startswith("% A & B\n% two lines\n\\begin{tabular}{lr}\n\\toprule\n")
     assert latex.endswith("\\bottomrule\n\\end{tabular}\n")

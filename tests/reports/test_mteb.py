@@ -76,7 +76,7 @@ def test_results_can_be_brought_again_as_figures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["partial", "sample"])
-def test_what_is_no_whole_corpus_is_not_written_under_mtebs_name(fault: str, tmp_path: Path) -> None:
+def test_what_is_not_a_whole_corpus_is_not_written_under_mtebs_name(fault: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="sts16 is not a complete corpus"):
         write_mteb(tmp_path, evaluation(**{fault: True}))
     assert not list(tmp_path.rglob("STS16.json"))

@@ -68,7 +68,7 @@ def test_a_wrong_shape_is_refused_by_file_and_key(key: str, value: object, wrong
     assert caught.value.message.startswith(f"{path}: damaged: {wrong}")
 
 
-def test_a_score_that_is_no_number_is_refused_by_its_place(tmp_path: Path) -> None:
+def test_a_score_that_is_not_a_number_is_refused_by_its_place(tmp_path: Path) -> None:
     path = evaluation(0.5).save(tmp_path)
     values = json.loads(path.read_text())
     values.pop("checksum", None)

@@ -72,7 +72,7 @@ def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) 
     path.write_bytes(damage.encode() + b"\n\xff\xfe\n" + events.to_line(STEP).encode())
     found = events_after(path)[0]
     assert [event for event in found if not isinstance(event, Damaged)] == [STEP]
-    assert 1 <= len(found[:-1]) <= 2  # the line of bytes that are no text, and what is no table
+    assert 1 <= len(found[:-1]) <= 2  # the line of bytes that are not text, and what is not a table
 
 
 @pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])  # 7 reaches each bit of a byte in turn

@@ -48,7 +48,7 @@ def test_a_run_that_is_not_running_cannot_be_cancelled(run: RunFolder) -> None:
 
 
 @pytest.mark.parametrize(("error", "message"), [(ProcessLookupError, "is not running"), (PermissionError, "belongs to another user")])
-def test_a_process_that_has_just_ended_or_is_another_users_is_told_in_one_line(
+def test_a_process_that_has_just_ended_or_is_another_users_is_reported_in_one_line(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch, error: type[OSError], message: str
 ) -> None:
     def fail(_: int) -> int:
@@ -152,7 +152,7 @@ def test_a_process_that_dies_before_it_begins_leaves_the_run_free(run: RunFolder
         pass
 
 
-def test_a_started_process_begins_the_run_that_was_kept_for_it(run: RunFolder) -> None:
+def test_a_started_process_begins_the_run_that_was_reserved_for_it(run: RunFolder) -> None:
     with run.claim() as claim:
         process = subprocess.Popen(
             [sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True, pass_fds=(claim,)

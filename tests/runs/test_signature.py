@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.errors import MissingError
 from embedlab.runs.signature import SIGNATURE_PARTS, PartValues, Signature, data_part, joined_values, merged, part_differences
 
-# Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are no text, several alphabets.
+# Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are not text, several alphabets.
 PIECES = [
     "|",
     ":",

@@ -15,14 +15,14 @@ STEP = events.Step(time=5.0, stage=0, epoch=0.5, step=3, steps=9, loss=1.2, lr=1
 INTERRUPTED = events.RunInterrupted(time=6.0, step=3)
 
 
-def say(run: RunFolder, *told: events.Event) -> None:
+def say(run: RunFolder, *logged: events.Event) -> None:
     with EventLog(run.events_file) as log:
-        for event in told:
+        for event in logged:
             log.append(event)
 
 
 @pytest.mark.parametrize(
-    ("told", "state"),
+    ("logged", "state"),
     [
         ([], "crashed"),
         ([STARTED, STEP], "crashed"),
@@ -41,8 +41,8 @@ def say(run: RunFolder, *told: events.Event) -> None:
         ([STARTED, events.Finished(step=9), events.Failed(message="no test data", exit_code=3)], "finished"),
     ],
 )
-def test_the_state_of_a_run_nobody_holds_is_its_last_ending(run: RunFolder, told: list[events.Event], state: str) -> None:
-    say(run, *told)
+def test_the_state_of_a_run_without_a_process_is_its_last_ending(run: RunFolder, logged: list[events.Event], state: str) -> None:
+    say(run, *logged)
     assert run_status(run).state == state
 
 
@@ -81,7 +81,7 @@ def test_the_step_is_where_the_run_got_to(run: RunFolder, later: list[events.Eve
     assert (found.step, found.loss) == (step, STEP.loss)
 
 
-def test_why_a_run_failed_is_told(run: RunFolder) -> None:
+def test_why_a_run_failed_is_reported(run: RunFolder) -> None:
     say(run, STARTED, events.Failed(message="the loss is not finite"))
     assert run_status(run).message == "the loss is not finite"
     assert run_status(run).is_unfinished
@@ -106,7 +106,7 @@ def test_a_process_that_is_gone_before_the_first_event_is_not_running(tmp_path: 
         run.recipe()
 
 
-def test_a_folder_that_is_no_run_or_is_gone_is_unreadable(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_run_or_is_gone_is_unreadable(tmp_path: Path) -> None:
     empty = RunFolder.of(tmp_path, "empty", 1)
     empty.path.mkdir(parents=True)
     assert run_status(empty).state == "unreadable"

@@ -81,7 +81,7 @@ def test_two_processes_never_hold_one_run(run: RunFolder) -> None:
         assert run.holder() is not None
 
 
-def test_asking_who_holds_a_run_does_not_keep_it_from_starting(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looking_up_the_holder_of_a_run_does_not_keep_it_from_starting(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     with run.lock():
         pass
     with (run.path / "lock").open("rb") as file:

@@ -13,10 +13,10 @@ UNDER_WAY = (".scores.parquet.tmp-0a", ".learnt.parquet.tmp-0a")
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
 
 
-def filled(run: RunFolder, *told: events.Event) -> RunFolder:
+def filled(run: RunFolder, *logged: events.Event) -> RunFolder:
     """A run with two checkpoints of 100 bytes, a model, what killed processes left, and what others are writing."""
     with EventLog(run.events_file) as log:
-        for event in told:
+        for event in logged:
             log.append(event)
     for place in (
         *("checkpoints/step-0000003", "checkpoints/step-0000009", "model"),
@@ -40,9 +40,9 @@ def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
     assert prune_run(run) == 0
 
 
-@pytest.mark.parametrize("told", [[STARTED], [STARTED, events.Finished(step=9), STARTED], []])
-def test_a_run_that_is_not_finished_keeps_its_checkpoints(run: RunFolder, told: list[events.Event]) -> None:
-    filled(run, *told)
+@pytest.mark.parametrize("logged", [[STARTED], [STARTED, events.Finished(step=9), STARTED], []])
+def test_a_run_that_is_not_finished_keeps_its_checkpoints(run: RunFolder, logged: list[events.Event]) -> None:
+    filled(run, *logged)
     assert prune_run(run) == 300
     assert len(names(run)) == 5
 

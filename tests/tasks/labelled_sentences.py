@@ -47,7 +47,7 @@ def write_probing(path: Path, rows: int = 60) -> None:
 
 
 class WordEncoder:
-    """Counts of the known words and the length in letters; it remembers which sentences it was asked for."""
+    """Counts of the known words and the length in letters; it remembers which sentences were requested."""
 
     name, fingerprint, dim = "words", "0123", len(WORDS) + 1
     facts = EncoderFacts(pooling="mean", max_tokens=9)

@@ -52,7 +52,7 @@ def test_mean_cosine_is_that_of_all_pairs() -> None:
     assert mean_cosine(cloud()) == pytest.approx(expected)
 
 
-def test_a_cone_is_anisotropic_and_uniformity_tells() -> None:
+def test_a_cone_is_anisotropic_and_uniformity_shows_it() -> None:
     even = np.random.default_rng(0).normal(size=(500, 8)).astype(np.float32)
     cone = even + np.float32(10)
     assert mean_cosine(even) == pytest.approx(0, abs=0.02)
@@ -91,7 +91,7 @@ def test_hubness_is_the_skewness_of_the_occurrences() -> None:
 
 
 class Lengths:
-    """An encoder whose vectors are word counts and letters; it remembers what it was asked."""
+    """An encoder whose vectors are word counts and letters; it remembers what was requested."""
 
     name, fingerprint, dim, facts = "lengths", "ab", 3, EncoderFacts()
 

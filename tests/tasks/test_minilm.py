@@ -74,10 +74,10 @@ def test_the_literature_setting_gets_as_many_right_as_one_slow_fit_after_the_oth
     task, rng = tasks[name], np.random.default_rng(0)
     # Float64, so that both sides sum to the same and no prediction hangs on a rounding.
     chosen = {split: rng.permutation(rows)[: {"train": 240, "all": 150}.get(split, 120)] for split, rows in task.rows.items()}
-    kept = np.concatenate(list(chosen.values()))
+    drawn = np.concatenate(list(chosen.values()))
     ends = np.cumsum([len(rows) for rows in chosen.values()])
     rows = {split: np.arange(end - len(own), end) for (split, own), end in zip(chosen.items(), ends, strict=True)}
-    features, labels = task.features[kept].astype(np.float64), np.unique(task.labels[kept], return_inverse=True)[1]
+    features, labels = task.features[drawn].astype(np.float64), np.unique(task.labels[drawn], return_inverse=True)[1]
     setting = replace(SETTINGS["literature"], folds=3)
     real = Protocol(problem=Problem.of(features, labels), setting=setting, seed=5)
     slow = SlowProtocol(torch.from_numpy(features), labels, setting, seed=5)

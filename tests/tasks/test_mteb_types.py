@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 _SENTENCES = list(dict.fromkeys(sample_rows(dataset("sts-benchmark"), "test").frame["sentence1"].head(200)))[:60]
 _DOCUMENTS: list[Row] = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(_SENTENCES[:40])]
 _QUERIES: list[Row] = [{"_id": f"q{place}", "text": text} for place, text in enumerate(_SENTENCES[40:50])]
-_JUDGED: list[Row] = [
+_QRELS: list[Row] = [
     {"query-id": f"q{query}", "corpus-id": f"d{place}", "score": int(place % 4 == 0)}
     for query in range(10)
     for place in range(query, query + 8)
@@ -43,8 +43,8 @@ _ROWS: Mapping[str, Sequence[Row]] = {  # task → rows of its only split
     ],
 }
 _TABLES: Mapping[str, Mapping[str, Sequence[Row]]] = {  # task → tables of its repository
-    "NFCorpus": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _JUDGED},
-    "AskUbuntuDupQuestions": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _JUDGED, "top_ranked": _RANKED},
+    "NFCorpus": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _QRELS},
+    "AskUbuntuDupQuestions": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _QRELS, "top_ranked": _RANKED},
 }
 
 
@@ -98,15 +98,15 @@ def _load_rows(task: Any) -> None:
 
 def _load_tables(task: Any) -> None:
     tables = _TABLES[task.metadata.name]
-    judged: dict[str, dict[str, int]] = {}
+    qrels: dict[str, dict[str, int]] = {}
     for row in tables["default"]:
-        judged.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
+        qrels.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
     task.dataset = {
         "default": {
             "test": {
                 "corpus": Dataset.from_list([{"id": row["_id"], "title": row["title"], "text": row["text"]} for row in tables["corpus"]]),
                 "queries": Dataset.from_list([{"id": row["_id"], "text": row["text"]} for row in tables["queries"]]),
-                "relevant_docs": judged,
+                "relevant_docs": qrels,
                 "top_ranked": {row["query-id"]: row["corpus-ids"] for row in tables["top_ranked"]} if "top_ranked" in tables else None,
             }
         }
@@ -120,7 +120,7 @@ def test_retrieval_from_a_copy_of_its_repository_has_the_ndcg_that_scikit_learn_
     documents, queries = (embedlab.encode(str(tiny_encoder), [row["text"] for row in rows]) for rows in (_DOCUMENTS, _QUERIES))
     cosines = _unit(queries) @ _unit(documents).T
     gold = np.zeros(cosines.shape)
-    for row in _JUDGED:
+    for row in _QRELS:
         gold[int(row["query-id"][1:]), int(row["corpus-id"][1:])] = row["score"]
     assert ours == pytest.approx(100 * ndcg_score(gold, cosines, k=10), abs=0.01)
 

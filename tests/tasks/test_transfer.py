@@ -52,7 +52,7 @@ def test_each_sentence_of_a_task_is_encoded_once(small: Source) -> None:
     assert sorted(encoder.selected) == sorted({text for column in opened.texts.columns for text in column})
 
 
-def test_learnt_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_path: Path) -> None:
+def test_trained_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_path: Path) -> None:
     for file in ("SICK_train", "SICK_trial", "SICK_test_annotated"):
         rows = (f"{n}\t{sentence(0, n)} {file}\t{sentence(n % 2, n)}\t{1 + 4 * (n % 2 == 0)}\tNEUTRAL" for n in range(40))
         write_lines(tmp_path / f"SICK/{file}.txt", ["pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment", *rows])
@@ -103,7 +103,7 @@ def test_without_mpqa_the_average_of_eight_is_marked_seven_of_eight() -> None:
     assert len({score.slice for score in found.scores if score.by == "dataset"}) == 7
 
 
-def test_no_average_is_shown_of_tasks_that_were_not_asked_for(small: Source) -> None:
+def test_no_average_is_shown_of_tasks_that_were_not_selected(small: Source) -> None:
     found = evaluate_transfer(WordEncoder(), open_transfer(small, SMALL), "exact").evaluation
     assert not [score for score in found.scores if score.by == "average"]
 

@@ -46,7 +46,7 @@ def test_the_task_reports_its_four_numbers(tiny_encoder: Path) -> None:
     assert values[1] <= values[0] <= values[3]
 
 
-def test_a_file_whose_words_are_no_tokens_is_refused(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_file_whose_words_are_not_tokens_is_refused(tiny_encoder: Path, tmp_path: Path) -> None:
     path = tmp_path / "words.tsv"
     path.write_text("zyzzyva\ta weevil\n")
     with pytest.raises(MissingError, match="is one token"):

@@ -17,7 +17,7 @@ from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE, SAMPLE, length_of_a_vector, short_stages, two_stages
 
-COMPLETE = "complete"  # the file of a run's folder with the step of each checkpoint that was told
+COMPLETE = "complete"  # the file of a run's folder with the step of each checkpoint that was reported
 
 
 def kill() -> NoReturn:

@@ -120,7 +120,7 @@ def interrupted(
     number: signal.Signals = signal.SIGTERM,
     **options: Any,
 ) -> Interrupted:
-    """How a training ends that is told to stop when it has taken so many STEPS."""
+    """How a training ends that is stopped when it has taken so many STEPS."""
     taken, count = Meter.add, iter(range(1, 1000))
 
     def stop_there(meter: Meter, losses: Tensor, rows: int) -> None:

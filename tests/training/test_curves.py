@@ -25,7 +25,7 @@ def curve(run: RunFolder) -> tuple[list[int], list[float]]:
     return found.steps, found.losses
 
 
-def told(run: RunFolder, kind: type[events.Event]) -> list[events.Event]:
+def events_of(run: RunFolder, kind: type[events.Event]) -> list[events.Event]:
     return [event for event in events.events_after(run.events_file)[0] if isinstance(event, kind)]
 
 
@@ -40,8 +40,8 @@ def test_equal_runs_have_equal_curves_however_fast_the_clock_goes(
         slow = train(of(tiny_encoder), "slow", dev_score=length_of_a_vector)
     assert curve(slow) == curve(quick)
     assert run_status(slow).step is not None
-    assert told(slow, events.Progress)
-    assert not told(quick, events.Progress)
+    assert events_of(slow, events.Progress)
+    assert not events_of(quick, events.Progress)
 
 
 def test_a_loss_is_reported_after_the_first_step_and_each_nth(train: Train, tiny_encoder: Path) -> None:

@@ -48,7 +48,7 @@ def test_every_target_is_one_known_token(tiny_encoder: Path, tmp_path: Path) -> 
     assert rows.frame["word"].to_list() == ["dog", "Dog", "cat"]
     assert rows.left_out == 3
     assert encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist()) == ["dog", "dog", "cat"]
-    assert len(open_stage(recipe, SAMPLE, 1, 0).rows) == 6  # a dry run has no encoder to ask
+    assert len(open_stage(recipe, SAMPLE, 1, 0).rows) == 6  # a dry run has no encoder to use
 
 
 def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(tiny_encoder: Path) -> None:
@@ -73,9 +73,9 @@ def test_another_signal_before_it_leaves_the_head_as_it_was(train: Train, tiny_e
 
 def test_the_steps_of_multi_are_exactly_as_stated(train: Train, tiny_encoder: Path) -> None:
     run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=700, optim={"turn": 19}), definitions(turn=1)))
-    told = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
-    ends = np.array([0, *(event.step for event in told)])
-    kinds = np.repeat([event.stage for event in told], np.diff(ends))
+    logged = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
+    ends = np.array([0, *(event.step for event in logged)])
+    kinds = np.repeat([event.stage for event in logged], np.diff(ends))
     lengths = [(kind, len(list(steps))) for kind, steps in groupby(kinds.tolist())]
     assert lengths[:4] == [(0, 19), (1, 1), (0, 19), (1, 1)]
     assert all(length == (19, 1)[kind] for kind, length in lengths[:-1])
@@ -99,8 +99,8 @@ def test_an_encoder_without_a_head_is_refused_before_anything_is_written(train: 
     assert not (tmp_path / "runs").exists()
     tied = definitions() | {"objective": {"name": "definition_to_word", "head": "tied"}}
     run = train(recipe_of(tmp_path / "bare", tied))
-    told = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Note)]
-    assert any("own word vectors" in text for text in told)
+    logged = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Note)]
+    assert any("own word vectors" in text for text in logged)
 
 
 def test_a_stopped_run_of_multi_goes_on_with_its_turn_and_finds_the_head_again(

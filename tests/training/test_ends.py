@@ -55,7 +55,7 @@ def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp
         assert (again.steps, again.losses) == (curve.steps, curve.losses), moment
 
 
-def test_a_finished_run_keeps_no_checkpoint_unless_it_is_told_to(train: Train, tiny_encoder: Path) -> None:
+def test_a_finished_run_keeps_no_checkpoint_unless_requested(train: Train, tiny_encoder: Path) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=32))
     assert not train(recipe, "without", keeps_checkpoints=False).checkpoints.exists()
     assert list(train(recipe, "with", keeps_checkpoints=True).checkpoints.glob("step-*"))
@@ -64,7 +64,7 @@ def test_a_finished_run_keeps_no_checkpoint_unless_it_is_told_to(train: Train, t
 def test_resuming_a_finished_run_leaves_it_as_it_is(train: Train, tiny_encoder: Path) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=32))
     run = train(recipe, keeps_checkpoints=False)
-    told: list[events.Event] = []
+    reported: list[events.Event] = []
     before = run.events_file.read_bytes()
-    train(recipe, resume=True, report=told.append)
-    assert (told, run.events_file.read_bytes()) == ([], before)
+    train(recipe, resume=True, report=reported.append)
+    assert (reported, run.events_file.read_bytes()) == ([], before)

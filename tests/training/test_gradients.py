@@ -102,7 +102,7 @@ def test_bf16_gradients_are_projected_in_float32_and_stay_bf16() -> None:
         torch.testing.assert_close(ours, theirs.to(torch.bfloat16), rtol=8e-3, atol=1e-3)  # type: ignore[union-attr]
 
 
-def test_a_task_without_any_gradient_conflicts_with_nobody() -> None:
+def test_a_task_without_any_gradient_conflicts_with_no_other() -> None:
     zero, other = torch.zeros(3), torch.tensor([1.0, -2.0, 0.5])
     (found,) = without_conflicts([[zero], [other]], [[1], [0]], "sum")
     assert torch.equal(found, other)  # type: ignore[arg-type]

@@ -159,9 +159,11 @@ def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
     shutil.copy(folders["several poolings"] / "model.safetensors", base)
     file = base / "config.json"
     file.write_text(file.read_text().replace("}", " }", 1))  # another base of the same shapes
-    told: list[events.Event] = []
-    train(recipe, resume=True, dev_score=length_of_a_vector, report=told.append)
-    assert any("have changed since; training starts from the beginning" in event.text for event in told if isinstance(event, events.Note))
+    reported: list[events.Event] = []
+    train(recipe, resume=True, dev_score=length_of_a_vector, report=reported.append)
+    assert any(
+        "have changed since; training starts from the beginning" in event.text for event in reported if isinstance(event, events.Note)
+    )
 
 
 def test_layers_that_the_encoder_does_not_have_are_refused(folders: dict[str, Path], train: Train) -> None:

@@ -104,7 +104,7 @@ def test_tasks_with_nothing_in_common_leave_one_gradient_of_them_all(combine: st
     assert [None if parameter.grad is None else parameter.grad.item() for parameter in parameters] == [4.0 / scale, 6.0 / scale, None]
 
 
-def test_after_a_cached_step_the_generator_stands_where_a_plain_one_leaves_it(tiny_encoder: Path) -> None:
+def test_after_a_cached_step_the_generator_has_the_state_that_a_plain_one_leaves(tiny_encoder: Path) -> None:
     learner, batch = simcse_learner(tiny_encoder, micro_batch=5, positives="dropout")
     torch.manual_seed(7)
     learner(batch)
@@ -154,7 +154,7 @@ def test_a_pass_does_not_look_for_dropouts_again(tiny_encoder: Path, monkeypatch
         assert not torch.equal(*(learner.encode(batch.chunks[0], 0.5) for _ in range(2)))
 
 
-def test_a_rate_kept_as_a_plain_number_is_found() -> None:
+def test_a_rate_stored_as_a_plain_number_is_found() -> None:
     layer = torch.nn.Linear(1, 1)
     layer.attention_dropout = 0.3  # type: ignore[assignment]
     with dropout_rate(dropout_places(layer), 0.0):
@@ -170,7 +170,7 @@ def test_a_frozen_part_has_no_gradient_while_the_rest_has(architecture: str, tmp
     assert any(parameter is encoder.backbone.get_input_embeddings().weight for parameter in embeddings)
     with frozen(encoder.backbone, "embeddings"):
         encoder.forward_tokens(torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)).square().sum().backward()
-    kept = {id(parameter) for parameter in embeddings}
+    without_gradient = {id(parameter) for parameter in embeddings}
     for parameter in encoder.backbone.parameters():
-        assert (parameter.grad is None) == (id(parameter) in kept)
+        assert (parameter.grad is None) == (id(parameter) in without_gradient)
         assert parameter.requires_grad

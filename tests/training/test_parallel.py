@@ -120,19 +120,19 @@ def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path
     assert [each.exitcode for each in team] == [0, 0, 0]
     alone = {name: step(tiny_encoder, of, Team()) for name, of in STAGES.items()}
     for rank in range(3):
-        kept = torch.load(tmp_path / f"{rank}.pt", weights_only=False)
+        saved = torch.load(tmp_path / f"{rank}.pt", weights_only=False)
         for name, (loss, gradients) in alone.items():
-            found_loss, found = kept["steps"][name]
+            found_loss, found = saved["steps"][name]
             assert found_loss == pytest.approx(loss, rel=1e-5, abs=1e-7), name
             assert found.keys() == gradients.keys()
             for parameter, gradient in gradients.items():
                 torch.testing.assert_close(found[parameter], gradient, rtol=1e-4, atol=1e-6, msg=f"{name}: {parameter} of process {rank}")
-        assert kept["agreed"] == [
+        assert saved["agreed"] == [
             Agreed(is_checkpoint_due=True, stop=signal.SIGTERM),
             Agreed(is_checkpoint_due=True, stop=None),
             Agreed(is_checkpoint_due=False, stop=None),
         ]
-        assert {state: int(value) for state, value in kept["states"].items()} == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}
+        assert {state: int(value) for state, value in saved["states"].items()} == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}
 
 
 def test_gradients_are_added_up_many_at_once_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def torchrun(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
     )
 
 
-def told(run: RunFolder) -> list[events.Event]:
+def events_of(run: RunFolder) -> list[events.Event]:
     return events.events_after(run.events_file)[0] if run.events_file.exists() else []
 
 
@@ -192,14 +192,14 @@ def test_two_processes_train_a_run_and_go_on_where_they_stopped(tmp_path: Path) 
     assert "sts-benchmark" in whole.communicate()[0]
     assert whole.returncode == 0
     run, stopped = (RunFolder.of(tmp_path / "runs-sample", name, 1) for name in ("whole", "stopped"))
-    assert sum(isinstance(event, events.Started) for event in told(run)) == 1  # one of them writes
+    assert sum(isinstance(event, events.Started) for event in events_of(run)) == 1  # one of them writes
 
     started = torchrun(tmp_path, "--name", "stopped")
-    while not any(isinstance(event, events.Step) for event in told(stopped)):
+    while not any(isinstance(event, events.Step) for event in events_of(stopped)):
         time.sleep(0.01)
         assert started.poll() is None
-    # Not the one that leads: a stop that any of them is asked for is everybody's.
-    leader = next(event.pid for event in told(stopped) if isinstance(event, events.Started))
+    # Not the one that leads: a stop that any of them receives is everybody's.
+    leader = next(event.pid for event in events_of(stopped) if isinstance(event, events.Started))
     members = [child.pid for child in psutil.Process(started.pid).children() if child.pid != leader]
     os.kill(members[-1], signal.SIGTERM)
     assert "a checkpoint is saved" in started.communicate()[1]

@@ -59,8 +59,8 @@ def test_loss_weights_and_optimizer_stay_float32_in_bf16(
     run = train(replace(recipe_for(tiny_encoder), max_steps=8), machine=BF16)  # steps of every kind that the stages have
     assert kinds.keys() == {torch.bfloat16, torch.float32}  # of the encoder and of the heads
     assert {loss.dtype for loss in losses} == {torch.float32}
-    kept = Checkpoints(run.checkpoints)
-    snapshot = Snapshot.read(kept.path(kept.steps()[-1]))
+    checkpoints = Checkpoints(run.checkpoints)
+    snapshot = Snapshot.read(checkpoints.path(checkpoints.steps()[-1]))
     for tensors in (snapshot.encoder, snapshot.heads, snapshot.optimizer):
         assert {tensor.dtype for tensor in tensors.values()} == {torch.float32}
 

@@ -209,10 +209,10 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
     run = RunFolder.of(tmp_path / "runs", "small", 1)
     assert Checkpoints(run.checkpoints).steps() == [3, 6, 7]
     DAMAGES[damage](Checkpoints(run.checkpoints).path(7))
-    told: list[events.Event] = []
-    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=told.append)
-    assert next(event.step for event in told if isinstance(event, events.Started)) == 6
-    (note,) = [event.text for event in told if isinstance(event, events.Note)]
+    reported: list[events.Event] = []
+    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
+    assert next(event.step for event in reported if isinstance(event, events.Started)) == 6
+    (note,) = [event.text for event in reported if isinstance(event, events.Note)]
     assert "step-0000007" in note
     assert "damaged" in note
     assert note.endswith("; training goes on from step 6")
@@ -226,10 +226,10 @@ def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
     run = RunFolder.of(tmp_path / "runs", "small", 1)
     for step in (3, 6, 7):
         flip(Checkpoints(run.checkpoints).path(step) / "optimizer.safetensors", -1)
-    told: list[events.Event] = []
-    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=told.append)
-    assert next(event.step for event in told if isinstance(event, events.Started)) == 0
-    notes = [event.text for event in told if isinstance(event, events.Note)]
+    reported: list[events.Event] = []
+    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
+    assert next(event.step for event in reported if isinstance(event, events.Started)) == 0
+    notes = [event.text for event in reported if isinstance(event, events.Note)]
     assert len(notes) == 3
     assert all(note.endswith("; training starts from the beginning") for note in notes)
     assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))

@@ -1,4 +1,4 @@
-"""A stage reads what its recipe asks for: whole datasets, or samples of them."""
+"""A stage reads what its recipe selects: whole datasets, or samples of them."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def opened(recipe: str, rows: int, seed: int = 1) -> StageData:
     return open_stage(load_recipe(recipe, [f"stage.0.data.rows={rows}"]), SAMPLE, seed, 0)
 
 
-def test_a_sample_of_rows_has_the_size_that_was_asked_for_and_is_the_same_for_every_seed() -> None:
+def test_a_sample_of_rows_has_the_requested_size_and_is_the_same_for_every_seed() -> None:
     first, second = opened("defsent", 50, seed=1).rows.frame, opened("defsent", 50, seed=2).rows.frame
     assert len(first) == 50
     assert first.equals(second)

@@ -34,8 +34,8 @@ def steps_of(run: RunFolder) -> list[events.Step]:
 
 def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> None:
     recipe = two_stages(tiny_encoder)
-    told: list[events.Event] = []
-    run = train(recipe, dev_score=length_of_a_vector, report=told.append)
+    reported: list[events.Event] = []
+    run = train(recipe, dev_score=length_of_a_vector, report=reported.append)
     assert run.recipe().hash == recipe.hash
     environment = json.loads(run.environment_file.read_text())
     assert environment["seed"] == 1
@@ -43,12 +43,12 @@ def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> 
     assert {"torch", "transformers"} <= set(environment["packages"])
     heads = load_file(run.path / "heads.safetensors")
     assert {"0.head.weight", "1.head.hidden.weight"} <= set(heads)
-    steps = [event for event in told if isinstance(event, events.Step)]
+    steps = [event for event in reported if isinstance(event, events.Step)]
     assert [event.step for event in steps] == [event.step for event in steps_of(run)]
     assert {event.stage for event in steps} == {0, 1}
     assert steps[-1].step == steps[-1].steps
     assert steps[-1].epoch == pytest.approx(1.5)
-    assert len([event for event in told if isinstance(event, events.Dev)]) == 4 + 6
+    assert len([event for event in reported if isinstance(event, events.Dev)]) == 4 + 6
     assert load_transformer(str(run.model), MACHINE).encode(["a man sleeps"]).shape == (1, 64)
 
 
@@ -85,20 +85,20 @@ def test_the_seeds_of_a_process_do_not_add_up_in_memory(
     assert [learner() for learner in learners] == [None, None]
 
 
-def test_checkpoints_and_dev_scores_do_not_change_what_is_learnt(train: Train, tiny_encoder: Path) -> None:
+def test_checkpoints_and_dev_scores_do_not_change_the_trained_weights(train: Train, tiny_encoder: Path) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=64))
-    watched, alone = train(recipe, "watched", dev_score=length_of_a_vector), train(recipe, "alone")
-    assert saved_bytes(watched) == saved_bytes(alone)
+    evaluated, alone = train(recipe, "evaluated", dev_score=length_of_a_vector), train(recipe, "alone")
+    assert saved_bytes(evaluated) == saved_bytes(alone)
 
 
 def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(train: Train, tiny_encoder: Path) -> None:
     scores = iter([1.0, 7.0, float("nan"), 3.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
     second = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)][1].step
-    kept = Checkpoints(run.checkpoints)
+    checkpoints = Checkpoints(run.checkpoints)
     last_two = [event.step for event in events.events_after(run.events_file)[0] if isinstance(event, events.Checkpoint)][-2:]
-    assert kept.steps() == [second, *last_two]
-    best = Snapshot.read(kept.path(second))
+    assert checkpoints.steps() == [second, *last_two]
+    best = Snapshot.read(checkpoints.path(second))
     saved = load_file(run.model / "model.safetensors")
     assert saved.keys() == best.encoder.keys()
     assert all(saved[name].equal(best.encoder[name]) for name in saved)
@@ -140,7 +140,7 @@ def test_weight_one_saves_no_head(train: Train, tiny_encoder: Path) -> None:
     assert load_file(run.path / "heads.safetensors") == {}
 
 
-def test_a_loss_that_is_no_number_ends_the_run_and_keeps_the_last_checkpoint(
+def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
     train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forward, calls = Learner.forward, iter(range(1000))

@@ -79,13 +79,13 @@ def test_each_view_runs_at_its_rate_in_every_dropout_and_all_get_their_own_back(
     build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
     encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(pooling="cls"))
     objective = ClassContrastive(Options(dropout=(0.2, 0.1)), encoder.dim)
-    taught = learner.Learner(encoder, {0: objective}).train()
+    model = learner.Learner(encoder, {0: objective}).train()
     for number, (module, name) in enumerate(dropout_places(encoder.backbone), start=1):
         setattr(module, name, number / 100)  # so that one that got another's back would show
     before = [getattr(module, name) for module, name in dropout_places(encoder.backbone)]
     ids, mask = encoder.token_ids(["a man", "man"]).padded([0, 1], 0)
     applied = record_applied(monkeypatch)
-    vectors = [taught.encode((torch.from_numpy(ids), torch.from_numpy(mask)), view) for view in objective.views]
+    vectors = [model.encode((torch.from_numpy(ids), torch.from_numpy(mask)), view) for view in objective.views]
     objective(torch.cat(vectors), {"sentence": torch.tensor([0, 1]), "label": torch.tensor([0, 1])}).backward()
     assert [getattr(module, name) for module, name in dropout_places(encoder.backbone)] == before
     half = len(applied) // 2
@@ -142,13 +142,13 @@ def test_an_unknown_task_names_the_nearest() -> None:
 
 def test_a_checkpoint_within_a_frozen_stage_has_no_optimizer_state_of_the_encoder(train: Train, tiny_encoder: Path) -> None:
     run = train(recipe_of(tiny_encoder, labelled("classification", frozen=True)))
-    kept = Checkpoints(run.checkpoints)
-    state = Snapshot.read(kept.path(kept.steps()[-1])).optimizer
+    checkpoints = Checkpoints(run.checkpoints)
+    state = Snapshot.read(checkpoints.path(checkpoints.steps()[-1])).optimizer
     assert state
     assert not [name for name in state if name.startswith("encoder.")]
 
 
-def test_a_linear_stage_on_vectors_that_are_kept_learns_what_it_learns_on_texts(
+def test_a_linear_stage_on_stored_vectors_learns_what_it_learns_on_texts(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = labelled("classification", frozen=True, head_dropout=0.0)
@@ -162,13 +162,13 @@ def test_a_linear_stage_on_vectors_that_are_kept_learns_what_it_learns_on_texts(
         raise AssertionError("a text is encoded again")
 
     monkeypatch.setattr(learner.Learner, "encode", refuse)
-    kept = load_file(train(recipe, "kept").path / "heads.safetensors")
+    stored = load_file(train(recipe, "kept").path / "heads.safetensors")
     chunked = load_file(
         train(recipe_of(tiny_encoder, {**stage, "optim": {**optim, "micro_batch": 5}}), "chunked").path / "heads.safetensors"
     )
     for name, tensor in slow.items():
-        torch.testing.assert_close(kept[name], tensor, rtol=1e-5, atol=1e-6)
-        assert chunked[name].equal(kept[name])  # there is no graph whose memory could be saved
+        torch.testing.assert_close(stored[name], tensor, rtol=1e-5, atol=1e-6)
+        assert chunked[name].equal(stored[name])  # there is no graph whose memory could be saved
 
 
 def test_a_stopped_run_goes_on_across_the_stages(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Tokenised sentences on disk: the same as fresh ones, made once, whoever asks."""
+"""Tokenised sentences on disk: the same as fresh ones, made once, whatever needs them."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -85,7 +85,7 @@ def test_what_was_not_used_for_longest_goes_first(encoder: TransformerEncoder, t
     assert_equal(found, tokenise(encoder, SENTENCES[:2]))
 
 
-def test_who_asks_at_once_shares_one_entry(encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_at_once_share_one_entry(encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, made = tokenise(encoder, SENTENCES), []
 
     def slow(*arguments: Any) -> TokenRows:

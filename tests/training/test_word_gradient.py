@@ -1,4 +1,4 @@
-"""The word vectors' gradient in kept memory: that of torch, for words that come once, twice and never."""
+"""The word vectors' gradient in reused memory: that of torch, for words that come once, twice and never."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -32,10 +32,10 @@ def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architectu
         (scale * vectors * torch.linspace(-1, 1, vectors.numel()).view_as(vectors)).sum().backward()
 
     learn(1.0)
-    expected, places, kept = words.weight.grad, [], WordGradient(words)
+    expected, places, gradient = words.weight.grad, [], WordGradient(words)
     for _ in range(2):
         encoder.backbone.zero_grad()
-        with kept.added_up():
+        with gradient.added_up():
             learn(1.0)
         assert words.weight.grad is not None
         torch.testing.assert_close(words.weight.grad, expected)
@@ -43,7 +43,7 @@ def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architectu
     assert places[0] == places[1]
 
     encoder.backbone.zero_grad()
-    with kept.added_up():  # as where a batch is encoded a few sentences at a time
+    with gradient.added_up():  # as where a batch is encoded a few sentences at a time
         learn(1.0)
         learn(0.5)
     assert expected is not None
@@ -54,17 +54,17 @@ def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architectu
     assert not words.weight.grad.is_sparse
 
 
-@pytest.mark.parametrize(("combine", "is_kept"), [("average", True), ("surgery", False)])
+@pytest.mark.parametrize(("combine", "is_reused"), [("average", True), ("surgery", False)])
 def test_a_run_keeps_the_gradient_where_each_step_has_one(
-    combine: str, is_kept: bool, train: Callable[..., RunFolder], tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    combine: str, is_reused: bool, train: Callable[..., RunFolder], tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps, added_up = 0, WordGradient.added_up
 
-    def count(kept: WordGradient) -> AbstractContextManager[None]:
+    def count(gradient: WordGradient) -> AbstractContextManager[None]:
         nonlocal steps
         steps += 1
-        return added_up(kept)
+        return added_up(gradient)
 
     monkeypatch.setattr(WordGradient, "added_up", count)
     run = train(joint_stages(tiny_encoder, combine))
-    assert steps == (Checkpoints(run.checkpoints).steps()[-1] if is_kept else 0)
+    assert steps == (Checkpoints(run.checkpoints).steps()[-1] if is_reused else 0)

@@ -57,7 +57,7 @@ PAINT_EVERY_S = 0.5
 
 @pytest.fixture(scope="session", autouse=True)
 def _painted_seldom() -> Iterator[None]:
-    """Paint a screen that nobody sees twice a second, and as each test leaves it: painting took half of the time of a test."""
+    """Paint an invisible screen twice a second, and as each test leaves it: painting took half of the time of a test."""
     paint = Screen._compositor_refresh
 
     def paint_seldom(screen: "Screen[Any]") -> None:

@@ -45,12 +45,12 @@ async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: 
 
 
 async def on_top(pilot: Pilot[None], kind: type[Kind]) -> Kind:
-    """The screen or dialog of this KIND, once it stands before the others and can be used."""
+    """The screen or dialog of this KIND, once it is in front of the others and can be used."""
 
-    def stands() -> bool:
+    def is_on_top() -> bool:
         return isinstance(pilot.app.screen, kind) and pilot.app.screen.is_mounted
 
-    await until(pilot, stands)
+    await until(pilot, is_on_top)
     await pilot.pause()
     screen = pilot.app.screen
     assert isinstance(screen, kind)
@@ -87,7 +87,7 @@ def notices(app: App[None]) -> list[str]:
 def make_run(
     settings: Settings, name: str, seed: int, *ending: Event, lr: float = 2e-5, steps: int = 20, now: float | None = None
 ) -> RunFolder:
-    """A run that told of its steps, then of its ENDING."""
+    """A run that reported its steps, then its ENDING."""
     run = RunFolder.of(settings.runs_folder, name, seed)
     facts = collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
     run.write_once(load_recipe("snli-ce", [f"optim.lr={lr}"]), facts)
@@ -95,8 +95,8 @@ def make_run(
     with EventLog(run.events_file) as log:
         log.append(Started(pid=1, host=socket.gethostname(), steps=steps, time=start))
         for step in range(1, steps + 1):
-            told = {"epoch": step / steps, "loss": 1 / step, "lr": lr, "rows_per_s": 800.0, "eta_s": 9.0, "memory_mib": 700.0}
-            log.append(Step(stage=0, step=step, steps=steps, time=start + step, **told))
+            facts_of_step = {"epoch": step / steps, "loss": 1 / step, "lr": lr, "rows_per_s": 800.0, "eta_s": 9.0, "memory_mib": 700.0}
+            log.append(Step(stage=0, step=step, steps=steps, time=start + step, **facts_of_step))
         log.append(Dev(step=steps, score=71.5, time=start + steps))
         for event in ending:
             log.append(event)

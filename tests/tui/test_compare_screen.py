@@ -96,7 +96,7 @@ async def test_models_sort_by_their_score(opened: Open) -> None:
         assert table.rows.tolist() == list(range(table.frame.height))
 
 
-async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: Open) -> None:
+async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: Open) -> None:
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)

@@ -12,15 +12,15 @@ from embedlab.runs.events import Step
 from embedlab.tui.launch.grid_board import GridLook, shown, step_text
 
 
-def test_the_board_tells_of_cells_that_were_cancelled_and_of_a_grid_at_rest(tmp_path: Path) -> None:
+def test_the_board_shows_cells_that_were_cancelled_and_a_grid_at_rest(tmp_path: Path) -> None:
     settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
     plan = expand_grid(load_grid("sbert-lr"), GridPlace.of(settings))
     entries = [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
     first = [cell.number for cell in plan.cells if cell.variant == plan.variants[0]]
 
     def board(*states: CellState) -> GridLook:
-        told = dict(zip(first, states, strict=False))
-        found = tuple(replace(entry, state=told.get(entry.number, entry.state)) for entry in entries)
+        state_of = dict(zip(first, states, strict=False))
+        found = tuple(replace(entry, state=state_of.get(entry.number, entry.state)) for entry in entries)
         return shown(
             GridProgress(plan=plan, entries=found, running=(), cost=Cost(cells=18, seconds=None, measured="nothing", disk_bytes=0))
         )

@@ -12,7 +12,7 @@ def line_of(app: object) -> KeyLine:
     return app.screen.query_one(KeyLine)
 
 
-async def test_it_tells_the_keys_of_what_has_the_keyboard(opened: Open) -> None:
+async def test_it_shows_the_keys_of_what_has_the_keyboard(opened: Open) -> None:
     async with opened() as pilot:
         line = line_of(pilot.app)
         assert line.render().plain.startswith("s Sort space Mark / Filter")

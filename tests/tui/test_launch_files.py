@@ -32,7 +32,7 @@ def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_pairs_of_the_hub_are_no_missing_file(own_files: Path) -> None:
+def test_pairs_of_the_hub_are_not_a_missing_file(own_files: Path) -> None:
     def missing(dataset: str) -> list[str]:
         recipe = load_recipe("own-scored-pairs", ["data.files=[]", f"data.datasets='{dataset}'"], encoder="dice-less/encoder")
         lines = missing_parts(recipe, Settings(runs=own_files / "runs"))

@@ -165,9 +165,9 @@ async def test_the_list_is_walked_with_the_keys_of_a_table() -> None:
 async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, started: Started) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, "grid sbert-lr")
-        told = str(screen.query_one("#launch-notes", Static).content)
-        assert "18 cells: 6 variants x 3 seeds" in told
-        assert "optim.lr=1e-06" in told
+        notes = str(screen.query_one("#launch-notes", Static).content)
+        assert "18 cells: 6 variants x 3 seeds" in notes
+        assert "optim.lr=1e-06" in notes
         line(screen, "axis optim.lr").value = "[1e-5, 2e-5"
         await until(pilot, lambda: "not a TOML value" in error_of(screen))
         line(screen, "axis optim.lr").value = "[1e-5, 2e-5]"
@@ -185,7 +185,7 @@ async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, 
 
 
 @pytest.mark.parametrize("count", ["²", "0", "1001", "99999999"])
-def test_a_count_that_is_no_number_or_has_no_end_is_refused(world: Settings, count: str) -> None:
+def test_a_count_that_is_not_a_finite_number_is_refused(world: Settings, count: str) -> None:
     values = {field.key: field.value for field in recipe_fields("snli-ce")}
     with pytest.raises(UsageError, match="not a number from 1 to 1000"):
         recipe_launch("snli-ce", {**values, SEEDS: count}, world)

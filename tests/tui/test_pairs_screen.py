@@ -27,12 +27,12 @@ def count_of(app: Dashboard) -> str:
     return str(app.screen.query_one("#pair-count", Static).content)
 
 
-def told(app: Dashboard) -> str:
+def detail_text(app: Dashboard) -> str:
     detail = app.screen.query_one(PairDetail)
     return "\n".join(str(part.content) for part in detail.query(Static))
 
 
-async def test_every_model_with_scores_has_a_column_and_a_gap_stands_beside_them(opened: Open) -> None:
+async def test_every_model_with_scores_has_a_column_and_the_gap_is_beside_them(opened: Open) -> None:
     async with opened() as pilot:
         titles = [column.title for column in table_of(pilot.app).columns]
         assert titles[:4] == ["sentence 1", "sentence 2", "gold", "Dice"]
@@ -60,10 +60,10 @@ async def test_a_filter_that_is_wrong_keeps_the_view_and_says_where(opened: Open
         bar = pilot.app.screen.query_one(FilterBar)
         bar.value = "dice>0.8"
         await pilot.pause()
-        kept = len(table_of(pilot.app).rows)
+        count = len(table_of(pilot.app).rows)
         bar.value = "dice>0.8 dise>1"
         await pilot.pause()
-        assert len(table_of(pilot.app).rows) == kept
+        assert len(table_of(pilot.app).rows) == count
         assert count_of(pilot.app) == "column 10: unknown field 'dise' · rows of 'dice>0.8'"
         assert "known: pair, gold, dice, far" in str(pilot.app.screen.query_one("#filter-hint", Static).content)
         assert pilot.app.screen.query_one(FilterBar).has_class("-wrong")
@@ -96,13 +96,13 @@ async def test_the_keys_of_movement_reach_both_ends(opened: Open) -> None:
         assert (table.cursor_row, table.cursor_column) == (len(table.rows) - 1, 1)
 
 
-async def test_the_detail_tells_the_pair_under_the_cursor(opened: Open) -> None:
+async def test_the_detail_shows_the_pair_under_the_cursor(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("j", "j")
         table = table_of(pilot.app)
         row = table.frame.row(table.current_row or 0, named=True)
-        await until(pilot, lambda: row["sentence1"] in told(pilot.app))
-        text = told(pilot.app)
+        await until(pilot, lambda: row["sentence1"] in detail_text(pilot.app))
+        text = detail_text(pilot.app)
         assert f"pair {row['pair']}" in text
         assert f"{row['near']:.3f}" in text
         assert f"rank error {row['error(near)']:+4.0f}" in text
@@ -112,7 +112,7 @@ async def test_the_detail_tells_the_pair_under_the_cursor(opened: Open) -> None:
         assert table.has_focus
 
 
-async def test_marks_are_kept_shown_alone_and_found_again(opened: Open) -> None:
+async def test_marks_are_saved_shown_alone_and_found_again(opened: Open) -> None:
     async with opened() as pilot:
         table = table_of(pilot.app)
         everything = len(table.rows)
@@ -253,7 +253,7 @@ async def test_a_users_own_pairs_open_like_a_dataset(opened: Open, tmp_path: Pat
         assert {strip.cell_length for strip in (table.render_line(y) for y in range(4))} == {table.size.width}
 
 
-async def test_a_wrong_pair_file_is_told_in_two_lines(world: Settings, tmp_path: Path) -> None:
+async def test_a_wrong_pair_file_is_reported_in_two_lines(world: Settings, tmp_path: Path) -> None:
     path = tmp_path / "mine.tsv"
     path.write_text("a\tb\n1\t2\n")
     app = Dashboard(world, pair_file=path)
@@ -384,10 +384,10 @@ async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(o
 async def test_the_detail_of_no_pair_stays_empty_when_the_terminal_changes(opened: Open) -> None:
     async with opened() as pilot:
         detail = pilot.app.screen.query_one(PairDetail)
-        await until(pilot, lambda: "shared words" in told(pilot.app))
+        await until(pilot, lambda: "shared words" in detail_text(pilot.app))
         detail.show(None)
         detail.on_resize()
-        assert told(pilot.app).strip() == "no pair"
+        assert detail_text(pilot.app).strip() == "no pair"
 
 
 async def test_models_that_have_not_scored_a_users_own_pairs_are_named(opened: Open, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_a_step_that_several_stages_take_together_is_one_point(tmp_path: Path) -
             log.append(event)
         curve.read_on(path)
         assert (curve.steps, curve.losses) == ([1, 2], [2.0, 1.0])
-        log.append(step(2, 1, 2.0))  # told after the last look
+        log.append(step(2, 1, 2.0))  # written after the last look
         curve.read_on(path)
         assert (curve.steps, curve.losses) == ([1, 2], [2.0, 1.5])
         log.append(Started(pid=1, host="here", steps=9, step=1))

@@ -81,7 +81,7 @@ async def test_new_events_and_new_runs_appear_while_one_looks(opened: Open, sett
             await until(pilot, lambda: "88.25" in lines(screen)[0] and len(lines(screen)) == 5)
 
 
-async def test_notes_take_room_only_where_a_run_tells_one(opened: Open, settings: Settings) -> None:
+async def test_notes_take_room_only_where_a_run_has_one(opened: Open, settings: Settings) -> None:
     failed, elsewhere = RunFolder.of(settings.runs_folder, "failed", 1).path, settings.runs.parent / "elsewhere"
     failed.rename(elsewhere)
     shutil.rmtree(RunFolder.of(settings.runs_folder, "gone", 3).path)
@@ -131,11 +131,11 @@ async def test_the_difference_of_two_runs_names_the_keys(opened: Open, settings:
         assert "stage.0.optim.lr  2e-05  →  0.001" in text
 
 
-async def test_cancel_asks_first_and_tells_the_process(
+async def test_cancel_asks_first_and_notifies_the_process(
     opened: Open, settings: Settings, held: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = []
-    monkeypatch.setattr(launch, "cancel", told.append)
+    cancelled = []
+    monkeypatch.setattr(launch, "cancel", cancelled.append)
     async with opened(settings) as pilot:
         await shown(pilot)
         await pilot.press("x")
@@ -145,8 +145,8 @@ async def test_cancel_asks_first_and_tells_the_process(
         await pilot.press("x")
         await on_top(pilot, Confirm)
         await pilot.press("y")
-        await until(pilot, lambda: told)
-        assert [run.id for run in told] == ["alive@1"]
+        await until(pilot, lambda: cancelled)
+        assert [run.id for run in cancelled] == ["alive@1"]
 
 
 async def test_a_run_that_does_not_run_cannot_be_cancelled(opened: Open, settings: Settings) -> None:
@@ -173,7 +173,7 @@ async def test_resume_starts_a_detached_process(opened: Open, settings: Settings
         assert "--sample" in started[0]
 
 
-async def test_a_run_that_never_began_tells_why_in_full_and_is_not_resumed(opened: Open, settings: Settings) -> None:
+async def test_a_run_that_never_began_shows_why_in_full_and_is_not_resumed(opened: Open, settings: Settings) -> None:
     log = RunFolder.of(settings.runs_folder, "never", 1).log_file
     log.parent.mkdir(parents=True)
     log.write_text("embedlab: error: 'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367\n")

@@ -83,7 +83,7 @@ def test_a_damaged_table_is_made_anew(settings: Settings, damage: bytes | None) 
     assert read_cached(path) is not None
 
 
-def test_a_parquet_file_of_someone_else_is_no_table(settings: Settings) -> None:
+def test_a_parquet_file_of_someone_else_is_not_a_table(settings: Settings) -> None:
     path = cache_file(settings)
     path.parent.mkdir(parents=True)
     pl.DataFrame({"a": np.arange(3)}).write_parquet(path)

@@ -52,7 +52,7 @@ class Terminal:
             self.tmux("send-keys", key)
 
     def next_line(self) -> None:
-        """Enter, and the moment that a busy machine takes to move the cursor: nothing on the screen tells."""
+        """Enter, and the moment that a busy machine takes to move the cursor: nothing on the screen shows it."""
         self.keys("Enter")
         time.sleep(3)
 
@@ -108,7 +108,7 @@ def test_a_small_terminal_without_colours_shows_the_pairs_and_opens_one(terminal
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads every folder")
-def test_a_run_folder_without_permission_is_told_and_the_others_are_shown(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_run_folder_without_permission_is_reported_and_the_others_are_shown(terminal: Terminal, tmp_path: Path) -> None:
     settings = Settings(sample=True, runs=tmp_path / "runs")
     make_run(settings, "open", 1, Finished(step=20))
     closed = make_run(settings, "closed", 1, Finished(step=20)).path
@@ -123,7 +123,7 @@ def test_a_run_folder_without_permission_is_told_and_the_others_are_shown(termin
 
 
 @pytest.mark.slow
-def test_a_grid_goes_on_while_nobody_looks_and_is_there_when_one_comes_back(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_grid_goes_on_without_a_terminal_and_is_there_when_one_comes_back(terminal: Terminal, tmp_path: Path) -> None:
     terminal.start()
     terminal.until(lambda text: PAIRS.search(text))
     terminal.keys("4")

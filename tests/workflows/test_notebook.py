@@ -52,7 +52,7 @@ def test_importing_it_loads_neither_torch_nor_polars() -> None:
     assert answer.stdout.strip() == embedlab.__version__
 
 
-def test_every_name_resolves_and_others_are_no_attributes() -> None:
+def test_every_name_resolves_and_others_are_not_attributes() -> None:
     assert all(callable(getattr(embedlab, name)) for name in embedlab.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         embedlab.nothing  # noqa: B018

@@ -10,7 +10,7 @@ from embedlab.core.settings import Settings
 from embedlab.workflows.train.log import logged
 
 
-def test_what_a_terminal_is_told_is_kept_also_when_it_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_terminal_shows_is_logged_also_when_it_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "seed-1" / "log.txt"
     logged(log, Terminal(Settings()))("dev 61.20 after step 9")
     logged(log, Terminal(Settings(quiet=True)))("finished after 9 steps")
