@@ -176,6 +176,7 @@ async def drawn(app: "Dashboard") -> None:
 
 async def settled(app: "Dashboard") -> None:
     """Wait until what a key set off is done and drawn."""
+    app.last_key_at = time.monotonic()  # full garbage collections wait for a pause between keys
     await asyncio.sleep(0)
     await drawn(app)
 

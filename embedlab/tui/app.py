@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, ClassVar
 
 from textual import events, work
@@ -47,6 +47,7 @@ FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0
 AT_ONCE = 100_000  # pairs; of more, the sentences are shown before the scores are joined and ranked
 WRITE_AFTER_S = 0.3
+IDLE_S = 1.0  # without a key
 
 
 class Dashboard(App[None]):
@@ -78,6 +79,7 @@ class Dashboard(App[None]):
         self.scoring = ScoringProcesses(settings)
         self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
+        self.last_key_at = 0.0  # seconds of `monotonic`
         forget_colours()
         self._plain = Plain()
         self.pace = FramePace()
@@ -93,6 +95,7 @@ class Dashboard(App[None]):
             self.report(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
+        self.set_interval(POLL_S, self._collect_garbage)
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         """Draw a frame, and note it for the pace of frames."""
@@ -121,12 +124,17 @@ class Dashboard(App[None]):
     async def on_event(self, event: events.Event) -> None:
         """Handle typed keys one at a time."""
         is_typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
+        if is_typed:
+            self.last_key_at = monotonic()
         if not (is_typed and self._typed.holds(event)):  # type: ignore[arg-type]
             await super().on_event(event)
 
     def on_typed_keys_passed(self, message: TypedKeys.Passed) -> None:
         """Report that all before MESSAGE was handled."""
         message.arrived.set()
+
+    def _collect_garbage(self) -> None:
+        gc_control.collect_old(is_idle=monotonic() - self.last_key_at > IDLE_S)
 
     def _is_opening(self) -> bool:
         return bool(self.screen_stack and getattr(self.screen, "is_opening", False))  # a dialog has no such state

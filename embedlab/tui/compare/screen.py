@@ -279,9 +279,12 @@ class CompareScreen(DifferencePanes):
             open_selection(self.dashboard, event.rows, event.fields, within=within)
 
     def _show_panel(self) -> None:
-        for panel in PANELS:
-            self.set_class(self._panel == panel, f"-{panel}")
-        self.set_class(self._panel in {FOREST, FIFTHS_MAP}, "-differences")
+        panes = self.query_one("#compare-panes")
+        layouts = {"-pairs": self._panel == PAIR_LIST, "-differences": self._panel in {FOREST, FIFTHS_MAP}}
+        if any(panes.has_class(name) != is_on for name, is_on in layouts.items()):  # Textual styles all that is below again
+            for name, is_on in layouts.items():
+                panes.set_class(is_on, name, update=False)
+            panes.update_node_styles(animate=False)
         if self.focused is not None and not self.focused.display:
             self.set_focus(self.query_one(FrameTable))
 
