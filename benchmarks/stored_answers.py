@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.settings import Settings, load_settings
+from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.outcomes import MemberOutcomes, evidence, member_outcomes
 from embedlab.evaluation.selection import SelectedTask
@@ -63,6 +64,7 @@ class StoredComparison:
     marks: tuple[str, ...]
     notes: tuple[str, ...]
     signatures: Mapping[str, str]
+    states: tuple[DatasetState, ...]
     is_whole: bool
     tasks: Mapping[str, tuple[str, ...]]  # the selected datasets of each; none: the whole task
     members: Mapping[str, Mapping[str, StoredMember]]  # by task, then by member
@@ -83,7 +85,7 @@ def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], setti
     }
     own = {item.name: getattr(compared, item.name) for item in fields(StoredComparison) if hasattr(compared, item.name)}
     facts = StoredComparison(
-        **{**own, "models": tuple(compared.models), "notes": tuple(map(str, compared.notes))},
+        **{**own, "models": tuple(compared.models), "notes": tuple(map(str, compared.notes)), "states": tuple(compared.states)},
         tasks={one.task: one.names for one in tasks},
         members={task: {name: stored_member(found) for name, found in members.items()} for task, members in answers.items()},
     )

@@ -6,6 +6,7 @@
 
 `store` writes one column of float32 similarities for each member (seed) of each model, the key of each pair (a hash of its text, no text)
 and, as metadata, what titles and notes of tables say: how a member was used, what its training data lacked, how much text it shares.
+A file that exists keeps its models, and those that are stored again keep the seeds whose runs are gone: a table can grow.
 `show` prints what `embedlab compare MODEL…` prints. `refresh` writes each table of a page again that is between these two lines:
 
     <!-- table scores/NAME.parquet MODEL… [--by source] … -->
@@ -108,10 +109,43 @@ def store(path: Path, models: Sequence[str], settings: Settings, *, fifths: bool
     )
     columns = ["pair_key", *(member for member in scored[SUITE].places if member != "dice")]
     table = pl.concat([found.table.select(columns) for found in scored.values()]).unique("pair_key").sort("pair_key")
+    table = table.select("pair_key", pl.exclude("pair_key").cast(pl.Float32))
+    if path.exists():
+        facts, table = grown(stored_table(path), facts), with_columns_of(pl.read_parquet(path), table, path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    table.select("pair_key", pl.exclude("pair_key").cast(pl.Float32)).write_parquet(
-        path, compression="zstd", compression_level=19, metadata={FACTS: json.dumps(asdict(facts), default=sorted)}
+    table.write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: json.dumps(asdict(facts), default=sorted)})
+    stored_table.cache_clear()
+
+
+def grown(old: StoredTable, new: StoredTable) -> StoredTable:
+    """Return the models of OLD and NEW; a model of both has the members of both, by their seeds."""
+    models = {model.name: model for model in old.models}
+    for model in new.models:
+        models[model.name] = joined(models[model.name], model) if model.name in models else model
+    if old.members.keys() != new.members.keys():
+        raise SystemExit(f"the file has {', '.join(old.members)}, not {', '.join(new.members)}: with or without --fifths?")
+    return StoredTable(models=tuple(models.values()), members={name: {**own, **new.members[name]} for name, own in old.members.items()})
+
+
+def joined(old: ModelColumns, new: ModelColumns) -> ModelColumns:
+    """Return a model with the members of OLD and NEW; one that is in both is NEW's."""
+    if not (old.seeds and new.seeds):
+        return new
+    parts = {
+        seed: (member, runs) for model in (old, new) for seed, member, runs in zip(model.seeds, model.members, model.behind, strict=True)
+    }
+    seeds = tuple(sorted(parts))
+    return ModelColumns(
+        name=new.name, seeds=seeds, members=tuple(parts[seed][0] for seed in seeds), runs=tuple(parts[seed][1] for seed in seeds)
     )
+
+
+def with_columns_of(old: pl.DataFrame, new: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Return the similarities of OLD and NEW; of a member in both, those of NEW."""
+    old = old.sort("pair_key").drop([name for name in new.columns if name != "pair_key"], strict=False)
+    if not old["pair_key"].equals(new["pair_key"]):
+        raise SystemExit(f"{path}: it has other pairs than the data here")
+    return pl.concat([old, new.drop("pair_key")], how="horizontal")
 
 
 def score_all(models: Sequence[str], settings: Settings, datasets: Sequence[str] | None) -> ScoredPairs:

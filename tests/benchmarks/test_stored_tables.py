@@ -89,6 +89,27 @@ def test_a_table_of_runs_is_made_again_without_their_weights(settings: Settings,
 
 
 @pytest.mark.slow
+def test_a_stored_table_grows_by_models_and_by_seeds_whose_others_are_gone(settings: Settings, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        finished(settings.runs_folder, seed)
+    before = compared(settings, ["mine", "dice"], "dataset")
+    whole, file = tmp_path / "whole.parquet", tmp_path / "grown.parquet"
+    store(whole, ["mine", "dice"], settings, fifths=False)
+    later = settings.runs_folder / "mine" / "seed-2"
+    later.rename(tmp_path / "seed-2")
+    store(file, ["mine"], settings, fifths=False)
+    shutil.rmtree(settings.runs_folder / "mine" / "seed-1")
+    (tmp_path / "seed-2").rename(later)
+    store(file, ["mine", "dice"], settings, fifths=False)
+
+    assert pl.read_parquet(file).equals(pl.read_parquet(whole))
+    shutil.rmtree(settings.runs_folder)
+    assert again(file, ["mine", "dice"], "dataset", settings) == before
+    with pytest.raises(SystemExit, match="with or without --fifths"):
+        store(file, ["dice"], settings, fifths=True)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [path for path in sorted(RESULTS.glob("*.md")) if "<!-- table " in path.read_text("utf-8")], ids=lambda path: path.stem
 )

@@ -34,11 +34,11 @@ def full_collections() -> int:
     return gc.get_stats()[2]["collections"]
 
 
-def keep_many() -> list[list[int]]:
+def many_objects() -> list[list[int]]:
     """Objects that survive enough young collections for a full one to be worth its time."""
     while gc.get_count()[2] < 20:
-        kept = [[number] for number in range(100_000)]
-    return kept
+        made = [[number] for number in range(100_000)]
+    return made
 
 
 def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_after_them() -> None:
@@ -50,14 +50,14 @@ def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_af
     before, Node.freed = full_collections(), 0
     node = Node()
     gc.collect(1)  # it is old now
-    kept = keep_many()
+    made = many_objects()
     del node
     assert full_collections() == before, "no full collection comes by itself"
     gc_control.collect_old(is_idle=False)
     assert (full_collections(), Node.freed) == (before, 0)
     gc_control.collect_old(is_idle=True)
     assert (full_collections(), Node.freed) == (before + 1, 1)
-    assert kept[-1] == [99_999]
+    assert made[-1] == [99_999]
 
 
 def test_nothing_is_collected_by_hand_in_a_process_that_never_paused() -> None:
