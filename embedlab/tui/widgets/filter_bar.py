@@ -1,8 +1,9 @@
 """The filter line above a table."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from textual import events
+from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -11,6 +12,8 @@ from textual.widgets import Input
 
 class FilterBar(Input):
     """Edits an expression of the filter language and posts it after each key."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,down", "leave", "Go to the pairs", show=True, key_display="⏎")]
 
     virtual_size = Reactive(Size(0, 0))  # unlike that of Input: a longer text in a line of fixed width triggers no layout
 
@@ -35,13 +38,6 @@ class FilterBar(Input):
         event.stop()
         self.post_message(self.Refined(event.value))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the table on enter."""
-        event.stop()
+    def action_leave(self) -> None:
+        """Go to the table."""
         self.post_message(self.Left())
-
-    def on_key(self, event: events.Key) -> None:
-        """Go to the table on the down arrow."""
-        if event.key == "down":
-            event.stop()
-            self.post_message(self.Left())

@@ -41,16 +41,21 @@ class KeyLine(Widget):
             await self.app.action_simulate_key(palette.key)
 
     def _shown_keys(self) -> tuple[list[Binding], Binding | None]:
-        """One binding of each shown action, and that of the palette unless the others need its room."""
+        """One binding of each shown action, and that of the palette unless the others need its room; none that would be typed as text."""
         active = self.screen.active_bindings
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         shown: dict[str, Binding] = {}
         for found in active.values():
-            if found.binding.show and found is not palette:
+            if found.binding.show and found is not palette and not self._is_typed(found.binding):
                 shown.setdefault(found.binding.action, found.binding)
         keys = list(shown.values())
         needed = sum(self._content(binding).cell_length + 1 for binding in (*keys, *([palette.binding] if palette else [])))
         return keys, palette.binding if palette is not None and needed <= self.size.width else None
+
+    def _is_typed(self, binding: Binding) -> bool:
+        """Whether the focused field takes the key as text."""
+        focused, shown = self.screen.focused, self.app.get_key_display(binding)
+        return focused is not None and len(shown) == 1 and shown.isascii() and focused.check_consume_key(binding.key, shown)
 
     def _content(self, binding: Binding) -> Content:
         key = Content.styled(self.app.get_key_display(binding), "$footer-key-foreground bold")
