@@ -2,10 +2,14 @@
 
     python benchmarks/stored_answers.py store results/scores/NAME.parquet MODEL… --task glue --data DIR --runs DIR
     python benchmarks/stored_answers.py show results/scores/NAME.parquet [--signature]
+    python benchmarks/stored_answers.py refresh results/PAGE.md…
 
 `store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; and, as metadata, what
 titles and notes of tables say. Models are compared with the first. `show` prints what `embedlab compare MODEL… --suite TASK` prints.
-Tables of similarities of pairs are those of stored_tables.py.
+`refresh` writes each table of a page again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
+
+    <!-- answers scores/NAME.parquet [--notes] [--signature] -->
+    <!-- end of answers -->
 """
 
 import argparse
@@ -15,6 +19,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import polars as pl
+import table_pages
 from pydantic import TypeAdapter
 
 from embedlab.analysis.evidence import member_columns
@@ -144,8 +149,27 @@ def shown(path: Path, *, is_signed: bool, has_all_notes: bool) -> str:
     return replace(task_comparison_table(compared_again(path)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
 
 
+def refreshed(page: str, folder: Path) -> str:
+    """Return a PAGE whose files are relative to FOLDER with each of its tables made again."""
+
+    def made(words: list[str]) -> str:
+        arguments = parser_of_tables().parse_args(words)
+        return shown(folder / arguments.file, is_signed=arguments.signature, has_all_notes=arguments.notes)
+
+    return table_pages.refreshed(page, "answers", made)
+
+
+def parser_of_tables() -> argparse.ArgumentParser:
+    """Return the parser of what describes one table."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--signature", action="store_true")
+    parser.add_argument("--notes", action="store_true")
+    return parser
+
+
 def main() -> None:
-    """Store or show."""
+    """Store, show or refresh."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     storing = commands.add_parser("store")
@@ -154,19 +178,22 @@ def main() -> None:
     storing.add_argument("--task", action="append", required=True, help="a task, or TASK:DATASET for one of its datasets")
     storing.add_argument("--data", type=Path, required=True)
     storing.add_argument("--runs", type=Path)
-    showing = commands.add_parser("show")
-    showing.add_argument("file", type=Path)
-    showing.add_argument("--signature", action="store_true")
-    showing.add_argument("--notes", action="store_true")
+    commands.add_parser("show", parents=[parser_of_tables()])
+    refreshing = commands.add_parser("refresh")
+    refreshing.add_argument("pages", type=Path, nargs="+")
     arguments = parser.parse_args()
-    if arguments.command == "show":
-        print(shown(arguments.file, is_signed=arguments.signature, has_all_notes=arguments.notes), end="")
-        return
-    runs = {"runs": arguments.runs} if arguments.runs else {}
-    settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]
-    chosen = [text.partition(":") for text in arguments.task]
-    tasks = [SelectedTask(task=task, names=(name,) if name else ()) for task, _, name in chosen]
-    store(arguments.file, arguments.models, tasks, settings)
+    match arguments.command:
+        case "show":
+            print(shown(arguments.file, is_signed=arguments.signature, has_all_notes=arguments.notes), end="")
+        case "refresh":
+            for page in arguments.pages:
+                page.write_text(refreshed(page.read_text("utf-8"), page.parent), "utf-8")
+        case "store":
+            runs = {"runs": arguments.runs} if arguments.runs else {}
+            settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]
+            chosen = [text.partition(":") for text in arguments.task]
+            tasks = [SelectedTask(task=task, names=(name,) if name else ()) for task, _, name in chosen]
+            store(arguments.file, arguments.models, tasks, settings)
 
 
 if __name__ == "__main__":

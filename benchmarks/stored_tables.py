@@ -15,8 +15,6 @@ A file that exists keeps its models, and those that are stored again keep the se
 
 import argparse
 import json
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -24,6 +22,7 @@ from pathlib import Path
 from typing import get_args
 
 import polars as pl
+import table_pages
 from pydantic import TypeAdapter
 
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
@@ -41,7 +40,6 @@ from embedlab.tasks.sts import STS_DATASETS
 
 FACTS = "embedlab-table"  # the parquet metadata key
 SUITE, FIFTHS = "suite", "fifths"  # the seven test splits; all splits of STS-B
-_TABLE = re.compile(r"(?P<begin><!-- table (?P<arguments>.*?) -->\n).*?(?P<end><!-- end of table -->)", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,12 +208,12 @@ def shown(arguments: argparse.Namespace, settings: Settings) -> str:
 def refreshed(page: str, folder: Path, settings: Settings) -> str:
     """Return a PAGE whose files are relative to FOLDER with each of its tables made again."""
 
-    def again(found: re.Match[str]) -> str:
-        arguments = parser_of_tables().parse_args(shlex.split(found["arguments"]))
+    def made(words: list[str]) -> str:
+        arguments = parser_of_tables().parse_args(words)
         arguments.file = folder / arguments.file
-        return f"{found['begin']}\n{shown(arguments, settings)}\n{found['end']}"
+        return shown(arguments, settings)
 
-    return _TABLE.sub(again, page)
+    return table_pages.refreshed(page, "table", made)
 
 
 def parser_of_tables() -> argparse.ArgumentParser:

@@ -4,13 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
-from stored_answers import shown, store
+import pytest
+from stored_answers import refreshed, shown, store
 
 from embedlab.core.settings import Settings
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.items import listed_items
 from embedlab.workflows.notebook import NotebookSession
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -> None:
@@ -31,4 +34,16 @@ def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -
         (tmp_path / f"{name}.csv").unlink()
     assert "sentiment" in before
     assert shown(file, is_signed=True, has_all_notes=True) == before
+    page = "Before.\n<!-- answers answers.parquet --signature --notes -->\nold\n<!-- end of answers -->\nAfter.\n"
+    made = refreshed(page, tmp_path)
+    assert made == page.replace("old\n", f"\n{before}\n")
+    assert refreshed(made, tmp_path) == made
     assert not {"sentence", "sentence1", "text"} & set(pl.read_parquet(file).columns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [path for path in sorted(RESULTS.glob("*.md")) if "<!-- answers " in path.read_text("utf-8")], ids=lambda path: path.stem
+)
+def test_the_tables_of_results_are_those_of_today(page: Path) -> None:
+    assert refreshed(page.read_text("utf-8"), page.parent) == page.read_text("utf-8")
