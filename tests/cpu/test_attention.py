@@ -116,7 +116,7 @@ def test_only_bf16_whose_products_onednn_builds_programs_for_has_whole_multiples
 ) -> None:
     selected: list[int] = []
     monkeypatch.setattr(
-        attention, "filled_up", lambda spans, heads, multiple: selected.append(multiple) or padded_layout(spans, heads, multiple)
+        attention, "padded_layout", lambda spans, heads, multiple: selected.append(multiple) or padded_layout(spans, heads, multiple)
     )
     attend(*states_of(LENGTHS, kind), LENGTHS, scale=0.3, dropout=0.1)
     assert selected == [multiple]
