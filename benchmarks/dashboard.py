@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -334,7 +335,7 @@ def main() -> None:
             print(lines[-1], flush=True)
     from embedlab.tui.model_titles import short_name
 
-    named = " ".join(short_name(model, 60) for model in arguments.models)
+    named = shlex.join(short_name(model, 60) for model in arguments.models)
     command = f"python benchmarks/dashboard.py --data DIR --rows {arguments.rows} {named}"
     machine = f"{os.cpu_count()} processors, load of other work {load_before:.1f} at the start"
     heading = (

@@ -34,11 +34,16 @@ def full_collections() -> int:
     return gc.get_stats()[2]["collections"]
 
 
-def many_objects() -> list[list[int]]:
-    """Objects that survive enough young collections for a full one to be worth its time."""
-    while gc.get_count()[2] < 20:
-        made = [[number] for number in range(100_000)]
+def many_objects(collections: int) -> list[list[int]]:
+    """Objects that stay, until there were so many middle collections since the last full one."""
+    made: list[list[int]] = []
+    while gc.get_count()[2] < collections and len(made) < 1_000_000:
+        made.append([len(made)])
     return made
+
+
+def collect_the_young_often() -> None:
+    gc.set_threshold(50, 2, gc.get_threshold()[2])
 
 
 def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_after_them() -> None:
@@ -46,21 +51,36 @@ def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_af
     assert not gc.isenabled()
     gc_control.resume_collection()
     assert gc.isenabled()
+    collect_the_young_often()
     gc.collect()
     before, Node.freed = full_collections(), 0
     node = Node()
     gc.collect(1)  # it is old now
-    made = many_objects()
+    made = many_objects(20)
     del node
     assert full_collections() == before, "no full collection comes by itself"
     gc_control.collect_old(is_idle=False)
     assert (full_collections(), Node.freed) == (before, 0)
     gc_control.collect_old(is_idle=True)
     assert (full_collections(), Node.freed) == (before + 1, 1)
-    assert made[-1] == [99_999]
+    assert made[-1] == [len(made) - 1]
+
+
+def test_who_never_pauses_gets_one_after_many_young_ones() -> None:
+    gc_control.pause_collection()
+    gc_control.resume_collection()
+    collect_the_young_often()
+    gc.collect()
+    before, made = full_collections(), many_objects(250)
+    gc_control.collect_old(is_idle=False)
+    assert full_collections() == before + 1
+    assert made[-1] == [len(made) - 1]
 
 
 def test_nothing_is_collected_by_hand_in_a_process_that_never_paused() -> None:
-    before = full_collections()
+    gc.collect()
+    gc.set_threshold(50, 2, 1_000_000)
+    before, made = full_collections(), many_objects(20)
     gc_control.collect_old(is_idle=True)
     assert full_collections() == before
+    assert made[-1] == [len(made) - 1]
