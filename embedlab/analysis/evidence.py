@@ -10,14 +10,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.correlations import combine, correlated_groups, spearman
+from embedlab.analysis.correlations import combine, correlated_groups, pearson, spearman
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.influence import ClassMetric, Floats, Labels, metric_influence, metric_value, spearman_influences
+from embedlab.analysis.influence import (
+    ClassMetric,
+    Floats,
+    Labels,
+    metric_influence,
+    metric_value,
+    pearson_influences,
+    spearman_influences,
+)
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import Slice, slices
-from embedlab.choices import Aggregate, By
+from embedlab.choices import Aggregate, By, Correlation
 
+MIXED = "mean"  # the metric of an average over different ones
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 
@@ -115,13 +124,14 @@ def item_evidence(
 
 
 def score_evidence(
-    task: str, name: str, gold: Floats, predicted: Mapping[int, Floats], members: int, *, texts: TextIds | None = None
+    task: str, name: str, gold: Floats, predicted: Mapping[int, Floats], members: int, *, metric: Correlation, texts: TextIds | None = None
 ) -> Evidence:
-    """Return the evidence of one dataset with scored items: PREDICTED has them by member number; Spearman's correlation."""
+    """Return the evidence of one dataset with scored items: PREDICTED has their scores by member number."""
+    correlation, influences = (spearman, spearman_influences) if metric == "spearman" else (pearson, pearson_influences)
     there = list(predicted)
     points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
-    points[there] = [spearman(gold, scores) for scores in predicted.values()]
-    moved[there] = spearman_influences(gold, list(predicted.values()))
+    points[there] = [correlation(gold, scores) for scores in predicted.values()]
+    moved[there] = influences(gold, list(predicted.values()))
     return Evidence(
         key=name,
         title=name,
@@ -129,6 +139,7 @@ def score_evidence(
         points=points,
         rows=_rows(moved, _own_numbers(f"{task} {name}", len(gold)) if texts is None else texts),
         task=task,
+        metric=metric,
     )
 
 
@@ -143,7 +154,7 @@ def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
         rows=joined([(one, 1 / len(parts)) for one in rows]) if len(rows) == len(parts) else None,
         average_of=tuple(part.key for part in parts),
         task=parts[0].task,
-        metric=parts[0].metric,
+        metric=parts[0].metric if len({part.metric for part in parts}) == 1 else MIXED,
     )
 
 

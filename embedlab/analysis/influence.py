@@ -10,10 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from embedlab.choices import Correlation
+
 Floats = NDArray[np.float64]
 PairPositions = NDArray[np.intp]
 Labels = NDArray[np.int64]
 ClassMetric = Literal["accuracy", "f1", "matthews"]
+ItemMetric = ClassMetric | Correlation
 
 
 def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
@@ -31,14 +34,14 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     """
     y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     found = np.full(rows.shape, np.nan)
-    if not _has_ranks(y):
+    if not _varies(y):
         return found
     order_y = _Order.of(y)
     g = order_y.centred_ranks()
     spread_y = g @ g / len(y)
     squares_y = (g**2 + 2 * order_y.mean_above(g)) / spread_y
     for place, x in enumerate(rows):
-        if not _has_ranks(x):
+        if not _varies(x):
             continue
         order_x = _Order.of(x)
         f = order_x.centred_ranks()
@@ -50,7 +53,24 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     return found
 
 
-def _has_ranks(values: Floats) -> bool:
+def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
+    """Influence of each pair on Pearson's correlation; nan where it is undefined.
+
+    gold: (pairs,); scores: (models, pairs); returns (models, pairs). ψ = uv − (r/2)(u² + v²) of standardised u, v with correlation r.
+    """
+    y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    found = np.full(rows.shape, np.nan)
+    if not _varies(y):
+        return found
+    v = (y - y.mean()) / y.std()
+    for place, x in enumerate(rows):
+        if _varies(x):
+            u = (x - x.mean()) / x.std()
+            found[place] = _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
+    return found
+
+
+def _varies(values: Floats) -> bool:
     return len(values) > 1 and not np.isnan(values).any() and float(np.ptp(values)) > 0
 
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence, score_evidence
-from embedlab.analysis.influence import ClassMetric
-from embedlab.choices import SettingName
+from embedlab.analysis.influence import ClassMetric, ItemMetric
+from embedlab.choices import Correlation, SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.names import code_version
 from embedlab.core.progress import StartProgress
@@ -87,20 +88,20 @@ def member_outcomes(
 def evidence(one: SelectedTask, answers: Mapping[int, MemberOutcomes], members: int) -> list[Evidence]:
     """Return one row of evidence for each dataset and metric, then the averages that papers report; ANSWERS are by member number."""
     datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
-    found: dict[str, Evidence] = {}
-    metrics = find_task(one.task).metrics
+    found: dict[str, list[Evidence]] = {}
     for dataset in datasets:
         there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
-        if not next(iter(there.values())).classes:
-            found[f"{dataset} spearman"] = _score_evidence(one.task, dataset, there, members)
-            continue
-        for metric in metrics.get(dataset, ("accuracy",)):
-            key = dataset if metric == "accuracy" else f"{dataset} {metric}"
-            found[key] = _item_evidence(one.task, key, there, members, metric)
+        found[dataset] = [_outcome_evidence(one.task, dataset, there, members, metric) for metric in _metrics(one.task, dataset, there)]
     averages = [
-        average_evidence(title, [found[name] for name in there]) for title, there in averages_of(one, list(datasets)).items() if there
+        average_evidence(title, [found[name][0] for name in there]) for title, there in averages_of(one, list(datasets)).items() if there
     ]
-    return [*found.values(), *averages, *_value_evidence(one.task, answers, members)]
+    return [*chain.from_iterable(found.values()), *averages, *_value_evidence(one.task, answers, members)]
+
+
+def _metrics(task: str, dataset: str, there: Mapping[int, Outcomes]) -> tuple[ItemMetric, ...]:
+    """Return the metrics of a dataset, the one that enters averages first."""
+    usual: ItemMetric = "accuracy" if next(iter(there.values())).classes else "spearman"
+    return find_task(task).metrics.get(dataset, (usual,))
 
 
 def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -155,6 +156,13 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
     )
 
 
+def _outcome_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int, metric: ItemMetric) -> Evidence:
+    key = dataset if metric == "accuracy" else f"{dataset} {metric}"
+    if metric == "spearman" or metric == "pearson":
+        return _score_evidence(task, key, there, members, metric)
+    return _item_evidence(task, key, there, members, metric)
+
+
 def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: ClassMetric) -> Evidence:
     first = next(iter(there.values()))
     index = {label: number for number, label in enumerate(first.classes)}
@@ -163,11 +171,11 @@ def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: 
     return item_evidence(task, key, gold, predicted, members, metric=metric, texts=_texts(there))
 
 
-def _score_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int) -> Evidence:
+def _score_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: Correlation) -> Evidence:
     first = next(iter(there.values()))
     gold = first.items["gold"].cast(pl.Float64).to_numpy()
     predicted = {member: own.items["predicted"].cast(pl.Float64).to_numpy() for member, own in there.items()}
-    return score_evidence(task, f"{dataset} spearman", gold, predicted, members, texts=_texts(there))
+    return score_evidence(task, key, gold, predicted, members, metric=metric, texts=_texts(there))
 
 
 def _texts(there: Mapping[int, Outcomes]) -> np.ndarray[Any, np.dtype[np.uint64]] | None:

@@ -30,7 +30,7 @@ from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member, own_items
+from embedlab.tasks.task import Task, TaskResult, Texts, load_member, outcomes_of, own_items
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -101,7 +101,7 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
         notes=(*facts.notes, *_notes(found, parts)),
         scores=tuple(_scores(found, parts)),
     )
-    outcomes = [_outcomes(evaluation, parts[name], found[name]) for name in _LABELS if name in found]
+    outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in found.items()]
     return TaskResult(evaluation=evaluation, tested=tuple(parts[name] for name in found), outcomes=tuple(outcomes))
 
 
@@ -167,8 +167,10 @@ def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> lis
 
 
 def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> Outcomes:
-    """Return each row's gold and predicted class, so that the mistakes of two models can be compared."""
+    """Return each row's gold and predicted class or similarity, so that two models can be compared on the same rows."""
     dataset, frame = part.state.name, part.frame
+    if dataset not in _LABELS:
+        return outcomes_of(evaluation, part, frame["gold"].to_list(), prediction.values.tolist(), is_class=False)
     return Outcomes.of(
         evaluation,
         dataset=dataset,
@@ -200,6 +202,8 @@ TASK = Task(
     outcomes="items",
     items=lambda source, names: [own_items(source.open(name, "dev"), _LABELS[name]) for name in names],
     item_datasets=tuple(_LABELS),
+    metrics={"sts-course": ("pearson",)},
+    averages=lambda datasets, _: {"mean of the three": MULTITASK_DATASETS} if {*MULTITASK_DATASETS} <= {*datasets} else {},
     check=check,
     check_recipe=check_recipe,
     dev_names=("multitask", *MULTITASK_DATASETS),

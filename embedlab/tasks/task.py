@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.influence import ClassMetric
+from embedlab.analysis.influence import ItemMetric
 from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError
@@ -123,7 +123,7 @@ class Task:
     datasets: tuple[str, ...] = ()  # those of its suite, in order
     trains_classifiers: bool = False  # in one of several settings
     has_own_units: bool = False  # its numbers are not percentages, and higher is not better
-    metrics: Mapping[str, tuple[ClassMetric, ...]] = field(default_factory=dict)  # of datasets with other metrics than accuracy
+    metrics: Mapping[str, tuple[ItemMetric, ...]] = field(default_factory=dict)  # of datasets with others than accuracy or Spearman's
     averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole task, by title
     check: Callable[[ModelSpec, Settings], None] = _nothing  # raises for a model that it does not apply to
     check_recipe: Callable[[Recipe, Source], None] = _nothing  # raises for a model that a recipe would train

@@ -1,13 +1,17 @@
 """Classified and scored items as evidence, and what a comparison makes of them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import pearsonr, spearmanr
 
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import average_evidence, item_evidence, score_evidence
 from embedlab.analysis.paired_tests import mcnemar
 from embedlab.analysis.scores import ModelColumns
+from embedlab.choices import Correlation
 
 
 def predictions(items: int = 200, rows: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -98,12 +102,14 @@ def test_an_average_weighs_its_datasets_equally() -> None:
     assert both.average_of == ("40", "400")
 
 
-def test_scores_are_ranked_and_a_member_without_any_is_absent() -> None:
+@pytest.mark.parametrize(("metric", "slow"), [("spearman", spearmanr), ("pearson", pearsonr)])
+def test_scores_are_correlated_and_a_member_without_any_is_absent(metric: Correlation, slow: Callable[..., Any]) -> None:
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 6, 60).astype(np.float64)
     near, far = gold + rng.normal(0, 1, 60), rng.normal(0, 1, 60)
-    found = score_evidence("glue", "sts-benchmark spearman", gold, {0: near, 2: far}, 3)
-    assert found.points[[0, 2]] == pytest.approx([spearmanr(gold, near).statistic, spearmanr(gold, far).statistic])
+    found = score_evidence("glue", "sts-benchmark", gold, {0: near, 2: far}, 3, metric=metric)
+    assert found.points[[0, 2]] == pytest.approx([slow(gold, near).statistic, slow(gold, far).statistic])
+    assert found.metric == metric
     assert np.isnan(found.points[1])
     (compared,) = compare_evidence([found], single("abc"), "a")
     assert compared.differences["c"].high < 0

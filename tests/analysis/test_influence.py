@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from embedlab.analysis.influence import ClassMetric, metric_influence, metric_value, spearman_influence
+from embedlab.analysis.influence import ClassMetric, metric_influence, metric_value, pearson_influences, spearman_influence
 
 metrics = pytest.importorskip("sklearn.metrics")
 
@@ -32,6 +32,20 @@ def test_influence_on_spearman_is_that_of_leaving_a_pair_out(ties: bool) -> None
     found = spearman_influence(gold, scores)
     assert found.mean() == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(found, 399 * (whole - np.array(left_out)), atol=0.03)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_influence_on_pearson_is_its_change_when_a_pair_weighs_more(ties: bool) -> None:
+    gold, scores = scored_pairs(400, ties=ties)
+    step, changes, whole = 1e-6, [], scipy.stats.pearsonr(gold, scores).statistic
+    for pair in range(400):
+        weights = np.full(400, (1 - step) / 400)
+        weights[pair] += step
+        ((_, both), (_, _)) = covariance = np.cov(gold, scores, aweights=weights, ddof=0)
+        changes.append((both / np.sqrt(np.diag(covariance).prod()) - whole) / step)
+    found = pearson_influences(gold, np.stack([scores, np.ones(400)]))
+    np.testing.assert_allclose(found[0], changes, atol=1e-4)
+    assert np.isnan(found[1]).all()
 
 
 def spearman_of_rows(gold: np.ndarray, scores: np.ndarray, draws: np.ndarray) -> np.ndarray:

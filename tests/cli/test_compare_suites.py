@@ -140,6 +140,7 @@ def test_a_task_whose_parts_are_not_evaluated_alone_is_stored_as_a_whole(
     first = embedlab(*words)
     rows = [(row["slice"], row["metric"]) for row in first.rows if row["model"] == str(tiny_encoder)]
     assert rows == [("paraphrases", "accuracy"), ("sts-course", "pearson")]
+    assert first.row(model=f"{tiny_encoder}?pooling=cls", slice="sts-course")["p"] is not None
     monkeypatch.setattr(answers, "evaluate_task", None)
     assert embedlab(*words).json == first.json
 

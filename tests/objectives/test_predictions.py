@@ -2,12 +2,14 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from scipy.stats import pearsonr
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import load_recipe
@@ -22,6 +24,8 @@ from embedlab.objectives.predictions import HEAD_TYPES, best_threshold, predict_
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.multitask import evaluate, load_trained
 from embedlab.training.stages import train_run
+from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.notebook import NotebookSession
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(sample=True)
@@ -54,7 +58,7 @@ def test_sharing_without_a_paraphrase_head_is_refused() -> None:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
     """A run with three heads and one with a sentiment head alone."""
-    folder = tmp_path_factory.mktemp("multitask") / "runs"
+    folder = tmp_path_factory.mktemp("multitask") / "runs-sample"
     for name in ("multitask", "multitask-baseline"):
         changes = ["stages.data.rows=64", "stages.optim.epochs=1", "stages.optim.lr=2e-3", "encoder.max_tokens=32"]
         recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
@@ -68,8 +72,12 @@ def scores(name: str, runs: Path) -> dict[str, float]:
     assert result.evaluation.marks == ("sample",)
     assert {score.split for score in result.evaluation.scores} == {"dev"}
     found = {score.slice: score.value for score in result.evaluation.scores}
+    assert [outcome.dataset for outcome in result.outcomes] == [name for name in found if name != "mean"]
     for outcome in result.outcomes:
-        assert (outcome.items["gold"] == outcome.items["predicted"]).mean() == pytest.approx(found[outcome.dataset])
+        gold, predicted = outcome.items["gold"], outcome.items["predicted"]
+        is_scored = not outcome.classes
+        own = pearsonr(gold.cast(float), predicted.cast(float)).statistic if is_scored else (gold == predicted).mean()
+        assert own == pytest.approx(found[outcome.dataset])
     return found
 
 
@@ -125,6 +133,17 @@ def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
     found = scores("multitask", runs)
     assert list(found) == ["sentiment", "paraphrases", "sts-course", "mean"]
     assert found["mean"] == pytest.approx(np.mean([found[name] for name in HEAD_TYPES]))
+
+
+def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path) -> None:
+    session = NotebookSession(settings=replace(SETTINGS, runs=runs.with_name("runs"), cache=tmp_path))
+    options = CompareOptions(models=["multitask", "multitask-baseline"], suites=["multitask"])
+    (table,) = comparison_report(options, session).tables
+    rows = {str(getattr(row["slice"], "value", "")): row for row in table.rows}
+    assert list(rows) == ["sentiment", "paraphrases", "sts-course pearson", "mean of the three"]
+    differences = [getattr(row["multitask-baseline.delta"], "value", 0.0) for row in rows.values()]
+    assert differences[-1] == pytest.approx(np.mean(differences[:3]))
+    assert all("[" in getattr(row["multitask-baseline.delta"], "text", "") for row in rows.values())
 
 
 def test_what_has_no_head_is_evaluated_by_cosines(runs: Path) -> None:
