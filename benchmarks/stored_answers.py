@@ -21,16 +21,19 @@ from pathlib import Path
 import polars as pl
 import table_pages
 from pydantic import TypeAdapter
+from stored_runs import UNTRAINED, StoredTraining, stored_training
 
 from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
+from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.outcomes import MemberOutcomes, evidence, member_outcomes
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import TaskComparison
-from embedlab.runs.evaluations import StoredScore
+from embedlab.models.catalog import ModelSpec
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, Outcomes
 from embedlab.runs.parts import StoredPart
 
@@ -56,6 +59,8 @@ class StoredMember:
 
     outcomes: Mapping[str, StoredOutcomes]  # by name
     scores: tuple[StoredScore, ...]
+    evaluation: Evaluation | None = None
+    training: StoredTraining = UNTRAINED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,18 +97,27 @@ def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], setti
     facts = StoredComparison(
         **{**own, "models": tuple(compared.models), "notes": tuple(map(str, compared.notes)), "states": tuple(compared.states)},
         tasks={one.task: one.names for one in tasks},
-        members={task: {name: stored_member(found) for name, found in members.items()} for task, members in answers.items()},
+        members={
+            task: {spec.name: stored_member(task, spec, members[spec.name], settings) for spec in specs}
+            for task, members in answers.items()
+        },
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(facts), default=sorted)
     pl.concat(items_of(answers), how="diagonal").write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: text})
 
 
-def stored_member(found: MemberOutcomes) -> StoredMember:
+def stored_member(task: str, spec: ModelSpec, found: MemberOutcomes, settings: Settings) -> StoredMember:
     """Return what is stored of a member besides the items."""
+    path = ScorePlace.of(spec, settings).evaluations / f"{task}.json"
     names = [item.name for item in fields(StoredOutcomes)]
     outcomes = {name: StoredOutcomes(**{key: getattr(own, key) for key in names}) for name, own in found.outcomes.items()}
-    return StoredMember(outcomes=outcomes, scores=found.scores)
+    return StoredMember(
+        outcomes=outcomes,
+        scores=found.scores,
+        evaluation=Evaluation.load(path) if path.is_file() else None,
+        training=stored_training(spec),
+    )
 
 
 def items_of(answers: Mapping[str, Mapping[str, MemberOutcomes]]) -> Iterator[pl.DataFrame]:
@@ -116,11 +130,16 @@ def items_of(answers: Mapping[str, Mapping[str, MemberOutcomes]]) -> Iterator[pl
                 yield own.items.select(*(pl.lit(value).alias(key) for key, value in whose.items()), pl.all())
 
 
+def stored_comparison(path: Path) -> StoredComparison:
+    """Return what is known of the models in the file at PATH."""
+    return TypeAdapter(StoredComparison).validate_json(pl.read_parquet_metadata(path)[FACTS])
+
+
 def compared_again(path: Path) -> TaskComparison:
     """Return the comparison of the models in the file at PATH by the procedure of today."""
     from embedlab.analysis.comparison import compare_evidence
 
-    stored = TypeAdapter(StoredComparison).validate_json(pl.read_parquet_metadata(path)[FACTS])
+    stored = stored_comparison(path)
     items, columns = pl.read_parquet(path), list(stored.models)
     members = member_columns(columns)
     found = []

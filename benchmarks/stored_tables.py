@@ -5,8 +5,8 @@
     python benchmarks/stored_tables.py refresh results/PAGE.md… --data DIR
 
 `store` writes one column of float32 similarities for each member (seed) of each model, the key of each pair (a hash of its text, no text)
-and, as metadata, what titles and notes of tables say: how a member was used, what its training data lacked, how much text it shares.
-A file that exists keeps its models, and those that are stored again keep the seeds whose runs are gone: a table can grow.
+and, as metadata, what titles and notes of tables say: how a member was trained and used, what its training data lacked, how much text
+it shares. A file that exists keeps its models, and those that are stored again keep the seeds whose runs are gone: a table can grow.
 `show` prints what `embedlab compare MODEL…` prints. `refresh` writes each table of a page again that is between these two lines:
 
     <!-- table scores/NAME.parquet MODEL… [--by source] … -->
@@ -24,6 +24,7 @@ from typing import get_args
 import polars as pl
 import table_pages
 from pydantic import TypeAdapter
+from stored_runs import UNTRAINED, StoredTraining, stored_training
 
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.choices import Aggregate, By
@@ -51,6 +52,7 @@ class StoredMember:
     marks: tuple[str, ...]  # without those of the evaluated data, and of shared text
     description: Evaluation  # without scores
     overlaps: Mapping[By, Mapping[str, Overlap]]
+    training: StoredTraining = UNTRAINED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +96,7 @@ def stored_member(scored: ScoredPairs, member: str) -> StoredMember:
         marks=tuple(mark for mark in scored.member_marks(member) if mark not in of_data),
         description=scored.description(member),
         overlaps={by: scored.overlaps(member, by) for by in BYS},
+        training=stored_training(scored.places[member].spec),
     )
 
 

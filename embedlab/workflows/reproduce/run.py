@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.scores import ModelColumns
@@ -21,21 +22,24 @@ from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
 from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of
 from embedlab.workflows.reproduce.plan import ReproductionOptions, planned_trainings, start_of_rows
-from embedlab.workflows.reproduce.trained import TrainedRows, find_rows, train_rows
+from embedlab.workflows.reproduce.trained import Recipes, find_rows, train_rows
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
 from embedlab.workflows.starting import starting_encoder
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Rows:
+class KnownRows:
     """The models behind the rows of a table, and what is known of them."""
 
     table: PaperTable
-    trained: TrainedRows
     known: EvaluatedRows
     members: Members  # those that are present
+    recipes: Recipes
+    training: Mapping[str, Sequence[Mapping[str, Any]]]  # by row, the states of the data that its models were trained on
     notes: tuple[str, ...]  # what is missing
+    apart: tuple[str, ...] = ()  # the note on runs that differ from each other in more than the table's rows do
+    has_failed: bool = False  # whether a training failed
 
 
 def reproduce_tables(
@@ -43,7 +47,7 @@ def reproduce_tables(
 ) -> list[Reproduction]:
     """Train or find the models of TABLES, evaluate what is missing, and compare each table with the published one."""
     start = _built_start(options, session.settings)
-    return [_reproduce(table, options, start, session, board) for table in tables]
+    return [compare_rows(_rows(table, options, start, session, board), session) for table in tables]
 
 
 def trainings_of(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
@@ -57,17 +61,15 @@ def _built_start(options: ReproductionOptions, settings: Settings) -> str | None
     return start_of_rows(options, settings)
 
 
-def _reproduce(table: PaperTable, options: ReproductionOptions, start: str | None, session: Session, board: Board | None) -> Reproduction:
-    rows = _rows(table, options, start, session, board)
+def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
+    """Return the deviations of a table, its numbers next to the published ones, and the order of its rows."""
     seeds = _seeds_behind(rows.table, rows.members)
-    found = deviations(
-        rows.table, rows.trained.recipes, rows.known.evaluations.values(), training_data_of(rows.table, rows.members, session), seeds
-    )
-    listed = deviations_table(rows.table, found, list(rows.trained.recipes))
-    return _figure(rows, listed, session) if table.by is not None else _numbers(rows, listed, session)
+    found = deviations(rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds)
+    listed = deviations_table(rows.table, found, list(rows.recipes))
+    return _figure(rows, listed, session) if rows.table.by is not None else _numbers(rows, listed, session)
 
 
-def _rows(table: PaperTable, options: ReproductionOptions, start: str | None, session: Session, board: Board | None) -> _Rows:
+def _rows(table: PaperTable, options: ReproductionOptions, start: str | None, session: Session, board: Board | None) -> KnownRows:
     table, left_out = for_encoder(table, start)
     if options.trains:
         trained = train_rows(table, options, start, session, board)
@@ -77,10 +79,21 @@ def _rows(table: PaperTable, options: ReproductionOptions, start: str | None, se
     known = evaluate_models(table, everything, options, session)
     notes = [*trained.apart, *absent_rows(table, everything, known, trained.failures, options, session.settings), *known.missing]
     notes += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
-    return _Rows(table=table, trained=trained, known=known, members=known.present(everything), notes=tuple(notes))
+    members = known.present(everything)
+    training = training_data_of(table, members, session)
+    return KnownRows(
+        table=table,
+        known=known,
+        members=members,
+        recipes=trained.recipes,
+        training=training,
+        notes=tuple(notes),
+        apart=trained.apart,
+        has_failed=trained.has_failed,
+    )
 
 
-def _numbers(rows: _Rows, listed: Table, session: Session) -> Reproduction:
+def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     """A table: its numbers next to the published ones, and the order of its rows."""
     table, known = rows.table, rows.known
     numbers = numbers_of(table, rows.members, known.evaluations)
@@ -88,7 +101,7 @@ def _numbers(rows: _Rows, listed: Table, session: Session) -> Reproduction:
         row_order: RowOrder = find_row_order(table, rows.members, known.evaluations, known.items, progress)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
     ours = replace(numbers_table(table, numbers, marks, rows.notes), signatures=_signatures(rows.members, known.evaluations))
-    answers = (ours, orders_table(table, row_order, rows.trained.apart))
+    answers = (ours, orders_table(table, row_order, rows.apart))
     return Reproduction(
         table=table,
         deviations=listed,
@@ -97,11 +110,11 @@ def _numbers(rows: _Rows, listed: Table, session: Session) -> Reproduction:
         row_order=row_order,
         comparison=None,
         scored=known.scored,
-        has_failed=rows.trained.has_failed,
+        has_failed=rows.has_failed,
     )
 
 
-def _figure(rows: _Rows, listed: Table, session: Session) -> Reproduction:
+def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
     assert table.by is not None
@@ -122,7 +135,7 @@ def _figure(rows: _Rows, listed: Table, session: Session) -> Reproduction:
         row_order=None,
         comparison=comparison,
         scored=scored,
-        has_failed=rows.trained.has_failed,
+        has_failed=rows.has_failed,
     )
 
 

@@ -16,13 +16,15 @@ from embedlab.workflows.grid.run import Board, run_grid
 from embedlab.workflows.reproduce.plan import ReproductionOptions, as_grid, plan_table, seeds_of
 from embedlab.workflows.session import Session
 
+Recipes = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]  # by row: the paper's, resolved, and the run's
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedRows:
     """The runs behind the trained rows of a table."""
 
     models: RowModels
-    recipes: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]  # by row: the paper's, resolved, and the run's
+    recipes: Recipes
     failures: Mapping[str, str] = field(default_factory=dict)  # why a training failed, by the label of its row
     apart: tuple[str, ...] = ()  # the note on runs that differ from each other in more than the table's rows do
 

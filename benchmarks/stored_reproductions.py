@@ -1,0 +1,185 @@
+"""Reproduced tables of papers from stored similarities or answers, without the models.
+
+    python benchmarks/stored_reproductions.py show results/scores/NAME.parquet PAPER TABLE ROW=MODEL… --data DIR
+    python benchmarks/stored_reproductions.py refresh results/PAGE.md… --data DIR
+
+`show` prints what `embedlab reproduce PAPER TABLE --from runs` prints of the rows whose models are named; the file is one of
+stored_tables.py or of stored_answers.py. `refresh` writes each table of a page again that is between these two lines:
+
+    <!-- reproduction scores/NAME.parquet PAPER TABLE ROW=MODEL … -->
+    <!-- end of reproduction -->
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import stored_answers
+import stored_tables
+import table_pages
+from stored_runs import UNTRAINED, StoredTraining
+
+from embedlab.analysis.scores import ModelColumns
+from embedlab.core.recipe import recipe_to_table
+from embedlab.core.settings import Settings, load_settings
+from embedlab.evaluation.scored_pairs import evaluate_pairs
+from embedlab.papers.file import select_tables
+from embedlab.papers.matching_runs import Member
+from embedlab.papers.plan import expected_recipe, for_encoder, trainings
+from embedlab.papers.table import PaperTable
+from embedlab.reports.reproduction import Reproduction
+from embedlab.workflows.notebook import NotebookSession
+from embedlab.workflows.reproduce.models import EvaluatedRows
+from embedlab.workflows.reproduce.run import KnownRows, compare_rows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredModels:
+    """The models of a file: what is known of them, and how each member was trained."""
+
+    columns: Mapping[str, ModelColumns]  # by the model's name
+    known: EvaluatedRows
+    training: Mapping[str, StoredTraining]  # by member
+
+
+def models_of_pairs(path: Path, names: Sequence[str], table: PaperTable, settings: Settings) -> StoredModels:
+    """Return the models called NAMES with the pairs that TABLE is about."""
+    scored = stored_tables.stored_pairs(path, names, settings, table.by or "dataset")
+    members = [member for model in scored.models for member in model.members]
+    evaluations = {} if table.by else {(member, "sts"): evaluate_pairs(scored, member) for member in members}
+    return StoredModels(
+        columns={model.name: model for model in scored.models},
+        known=EvaluatedRows(evaluations=evaluations, answers={}, scored=scored, missing=()),
+        training={member: scored.stored[member].training for member in members},
+    )
+
+
+def models_of_answers(path: Path) -> StoredModels:
+    """Return the models of a file of answers."""
+    stored, items = stored_answers.stored_comparison(path), pl.read_parquet(path)
+    members = [(task, name, own) for task, found in stored.members.items() for name, own in found.items()]
+    return StoredModels(
+        columns={model.name: model for model in stored.models},
+        known=EvaluatedRows(
+            evaluations={(name, task): own.evaluation for task, name, own in members if own.evaluation is not None},
+            answers={
+                (name, task): list(stored_answers.answers_of(task, name, own, items).outcomes.values()) for task, name, own in members
+            },
+            scored=None,
+            missing=(),
+        ),
+        training={name: own.training for _, name, own in members},
+    )
+
+
+def reproduced(path: Path, paper: str, name: str, rows: Mapping[str, str], settings: Settings) -> Reproduction:
+    """Return a table of a paper from the file at PATH; ROWS name the model of each row that has one."""
+    (table,) = select_tables(paper, name)
+    is_pairs = stored_tables.FACTS in pl.read_parquet_metadata(path)
+    models = models_of_pairs(path, [*dict.fromkeys(rows.values())], table, settings) if is_pairs else models_of_answers(path)
+    for row, model in rows.items():
+        if row not in table.sources or model not in models.columns:
+            raise SystemExit(f"{row}={model}: the rows are {', '.join(table.sources)}; the models {', '.join(models.columns)}")
+    training = {row: training_of(models, model) for row, model in rows.items()}
+    start = next((own.recipe["encoder"]["model"] for own in training.values() if own.recipe is not None), None)
+    table, left_out = for_encoder(table, start)
+    known = KnownRows(
+        table=table,
+        known=models.known,
+        members={cell: members_of(models.columns[rows[cell[0]]]) if cell[0] in rows else () for cell in cells_of(table)},
+        recipes=dict(recipes_of(table, training)),
+        training={row: own.data for row, own in training.items()},
+        notes=tuple(absent_rows(table, rows, left_out)),
+    )
+    return compare_rows(known, NotebookSession(settings=settings))
+
+
+def training_of(models: StoredModels, name: str) -> StoredTraining:
+    """Return how a model was trained: as the last of its members that says so."""
+    stated = [models.training[member] for member in models.columns[name].members if models.training[member].data]
+    return stated[-1] if stated else UNTRAINED
+
+
+def cells_of(table: PaperTable) -> Iterator[tuple[str, str]]:
+    """Yield each row with the column "", and with those that it has a number in."""
+    yield from ((row, "") for row in table.sources)
+    yield from ((point.row, point.column) for point in table.points)
+
+
+def members_of(model: ModelColumns) -> tuple[Member, ...]:
+    """Return the members of a model as those of a row."""
+    seeds = model.seeds or (None,) * len(model.members)
+    return tuple(Member(name=name, seed=seed, runs=runs) for name, seed, runs in zip(model.members, seeds, model.behind, strict=True))
+
+
+def recipes_of(
+    table: PaperTable, training: Mapping[str, StoredTraining]
+) -> Iterator[tuple[str, tuple[Mapping[str, Any], Mapping[str, Any]]]]:
+    """Yield the paper's recipe and the run's of each trained row."""
+    for row, source in trainings(table).values():
+        ours = training[row].recipe if row in training else None
+        if ours is not None:
+            yield row, (recipe_to_table(expected_recipe(source)), ours)
+
+
+def absent_rows(table: PaperTable, rows: Mapping[str, str], left_out: Sequence[str]) -> Iterator[str]:
+    """Yield the reasons for which rows have no numbers here."""
+    yield from (f"{row}: {source.lacks}" for row, source in table.sources.items() if source.lacks is not None)
+    if lacking := [row for row, source in table.sources.items() if row not in rows and source.lacks is None]:
+        yield f"not trained here: {', '.join(lacking)}"
+    if left_out:
+        yield f"left out with one encoder for every row: {', '.join(left_out)}"
+
+
+def shown(arguments: argparse.Namespace, settings: Settings) -> str:
+    """Return the tables that the ARGUMENTS of `show` describe, in Markdown."""
+    rows = dict(text.split("=", 1) for text in arguments.rows)
+    found = reproduced(arguments.file, arguments.paper, arguments.table, rows, settings)
+    return "\n".join(table.to_markdown() for table in found.tables)
+
+
+def refreshed(page: str, folder: Path, settings: Settings) -> str:
+    """Return a PAGE whose files are relative to FOLDER with each of its tables made again."""
+
+    def made(words: list[str]) -> str:
+        arguments = parser_of_tables().parse_args(words)
+        arguments.file = folder / arguments.file
+        return shown(arguments, settings)
+
+    return table_pages.refreshed(page, "reproduction", made)
+
+
+def parser_of_tables() -> argparse.ArgumentParser:
+    """Return the parser of what describes one table."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("paper")
+    parser.add_argument("table")
+    parser.add_argument("rows", nargs="+", metavar="ROW=MODEL")
+    return parser
+
+
+def main() -> None:
+    """Show or refresh."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--data", type=Path)
+    commands.add_parser("show", parents=[shared, parser_of_tables()])
+    refreshing = commands.add_parser("refresh", parents=[shared])
+    refreshing.add_argument("pages", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1})[0]
+    match arguments.command:
+        case "show":
+            print(shown(arguments, settings), end="")
+        case "refresh":
+            for page in arguments.pages:
+                page.write_text(refreshed(page.read_text("utf-8"), page.parent, settings), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""How the runs behind stored similarities and answers were trained, which the tables of papers need when the runs are gone."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embedlab.core.recipe import recipe_to_table
+from embedlab.models.catalog import ModelSpec
+from embedlab.runs.store import RunFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredTraining:
+    """How a member was trained; nothing for a model that is not a run."""
+
+    recipe: Mapping[str, Any] | None = None  # resolved; none for a combination
+    data: tuple[Mapping[str, Any], ...] = ()  # the states of what it read, of a combination those of its parts
+
+
+UNTRAINED = StoredTraining()
+
+
+def stored_training(spec: ModelSpec) -> StoredTraining:
+    """Return how the run at SPEC was trained, without the folders of this machine."""
+    data = tuple(state for run in runs_of(spec) for state in run.environment().data)
+    if spec.kind != "run":
+        return StoredTraining(data=data)
+    recipe = recipe_to_table(next(runs_of(spec)).recipe())
+    start = recipe["encoder"]["model"]
+    encoder = {**recipe["encoder"], "model": Path(start).name if Path(start).is_absolute() else start}
+    return StoredTraining(recipe={**recipe, "encoder": encoder}, data=data)
+
+
+def runs_of(spec: ModelSpec) -> Iterator[RunFolder]:
+    """Yield the runs that a model is made of."""
+    if spec.kind == "run":
+        yield RunFolder(Path(spec.location).parent)
+    for part in spec.parts:
+        yield from runs_of(part)
