@@ -96,6 +96,7 @@ class SuiteResult:
 
     evaluation: Evaluation
     results: tuple[ClassificationResult, ...]
+    scored: tuple[Outcomes, ...] = ()  # of tasks whose items have scores, not classes
 
     @property
     def tested(self) -> tuple[Part, ...]:
@@ -105,7 +106,7 @@ class SuiteResult:
     @property
     def outcomes(self) -> tuple[Outcomes, ...]:
         """Return the stored outcomes of every scored item."""
-        return tuple(_outcomes(self.evaluation, result) for result in self.results)
+        return (*(_outcomes(self.evaluation, result) for result in self.results), *self.scored)
 
 
 def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:

@@ -1,10 +1,12 @@
 """The task `transfer`: linear classifiers on frozen vectors, on SentEval's downstream tasks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.choices import SettingName
@@ -13,10 +15,12 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
+from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import StoredScore
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
@@ -70,11 +74,12 @@ def evaluate_transfer(
     """Return every accuracy on the opened tasks, MRPC's F1, the published averages whose tasks were selected, and relatedness."""
     classified = [task for task in opened.tasks if task.name not in RELATEDNESS]
     results = tuple(classify(encoder, classified, setting, seed=seed, device=device, start_progress=start_progress))
-    scores = list(_scores(results, opened, setting))
-    for task in opened.tasks:
-        if task.name in RELATEDNESS:
-            scores += _relatedness_scores(encoder, task, seed=seed, device=device, start_progress=start_progress)
-    return SuiteResult(evaluation=suite_evaluation("transfer", encoder, opened, setting, scores), results=results)
+    related = [
+        _relate(encoder, task, seed=seed, device=device, start_progress=start_progress) for task in opened.tasks if task.name in RELATEDNESS
+    ]
+    scores = [*_scores(results, opened, setting), *(score for one in related for score in one.scores())]
+    evaluation = suite_evaluation("transfer", encoder, opened, setting, scores)
+    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(one.outcomes(evaluation) for one in related))
 
 
 def second_class_f1(result: ClassificationResult) -> float:
@@ -109,9 +114,45 @@ def evaluate(
     )
 
 
-def _relatedness_scores(
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Related:
+    """The predicted relatedness of one task's test pairs."""
+
+    task: ClassificationTask
+    gold: NDArray[np.float64]  # (test pairs,)
+    predicted: NDArray[np.float64]  # (test pairs,)
+    dev: float  # Pearson on the dev pairs
+
+    def scores(self) -> Iterator[StoredScore]:
+        """Yield the correlations of the test pairs, then the one that stopped the training."""
+        found = {
+            ("pearson", "test"): pearson(self.gold, self.predicted),
+            ("spearman", "test"): spearman(self.gold, self.predicted),
+            ("pearson", "dev"): self.dev,
+        }
+        name = self.task.name
+        for (metric, split), value in found.items():
+            items = len(self.task.rows(split))
+            yield StoredScore(by="dataset", slice=name, metric=metric, setting="supervised", value=value, items=items, split=split)
+
+    def outcomes(self, evaluation: Evaluation) -> Outcomes:
+        """Return what each test pair got."""
+        return Outcomes.of(
+            evaluation,
+            dataset=self.task.name,
+            split="test",
+            states=[part.state for part in self.task.parts.values()],
+            classes=(),
+            items=items_frame(
+                self.task.rows("test"), self.gold.astype(np.str_), self.predicted.astype(np.str_), text_keys(self.task.parts["test"].frame)
+            ),
+        )
+
+
+def _relate(
     encoder: Encoder, task: ClassificationTask, *, seed: int, device: "torch.device | None", start_progress: StartProgress | None
-) -> Iterator[StoredScore]:
+) -> _Related:
+    """Fit the regression of a task on its train split and predict its test pairs."""
     import torch
 
     from embedlab.classifiers.relatedness import fit_relatedness
@@ -121,10 +162,7 @@ def _relatedness_scores(
     train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))
     fitted = fit_relatedness(features, gold, train, dev, seed=seed, progress=start_progress(task.name) if start_progress else None)
     predicted = fitted.predict(features[torch.from_numpy(test).to(features.device)])
-    found = {("pearson", "test"): pearson(gold[test], predicted), ("spearman", "test"): spearman(gold[test], predicted)}
-    for (metric, split), value in {**found, ("pearson", "dev"): fitted.dev}.items():
-        items = len(dev if split == "dev" else test)
-        yield StoredScore(by="dataset", slice=task.name, metric=metric, setting="supervised", value=value, items=items, split=split)
+    return _Related(task=task, gold=gold[test].astype(np.float64), predicted=predicted, dev=fitted.dev)
 
 
 def _scores(results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName) -> Iterator[StoredScore]:
@@ -168,7 +206,7 @@ TASK = Task(
     has_dataset=TRANSFER_TASKS.__contains__,
     datasets=TRANSFER_TASKS,
     trains_classifiers=True,
-    metrics={"mrpc": ("accuracy", "f1")},
+    metrics={"mrpc": ("accuracy", "f1"), **dict.fromkeys(RELATEDNESS, ("pearson", "spearman"))},
     averages=_averages_of,
     items=lambda source, names: [gold_items(one) for one in open_transfer(source, names).tasks],
     item_datasets=tuple(name for name in TRANSFER_TASKS if name not in RELATEDNESS),

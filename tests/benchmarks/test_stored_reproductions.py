@@ -81,7 +81,8 @@ def test_a_table_of_pairs_is_made_again_without_its_runs(settings: Settings, tmp
     with pytest.raises(SystemExit, match="the rows are"):
         reproduced(file, "liao", "table2", {"SBERT": "snli-ce"}, settings)
 
-    page = 'Before.\n<!-- reproduction scores/liao.parquet liao table2 "SBERT baseline=snli-ce" -->\nearlier table\n<!-- end of reproduction -->\n'
+    begin, end = '<!-- reproduction scores/liao.parquet liao table2 "SBERT baseline=snli-ce" -->', "<!-- end of reproduction -->"
+    page = f"Before.\n{begin}\nearlier table\n{end}\n"
     made = refreshed(page, tmp_path, settings)
     assert "earlier table" not in made
     assert "- not trained here: 3p3n-Augment" in made

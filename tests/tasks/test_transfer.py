@@ -57,12 +57,17 @@ def test_trained_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_pa
         rows = (f"{n}\t{sentence(0, n)} {file}\t{sentence(n % 2, n)}\t{1 + 4 * (n % 2 == 0)}\tNEUTRAL" for n in range(40))
         write_lines(tmp_path / f"SICK/{file}.txt", ["pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment", *rows])
     opened = open_transfer(Source(folder=tmp_path, offline=True, allow_partial=True), ("sick-r-supervised",))
-    found = evaluate_transfer(WordEncoder(), opened).evaluation
+    done = evaluate_transfer(WordEncoder(), opened)
+    found = done.evaluation
     assert {(score.slice, score.metric, score.split, score.setting) for score in found.scores} == {
         ("sick-r-supervised", metric, split, "supervised")
         for metric, split in (("pearson", "test"), ("spearman", "test"), ("pearson", "dev"))
     }
     assert scores(found)["sick-r-supervised", "pearson", "test"].value > 0.5
+    (outcomes,) = done.outcomes
+    assert outcomes.items["item"].to_list() == [*range(80, 120)]
+    gold, predicted = (outcomes.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))
+    assert np.corrcoef(gold, predicted)[0, 1] == pytest.approx(scores(found)["sick-r-supervised", "pearson", "test"].value)
     assert {str(state["name"]) for state in found.data} == {"sick-r-supervised"}
 
 
