@@ -98,8 +98,7 @@ def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], setti
         **{**own, "models": tuple(compared.models), "notes": tuple(map(str, compared.notes)), "states": tuple(compared.states)},
         tasks={one.task: one.names for one in tasks},
         members={
-            task: {spec.name: stored_member(task, spec, members[spec.name], settings) for spec in specs}
-            for task, members in answers.items()
+            one.task: {spec.name: stored_member(one, spec, answers[one.task][spec.name], settings) for spec in specs} for one in tasks
         },
     )
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,15 +106,17 @@ def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], setti
     pl.concat(items_of(answers), how="diagonal").write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: text})
 
 
-def stored_member(task: str, spec: ModelSpec, found: MemberOutcomes, settings: Settings) -> StoredMember:
+def stored_member(task: SelectedTask, spec: ModelSpec, found: MemberOutcomes, settings: Settings) -> StoredMember:
     """Return what is stored of a member besides the items."""
-    path = ScorePlace.of(spec, settings).evaluations / f"{task}.json"
+    place = ScorePlace.of(spec, settings)
+    path = place.evaluations / f"{task.stored_name()}.json"
+    evaluation = Evaluation.load(path) if path.is_file() else None
     names = [item.name for item in fields(StoredOutcomes)]
     outcomes = {name: StoredOutcomes(**{key: getattr(own, key) for key in names}) for name, own in found.outcomes.items()}
     return StoredMember(
         outcomes=outcomes,
         scores=found.scores,
-        evaluation=Evaluation.load(path) if path.is_file() else None,
+        evaluation=evaluation if evaluation is not None and evaluation.fingerprint == place.fingerprint else None,
         training=stored_training(spec),
     )
 

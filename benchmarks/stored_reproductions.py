@@ -57,12 +57,16 @@ def models_of_pairs(path: Path, names: Sequence[str], table: PaperTable, setting
     )
 
 
-def models_of_answers(path: Path) -> StoredModels:
-    """Return the models of a file of answers."""
+def models_of_answers(path: Path, names: Sequence[str]) -> StoredModels:
+    """Return the models called NAMES in a file of answers."""
     stored, items = stored_answers.stored_comparison(path), pl.read_parquet(path)
-    members = [(task, name, own) for task, found in stored.members.items() for name, own in found.items()]
+    columns = {model.name: model for model in stored.models if model.name in names}
+    chosen = {member for model in columns.values() for member in model.members}
+    members = [(task, name, own) for task, found in stored.members.items() for name, own in found.items() if name in chosen]
+    if lacking := [name for _, name, own in members if own.evaluation is None]:
+        raise SystemExit(f"{path}: the scores of {lacking[0]} are not stored: store its models again")
     return StoredModels(
-        columns={model.name: model for model in stored.models},
+        columns=columns,
         known=EvaluatedRows(
             evaluations={(name, task): own.evaluation for task, name, own in members if own.evaluation is not None},
             answers={
@@ -75,32 +79,47 @@ def models_of_answers(path: Path) -> StoredModels:
     )
 
 
-def reproduced(path: Path, paper: str, name: str, rows: Mapping[str, str], settings: Settings) -> Reproduction:
-    """Return a table of a paper from the file at PATH; ROWS name the model of each row that has one."""
+def reproduced(path: Path, paper: str, name: str, models_of: Mapping[str, str], settings: Settings) -> Reproduction:
+    """Return a table of a paper from the file at PATH; MODELS_OF names the model of each row, or "ROW COLUMN", that has one."""
     (table,) = select_tables(paper, name)
     is_pairs = stored_tables.FACTS in pl.read_parquet_metadata(path)
-    models = models_of_pairs(path, [*dict.fromkeys(rows.values())], table, settings) if is_pairs else models_of_answers(path)
-    for row, model in rows.items():
-        if row not in table.sources or model not in models.columns:
-            raise SystemExit(f"{row}={model}: the rows are {', '.join(table.sources)}; the models {', '.join(models.columns)}")
-    training = {row: training_of(models, model) for row, model in rows.items()}
-    start = next((own.recipe["encoder"]["model"] for own in training.values() if own.recipe is not None), None)
-    table, left_out = for_encoder(table, start)
+    names = [*dict.fromkeys(models_of.values())]
+    models = models_of_pairs(path, names, table, settings) if is_pairs else models_of_answers(path, names)
+    labels = {cell: label_of(table, *cell) for cell in cells_of(table)}
+    for label, model in models_of.items():
+        if label not in labels.values() or model not in models.columns:
+            raise SystemExit(f"{label}={model}: the rows are {', '.join(table.sources)}; the models {', '.join(models.columns)}")
+    training = {label: training_of(models, model) for label, model in models_of.items()}
+    table, left_out = for_encoder(table, start_of(table, training))
+    members = {cell: members_of(models.columns[models_of[label]]) if label in models_of else () for cell, label in labels.items()}
     known = KnownRows(
         table=table,
         known=models.known,
-        members={cell: members_of(models.columns[rows[cell[0]]]) if cell[0] in rows else () for cell in cells_of(table)},
+        members={cell: own for cell, own in members.items() if cell[0] in table.sources},
         recipes=dict(recipes_of(table, training)),
-        training={row: own.data for row, own in training.items()},
-        notes=tuple(absent_rows(table, rows, left_out)),
+        training={row: own.data for row, own in training.items() if row in table.sources},
+        notes=tuple(absent_rows(table, models_of, left_out)),
     )
     return compare_rows(known, NotebookSession(settings=settings))
+
+
+def start_of(table: PaperTable, training: Mapping[str, StoredTraining]) -> str | None:
+    """Return the encoder that all rows start from; None where one is about an encoder of its own."""
+    if any(table.sources[label].encoder for label in training if label in table.sources):
+        return None
+    return next((own.recipe["encoder"]["model"] for own in training.values() if own.recipe is not None), None)
 
 
 def training_of(models: StoredModels, name: str) -> StoredTraining:
     """Return how a model was trained: as the last of its members that says so."""
     stated = [models.training[member] for member in models.columns[name].members if models.training[member].data]
     return stated[-1] if stated else UNTRAINED
+
+
+def label_of(table: PaperTable, row: str, column: str) -> str:
+    """Return what is trained for a cell: its row, or a training of its own."""
+    own = next((point.source.set for point in table.points if (point.row, point.column) == (row, column)), table.sources[row].set)
+    return row if own == table.sources[row].set else f"{row} {column}"
 
 
 def cells_of(table: PaperTable) -> Iterator[tuple[str, str]]:
@@ -119,16 +138,16 @@ def recipes_of(
     table: PaperTable, training: Mapping[str, StoredTraining]
 ) -> Iterator[tuple[str, tuple[Mapping[str, Any], Mapping[str, Any]]]]:
     """Yield the paper's recipe and the run's of each trained row."""
-    for row, source in trainings(table).values():
-        ours = training[row].recipe if row in training else None
+    for label, source in trainings(table).values():
+        ours = training[label].recipe if label in training else None
         if ours is not None:
-            yield row, (recipe_to_table(expected_recipe(source)), ours)
+            yield label, (recipe_to_table(expected_recipe(source)), ours)
 
 
-def absent_rows(table: PaperTable, rows: Mapping[str, str], left_out: Sequence[str]) -> Iterator[str]:
+def absent_rows(table: PaperTable, models_of: Mapping[str, str], left_out: Sequence[str]) -> Iterator[str]:
     """Yield the reasons for which rows have no numbers here."""
     yield from (f"{row}: {source.lacks}" for row, source in table.sources.items() if source.lacks is not None)
-    if lacking := [row for row, source in table.sources.items() if row not in rows and source.lacks is None]:
+    if lacking := [row for row, source in table.sources.items() if row not in models_of and source.lacks is None]:
         yield f"not trained here: {', '.join(lacking)}"
     if left_out:
         yield f"left out with one encoder for every row: {', '.join(left_out)}"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.recipe import recipe_to_table
+from embedlab.evaluation.training_text import runs_in
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.store import RunFolder
 
@@ -34,7 +35,6 @@ def stored_training(spec: ModelSpec) -> StoredTraining:
 
 def runs_of(spec: ModelSpec) -> Iterator[RunFolder]:
     """Yield the runs that a model is made of."""
-    if spec.kind == "run":
-        yield RunFolder(Path(spec.location).parent)
+    yield from runs_in(spec)
     for part in spec.parts:
         yield from runs_of(part)

@@ -26,7 +26,6 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import Slice, slices
 from embedlab.choices import Aggregate, By, Correlation
 
-MIXED = "mean"  # the metric of an average over different ones
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 
@@ -143,8 +142,11 @@ def score_evidence(
     )
 
 
-def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
-    """Return the plain mean of several slices; a sentence in several of them counts as one."""
+def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "mean") -> Evidence:
+    """Return the plain mean of several slices; a sentence in several of them counts as one.
+
+    Where the slices have different metrics, that of their mean is MIXED_METRIC.
+    """
     rows = [part.rows for part in parts if part.rows is not None]
     return Evidence(
         key=name,
@@ -154,7 +156,7 @@ def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
         rows=joined([(one, 1 / len(parts)) for one in rows]) if len(rows) == len(parts) else None,
         average_of=tuple(part.key for part in parts),
         task=parts[0].task,
-        metric=parts[0].metric if len({part.metric for part in parts}) == 1 else MIXED,
+        metric=parts[0].metric if len({part.metric for part in parts}) == 1 else mixed_metric,
     )
 
 

@@ -1,8 +1,8 @@
 """The certainty of an order: the probability that one score exceeds another, and Kendall's tau of a ranking with its interval."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import nan
 
 import numpy as np
@@ -51,13 +51,29 @@ class Estimate:
         return float(self.members.mean())
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Joint:
+    """Estimates over the same rows, and the sums of the contributions of all their members."""
+
+    sums: ContributionSums
+    members: Mapping[int, slice]  # the members of an estimate, by its place
+
+    def units(self, place: int) -> Floats:
+        """Return the weights that select each member of an estimate; (its members, all members)."""
+        return np.eye(max(part.stop for part in self.members.values()))[self.members[place]]
+
+    def mean(self, place: int) -> Floats:
+        """Return the weights of an estimate's mean; (all members,)."""
+        found: Floats = self.units(place).mean(axis=0)
+        return found
+
+
 class Ordering:
     """Several estimates of the same kind, to be ordered; those over the same rows are compared row by row."""
 
     def __init__(self, estimates: Sequence[Estimate]) -> None:
         self._estimates = estimates
-        self._members = np.cumsum([0, *(len(one.members) for one in estimates)])
-        self._sums = self._joint_sums()
+        self._joints = {place: joint for joint in _joints(estimates) for place in joint.members}
         self._spreads = [self._spread(place) for place in range(len(estimates))]
 
     def order(self, first: int, second: int) -> Order:
@@ -84,20 +100,15 @@ class Ordering:
         low, high = np.quantile(found[~np.isnan(found)], [0.025, 0.975]) if not np.isnan(found).all() else (nan, nan)
         return RankAgreement(tau=tau, low=float(low), high=float(high))
 
-    def _joint_sums(self) -> ContributionSums | None:
-        """The sums of all members, where every estimate is over the same rows."""
-        rows = [one.rows for one in self._estimates if one.rows is not None]
-        if len(rows) < len(self._estimates) or not rows or len(rows[0].texts) < FEWEST_ROWS:
-            return None
-        if any(not np.array_equal(one.texts, rows[0].texts) for one in rows):
-            return None
-        return rows[0].shared.sums(np.concatenate([one.contributions for one in rows]))
+    def _joint(self, first: int, second: int) -> _Joint | None:
+        """Return what two estimates are over, if it is the same rows."""
+        joint = self._joints.get(first)
+        return joint if joint is not None and joint is self._joints.get(second) else None
 
     def _spread(self, place: int) -> SeedSpread:
         one = self._estimates[place]
-        if self._sums is not None:
-            own = np.eye(self._members[-1])[self._members[place] : self._members[place + 1]]
-            return spread_of(one.members, self._sums.combined(own), is_recipe=one.is_recipe)
+        if (joint := self._joints.get(place)) is not None:
+            return spread_of(one.members, joint.sums.combined(joint.units(place)), is_recipe=one.is_recipe)
         if one.rows is not None:
             return spread_of(one.members, one.rows.shared.sums(one.rows.contributions), is_recipe=one.is_recipe)
         scatter = float(((one.members - one.value) ** 2).sum())
@@ -105,21 +116,16 @@ class Ordering:
 
     def _pair_spreads(self, first: int, second: int) -> list[SeedSpread]:
         """The spread of each estimate, or of estimates that share runs that of their differences seed by seed."""
-        one, other = self._estimates[first], self._estimates[second]
-        if self._sums is None or not share_runs(one.behind, other.behind):
+        one, other, joint = self._estimates[first], self._estimates[second], self._joint(first, second)
+        if joint is None or not share_runs(one.behind, other.behind):
             return [self._spreads[first], self._spreads[second]]
-        unit = np.eye(self._members[-1])
-        own, others = (unit[self._members[place] : self._members[place + 1]] for place in (first, second))
-        return [spread_of(one.members - other.members, self._sums.combined(own - others), is_recipe=True)]
+        return [spread_of(one.members - other.members, joint.sums.combined(joint.units(first) - joint.units(second)), is_recipe=True)]
 
     def _of_difference(self, first: int, second: int) -> Uncertainty:
         own = self._pair_spreads(first, second)
         other = self._estimates[first].other + self._estimates[second].other
-        if self._sums is not None:
-            weights = np.zeros(self._members[-1])
-            for place, sign in ((first, 1), (second, -1)):
-                weights[self._members[place] : self._members[place + 1]] = sign / len(self._estimates[place].members)
-            variances = self._sums.combined(weights[None]).variances()
+        if (joint := self._joint(first, second)) is not None:
+            variances = joint.sums.combined((joint.mean(first) - joint.mean(second))[None]).variances()
         else:
             variances = _added([self._alone(first), self._alone(second)])
         found = with_seeds(variances, 0, own)
@@ -140,12 +146,34 @@ class Ordering:
         seeds = np.diag(
             [with_seeds(self._alone(place), 0, [self._spreads[place]]).seeds + self._estimates[place].other for place in places]
         )
-        if self._sums is None:
-            return np.diag([float(self._alone(place).value[0]) for place in places]) + seeds, freedom
-        means = np.zeros((len(places), self._members[-1]))
-        for row, place in enumerate(places):
-            means[row, self._members[place] : self._members[place + 1]] = 1 / len(self._estimates[place].members)
-        return self._sums.combined(means).covariances() + seeds, freedom
+        over_rows = np.diag([float(self._alone(place).value[0]) for place in places])
+        for joint in {id(joint): joint for joint in self._joints.values()}.values():
+            own = [number for number, place in enumerate(places) if place in joint.members]
+            means = np.array([joint.mean(places[number]) for number in own])
+            if own:
+                over_rows[np.ix_(own, own)] = joint.sums.combined(means).covariances()
+        return over_rows + seeds, freedom
+
+
+def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
+    """Yield the estimates that are over the same rows, which are enough for a variance, together."""
+    together: list[list[int]] = []
+    for place, one in enumerate(estimates):
+        if one.rows is None or len(one.rows.texts) < FEWEST_ROWS:
+            continue
+        texts = one.rows.texts
+        known = (own for own in together if (first := estimates[own[0]].rows) is not None and np.array_equal(first.texts, texts))
+        if (own := next(known, None)) is not None:
+            own.append(place)
+        else:
+            together.append([place])
+    for own in together:
+        rows = [found for place in own if (found := estimates[place].rows) is not None]
+        ends = np.cumsum([0, *(len(found.contributions) for found in rows)]).tolist()
+        yield _Joint(
+            sums=rows[0].shared.sums(np.concatenate([found.contributions for found in rows])),
+            members={place: slice(*part) for place, part in zip(own, pairwise(ends), strict=True)},
+        )
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> Floats:

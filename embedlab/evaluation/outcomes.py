@@ -35,7 +35,7 @@ from embedlab.tasks.task import task as find_task
 class MemberOutcomes:
     """The outcomes, scores and notes of one member model on one task."""
 
-    outcomes: Mapping[str, Outcomes]  # by dataset, for datasets that are classified item by item
+    outcomes: Mapping[str, Outcomes]  # by dataset, for datasets that are tested item by item
     scores: tuple[StoredScore, ...]  # for the other datasets
     overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
     marks: tuple[str, ...]
@@ -65,8 +65,8 @@ def member_outcomes(
         if (outcomes.model, outcomes.fingerprint, outcomes.embedlab) == made_of and is_same_data(outcomes.data, texts, source)
     }
     evaluation = stored_evaluation(place, one.stored_name(setting), texts, source)
-    if evaluation is not None and not _classified(evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
-        evaluation = None  # outcomes were lost: evaluate again what is tested item by item
+    if evaluation is not None and not _itemised(one.task, evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
+        evaluation = None  # outcomes were lost, or an older version stored none: evaluate again what is tested item by item
     wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(stored)
     known = {dataset: stored[dataset] for dataset in wanted if dataset in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
@@ -93,7 +93,9 @@ def evidence(one: SelectedTask, answers: Mapping[int, MemberOutcomes], members: 
         there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
         found[dataset] = [_outcome_evidence(one.task, dataset, there, members, metric) for metric in _metrics(one.task, dataset, there)]
     averages = [
-        average_evidence(title, [found[name][0] for name in there]) for title, there in averages_of(one, list(datasets)).items() if there
+        average_evidence(title, [found[name][0] for name in there], find_task(one.task).mixed_metric)
+        for title, there in averages_of(one, list(datasets)).items()
+        if there
     ]
     return [*chain.from_iterable(found.values()), *averages, *_value_evidence(one.task, answers, members)]
 
@@ -137,9 +139,11 @@ def _each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
     return tuple(found.values())
 
 
-def _classified(evaluation: Evaluation) -> set[str]:
-    """Return the datasets for which an evaluation stores outcomes."""
-    return {score.slice for score in evaluation.scores if score.by == "dataset" and score.metric == "accuracy"}
+def _itemised(task: str, evaluation: Evaluation) -> set[str]:
+    """Return the datasets for which an evaluation of a task stores outcomes."""
+    metrics = find_task(task).metrics
+    found = [score for score in evaluation.scores if score.by == "dataset"]
+    return {score.slice for score in found if score.metric == "accuracy" or score.metric in metrics.get(score.slice, ())}
 
 
 def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:

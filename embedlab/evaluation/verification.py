@@ -151,11 +151,12 @@ def _intervals(
 
 def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object]) -> Iterator[str]:
     lacking = [key for key in keys if key not in intervals]
-    if any(key.metric == "pearson" for key in lacking):
-        yield "Pearson's correlations have none"
+    without = [key for key in lacking if key.metric == "pearson" and scores_pairs(key.task)]
+    if without:
+        yield "Pearson's correlations of similarities have none"
     if any(_is_dev(key) for key in lacking):
         yield "scores that chose a setting (dev) have none"
-    if any(key.metric != "pearson" and not _is_dev(key) for key in lacking):
+    if any(key not in without and not _is_dev(key) for key in lacking):
         yield "the rows of a score are not stored, are too few, or give another score now"
 
 

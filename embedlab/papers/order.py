@@ -1,17 +1,17 @@
 """Our numbers next to a paper's, and whether ours reproduce the printed order of the rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
-from typing import cast
+from typing import cast, get_args
 
 import numpy as np
 import polars as pl
 
 from embedlab.analysis.evidence import SliceRows, joined, pair_rows, sentence_numbers
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
-from embedlab.choices import Aggregate
+from embedlab.choices import Aggregate, Correlation
 from embedlab.core.names import scores_pairs
 from embedlab.papers.items import StoredOutcomes, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
@@ -29,7 +29,7 @@ class ScoredItems:
     """The items that models were scored on."""
 
     pairs: pl.DataFrame | None  # for STS: the pair table with a column a member
-    answers: StoredOutcomes  # for classifiers
+    answers: StoredOutcomes  # for classified and scored items
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,23 +155,53 @@ def _rank(
     behind_scores: "_Behind",
 ) -> list[_Ranked]:
     """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print come last."""
-    rows = []
+    numbers: dict[str, list[_Number]] = {}
     for row in table.sources:
         points = [point for point in table.points if point.row == row and point.column in columns]
         scores = [_scores(point.measure, members.get((row, point.column), ()), evaluations) for point in points]
         behind = members.get((row, columns[0]), ())
         if not behind or len(points) < len(columns) or any(len(found) != len(behind) for found in scores):
             continue
+        own = [members[row, point.column] for point in points]
+        numbers[row] = [
+            _Number(point=point, scores=found, members=models, rows=behind_scores.rows(point, models))
+            for point, found, models in zip(points, scores, own, strict=True)
+        ]
+    # Rows of a group are compared on the same items; a column that lacks them in one row counts as independent in all.
+    lacking = {(table.group(row), one.point.column) for row, found in numbers.items() for one in found if one.rows is None}
+    ranked = []
+    for row, found in numbers.items():
         prints = [table.printed.get(row, {}).get(column) for column in columns]
         known = [value for value in prints if value is not None]
-        rows.append(
-            _Ranked(
-                row=row,
-                printed=fmean(known) if len(known) == len(columns) else None,
-                ours=behind_scores.estimate(points, scores, [members[row, point.column] for point in points], table.scale),
-            )
-        )
-    return sorted(rows, key=lambda one: -one.printed if one.printed is not None else float("inf"))
+        mean = fmean(known) if len(known) == len(columns) else None
+        without = {column for group, column in lacking if group == table.group(row)}
+        ranked.append(_Ranked(row=row, printed=mean, ours=_estimate(found, without, table.scale)))
+    return sorted(ranked, key=lambda one: -one.printed if one.printed is not None else float("inf"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Number:
+    """One number of a row to rank: the score of each member, and what it was computed from."""
+
+    point: Point
+    scores: Sequence[StoredScore]
+    members: Sequence[Member]
+    rows: SliceRows | None
+
+
+def _estimate(numbers: Sequence[_Number], lacking: Collection[str], scale: float) -> Estimate:
+    """Return the mean of a row's ranked columns with its sources of variation, times SCALE; rows of LACKING columns are not used."""
+    values = np.mean([[score.value for score in one.scores] for one in numbers], axis=0)
+    rows = [one.rows for one in numbers if one.rows is not None and one.point.column not in lacking]
+    other = sum(_variance_of_scores(one.point, one.scores) for one in numbers if one.point.column in lacking) / len(numbers) ** 2
+    members = numbers[0].members
+    return Estimate(
+        members=scale * values,
+        rows=joined([(one, scale / len(numbers)) for one in rows]) if rows else None,
+        other=scale**2 * other,
+        is_recipe=any(member.seed is not None for member in members),
+        behind=tuple(member.runs for member in members),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -181,30 +211,9 @@ class _Behind:
     pairs: pl.DataFrame | None
     answers: Mapping[tuple[str, Measure], SliceRows]
 
-    def estimate(
-        self, points: Sequence[Point], scores: Sequence[Sequence[StoredScore]], members: Sequence[Sequence[Member]], scale: float
-    ) -> Estimate:
-        """Return the mean of a row's ranked columns with its sources of variation, times SCALE."""
-        values = np.mean([[score.value for score in column] for column in scores], axis=0)
-        rows: list[SliceRows] = []
-        other = 0.0
-        for point, column, own in zip(points, scores, members, strict=True):
-            found = self._rows(point, [member.name for member in own])
-            if found is not None:
-                rows.append(found)
-            else:
-                other += _variance_of_counts(point, column) / len(points) ** 2
-        return Estimate(
-            members=scale * values,
-            rows=joined([(one, scale / len(points)) for one in rows]) if rows else None,
-            other=scale**2 * other,
-            is_recipe=any(member.seed is not None for member in members[0]),
-            behind=tuple(member.runs for member in members[0]),
-        )
-
-    def _rows(self, point: Point, members: Sequence[str]) -> SliceRows | None:
+    def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
         """Return the contributions to one column, one row a member; None where the items are not stored."""
-        measure = point.measure
+        measure, members = point.measure, [member.name for member in behind]
         if self.pairs is not None and scores_pairs(measure.task) and measure.metric == "spearman":
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
             return pair_rows(pairs, members, cast("Aggregate", measure.setting))[1]
@@ -214,12 +223,19 @@ class _Behind:
         return SliceRows(contributions=np.concatenate([one.contributions for one in found]), texts=found[0].texts, groups=found[0].groups)
 
 
-def _variance_of_counts(point: Point, scores: Sequence[StoredScore]) -> float:
-    """Return the variance of a mean of accuracies without stored items, from their number; members err on the same items."""
-    if point.measure.metric != "accuracy" or scores[0].by != "dataset":
+def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
+    """Return the variance of a mean of scores without stored items, from their number; members err on the same items.
+
+    That of a correlation r is (1 − r²)² (1 + r²/2) / (n − 3), which Bonett & Wright (2000) give for ranks; Pearson's is smaller.
+    """
+    value, items = fmean(score.value for score in scores), scores[0].items
+    if scores[0].by != "dataset":
         return 0.0
-    share = fmean(score.value for score in scores)
-    return share * (1 - share) / scores[0].items
+    if point.measure.metric == "accuracy":
+        return value * (1 - value) / items
+    if point.measure.metric in get_args(Correlation):
+        return (1 - value**2) ** 2 * (1 + value**2 / 2) / max(items - 3, 1)
+    return 0.0
 
 
 def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[PairOrder]:

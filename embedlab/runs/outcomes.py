@@ -1,4 +1,4 @@
-"""Stored test items of classifiers, so that two models' mistakes are compared without classifying again."""
+"""Stored test items with what a model predicted of them, so that two models are compared without predicting again."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

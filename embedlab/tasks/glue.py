@@ -180,7 +180,12 @@ TASK = Task(
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
     texts=None,  # the GLUE task that the model was trained on
     outcomes="items",
-    metrics={"glue-cola": ("matthews", "accuracy"), "glue-mrpc": ("f1", "accuracy"), "glue-qqp": ("f1", "accuracy")},
+    metrics={
+        "glue-cola": ("matthews", "accuracy"),
+        "glue-mrpc": ("f1", "accuracy"),
+        "glue-qqp": ("f1", "accuracy"),
+        "sts-benchmark": ("pearson", "spearman"),
+    },
     has_submission=True,
     items=items,
     item_datasets=tuple(name for name in GLUE_TASKS if name.startswith("glue-")),

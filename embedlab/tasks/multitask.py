@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
 MULTITASK_DATASETS = tuple(METRICS)
+MEAN, OF_THREE = "mean", "of the three"  # the slice and metric of the mean of their scores
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two classification datasets
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
@@ -102,7 +103,12 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
         scores=tuple(_scores(found, parts)),
     )
     outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in found.items()]
-    return TaskResult(evaluation=evaluation, tested=tuple(parts[name] for name in found), outcomes=tuple(outcomes))
+    return TaskResult(
+        evaluation=evaluation,
+        tested=tuple(parts[name] for name in found),
+        outcomes=tuple(outcomes),
+        averages={MEAN: MULTITASK_DATASETS},
+    )
 
 
 def multitask_dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
@@ -156,8 +162,8 @@ def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> lis
         return scores
     mean = StoredScore(
         by="average",
-        slice="mean",
-        metric="of the three",
+        slice=MEAN,
+        metric=OF_THREE,
         setting="all",
         value=fmean(values.values()),
         items=sum(items.values()),
@@ -203,7 +209,8 @@ TASK = Task(
     items=lambda source, names: [own_items(source.open(name, "dev"), _LABELS[name]) for name in names],
     item_datasets=tuple(_LABELS),
     metrics={"sts-course": ("pearson",)},
-    averages=lambda datasets, _: {"mean of the three": MULTITASK_DATASETS} if {*MULTITASK_DATASETS} <= {*datasets} else {},
+    averages=lambda datasets, _: {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if {*MULTITASK_DATASETS} <= {*datasets} else {},
+    mixed_metric=OF_THREE,
     check=check,
     check_recipe=check_recipe,
     dev_names=("multitask", *MULTITASK_DATASETS),

@@ -125,6 +125,7 @@ class Task:
     has_own_units: bool = False  # its numbers are not percentages, and higher is not better
     metrics: Mapping[str, tuple[ItemMetric, ...]] = field(default_factory=dict)  # of datasets with others than accuracy or Spearman's
     averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole task, by title
+    mixed_metric: str = "mean"  # of an average over datasets with different metrics
     check: Callable[[ModelSpec, Settings], None] = _nothing  # raises for a model that it does not apply to
     check_recipe: Callable[[Recipe, Source], None] = _nothing  # raises for a model that a recipe would train
     sets: Callable[[Path | None], Sequence[str]] = lambda _: ()  # other sets of such datasets in a data folder

@@ -60,6 +60,18 @@ def test_estimates_over_other_rows_are_independent(gold: np.ndarray) -> None:
     assert apart.high - apart.low > 0.1
 
 
+def test_estimates_are_compared_row_by_row_next_to_others_of_other_rows(gold: np.ndarray) -> None:
+    pair = [estimate([noisy(gold, noise, 1)], gold) for noise in (2.0, 2.2)]
+    others = [estimate([noisy(gold[:300], noise, 5)], gold[:300]) for noise in (1.0, 3.0)]
+    alone = Ordering(pair)
+    ordering = Ordering([others[0], pair[0], others[1], pair[1]])
+    assert ordering.order(1, 3) == alone.order(0, 1)
+    assert ordering.order(0, 2) == Ordering(others).order(0, 1)
+    assert ordering.agreement([1, 3], [2, 1]) == alone.agreement([0, 1], [2, 1])
+    mixed = ordering.agreement([0, 1, 2, 3], [4, 3, 2, 1])
+    assert mixed.low <= mixed.tau <= mixed.high
+
+
 def test_seeds_make_an_order_less_sure(gold: np.ndarray) -> None:
     steady = [estimate([noisy(gold, noise, 1)] * 3, gold) for noise in (1.5, 1.8)]
     spread = [Estimate(members=one.members + np.array([-0.1, 0.0, 0.1]), rows=one.rows) for one in steady]

@@ -17,10 +17,13 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
 from embedlab.encoders.sealed_tensors import write_sealed_tensors
+from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.dev_score import dev_score
+from embedlab.evaluation.stored_intervals import stored_intervals
 from embedlab.models.catalog import resolve
 from embedlab.objectives.objective import build_objectives
 from embedlab.objectives.predictions import HEAD_TYPES, best_threshold, predict_rows
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.multitask import evaluate, load_trained
 from embedlab.training.stages import train_run
@@ -144,6 +147,13 @@ def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path)
     differences = [getattr(row["multitask-baseline.delta"], "value", 0.0) for row in rows.values()]
     assert differences[-1] == pytest.approx(np.mean(differences[:3]))
     assert all("[" in getattr(row["multitask-baseline.delta"], "text", "") for row in rows.values())
+
+    place = ScorePlace.of(resolve("multitask@1", runs).members[0], session.settings)
+    evaluation = Evaluation.load(place.evaluations / "multitask.json")
+    intervals = stored_intervals(evaluation, place, session.settings)
+    for score in evaluation.scores:  # of the model card
+        low, high = intervals.of(score) or (np.nan, np.nan)
+        assert low < score.value < high
 
 
 def test_what_has_no_head_is_evaluated_by_cosines(runs: Path) -> None:

@@ -11,6 +11,8 @@ from embedlab.papers.matching_runs import Member
 from embedlab.papers.order import ScoredItems, find_row_order, find_score, numbers_of
 from embedlab.papers.table import Measure, PaperTable
 from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.tasks.multitask import METRICS
 
 YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 NOISE = {"0.1": 3.0, "0.3": 0.5, "0.5": 1.0}  # rows of table 6 that are there; 0.3 is the best, as printed
@@ -37,6 +39,16 @@ def score(
     slice_: str, value: float, *, metric: str = "spearman", setting: str = "wmean", split: str | None = None, items: int = 100
 ) -> StoredScore:
     return StoredScore(by="dataset", slice=slice_, metric=metric, setting=setting, value=value, items=items, split=split)
+
+
+def answered(dataset: str) -> Outcomes:
+    """What a model predicts of 100 items: classes of sentiment, or scores."""
+    numbers = np.arange(100) % 5
+    items = items_frame(np.arange(100), numbers.astype(str), ((numbers + (np.arange(100) % 3 == 0)) % 5).astype(str))
+    classes = tuple("01234") if dataset == "sentiment" else ()
+    return Outcomes(
+        task="multitask", dataset=dataset, split="dev", model="m", fingerprint="f", data=(), marks=(), classes=classes, items=items
+    )
 
 
 @pytest.fixture
@@ -131,6 +143,29 @@ def test_groups_are_ranked_apart() -> None:
     by_group = {table.group(pair.better): pair.ours for pair in found.pairs}
     assert np.isnan(by_group["CoLA"].probability)  # Matthews correlations of one seed: nothing is redrawn
     assert 0 < by_group["RTE"].probability < 1  # accuracies are, by their number of items
+
+
+@pytest.mark.parametrize("lacking", [(), ("Shared Heads@1",), ("Shared Heads@1", "All Different@1")])
+def test_rows_are_compared_item_by_item_where_each_of_them_has_items(lacking: tuple[str, ...]) -> None:
+    """Two rows that predict the same: their difference is certain with the items of both, and uncertain where one lacks some."""
+    (table,) = select_tables("chen", "table3")
+    rows = {row: (Member(name=f"{row}@1", seed=None),) for row in ("All Different", "Shared Heads")}
+    names = [own[0].name for own in rows.values()]
+    answers = {(name, "multitask"): [answered("sentiment"), *([] if name in lacking else [answered("sts-course")])] for name in names}
+    scores = [score(name, 0.6, metric=metric, setting="all") for name, metric in METRICS.items()]
+    found = find_row_order(
+        table,
+        {(row, column): own for row, own in rows.items() for column in ("", *table.columns)},
+        {(name, "multitask"): evaluation("multitask", *scores) for name in names},
+        ScoredItems(pairs=None, answers=answers),
+    )
+    (pair,) = found.pairs
+    # Paraphrases have no items here: two accuracies of 0.6 on 100 of them, a third of the mean each.
+    of_counts = 2 * 0.6 * 0.4 / 100 / 9
+    if lacking:
+        of_counts += 2 * (1 - 0.6**2) ** 2 * (1 + 0.6**2 / 2) / 97 / 9
+    assert pair.ours.difference == 0
+    assert pair.ours.high == pytest.approx(1.96 * np.sqrt(of_counts), rel=0.03)
 
 
 def test_of_two_accuracies_the_one_that_counts_is_taken_unless_a_split_is_named() -> None:
