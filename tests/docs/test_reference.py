@@ -82,7 +82,7 @@ def test_a_paper_has_its_printed_numbers_with_what_makes_them() -> None:
         ("../../results/reproduce-liao.md", "papers/index.md", "../results/reproduce-liao.md"),
         ("docs/start.md", "index.md", "start.md"),
         ("ARCHITECTURE.md", "index.md", "architecture.md"),
-        ("training-signals-minilm3.md", "results/reproduce-tsukagoshi.md", "training-signals-minilm3.md"),
+        ("full-size-minilm3.md", "results/reproduce-tsukagoshi.md", "full-size-minilm3.md"),
         ("../statistics.md", "guides/better.md", "../statistics.md"),
         ("https://example.org/a.md", "index.md", "https://example.org/a.md"),
     ],
