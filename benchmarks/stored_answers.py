@@ -1,14 +1,14 @@
 """Tables of models compared on classified items, from their stored answers, without the models.
 
     python benchmarks/stored_answers.py store results/scores/NAME.parquet MODEL… --task glue --data DIR --runs DIR
-    python benchmarks/stored_answers.py show results/scores/NAME.parquet [--signature]
+    python benchmarks/stored_answers.py show results/scores/NAME.parquet [MODEL…] [--signature]
     python benchmarks/stored_answers.py refresh results/PAGE.md…
 
 `store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; and, as metadata, what
 titles and notes of tables say. Models are compared with the first. `show` prints what `embedlab compare MODEL… --suite TASK` prints.
 `refresh` writes each table of a page again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
 
-    <!-- answers scores/NAME.parquet [--notes] [--signature] -->
+    <!-- answers scores/NAME.parquet [MODEL…] [--notes] [--signature] -->
     <!-- end of answers -->
 """
 
@@ -136,19 +136,24 @@ def stored_comparison(path: Path) -> StoredComparison:
     return TypeAdapter(StoredComparison).validate_json(pl.read_parquet_metadata(path)[FACTS])
 
 
-def compared_again(path: Path) -> TaskComparison:
-    """Return the comparison of the models in the file at PATH by the procedure of today."""
+def compared_again(path: Path, names: Sequence[str] = ()) -> TaskComparison:
+    """Return the comparison of the models called NAMES (none: all) in the file at PATH by the procedure of today."""
     from embedlab.analysis.comparison import compare_evidence
 
     stored = stored_comparison(path)
-    items, columns = pl.read_parquet(path), list(stored.models)
+    known = {model.name: model for model in stored.models}
+    if lacking := [name for name in names if name not in known]:
+        raise SystemExit(f"{path}: no model {lacking[0]!r}; it has {', '.join(known)}")
+    items, columns = pl.read_parquet(path), [known[name] for name in names or known]
     members = member_columns(columns)
     found = []
     for task, own in stored.members.items():
-        answers = {members.index(name): answers_of(task, name, one, items) for name, one in own.items()}
+        answers = {members.index(name): answers_of(task, name, one, items) for name, one in own.items() if name in members}
         found += evidence(SelectedTask(task=task, names=stored.tasks[task]), answers, len(members))
     slices = compare_evidence(found, columns, columns[0].name)
+    others = tuple(f"{name}: " for name in known if name not in {model.name for model in columns})
     parts = {item.name: getattr(stored, item.name) for item in fields(StoredComparison) if item.name not in {"tasks", "members"}}
+    parts |= {"models": tuple(columns), "notes": tuple(note for note in stored.notes if not note.startswith(others))}
     return TaskComparison(**parts, slices=slices, test="dyadic", margin=None)
 
 
@@ -162,11 +167,11 @@ def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame
     return MemberOutcomes(outcomes=outcomes, scores=stored.scores, overlaps={}, marks=(), notes=())
 
 
-def shown(path: Path, *, is_signed: bool, has_all_notes: bool) -> str:
-    """Return the table of the file at PATH in Markdown."""
+def shown(path: Path, models: Sequence[str] = (), *, is_signed: bool, has_all_notes: bool) -> str:
+    """Return the table of MODELS (none: all) of the file at PATH in Markdown."""
     from embedlab.reports.task_comparison import task_comparison_table
 
-    return replace(task_comparison_table(compared_again(path)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
+    return replace(task_comparison_table(compared_again(path, models)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
 
 
 def refreshed(page: str, folder: Path) -> str:
@@ -174,7 +179,7 @@ def refreshed(page: str, folder: Path) -> str:
 
     def made(words: list[str]) -> str:
         arguments = parser_of_tables().parse_args(words)
-        return shown(folder / arguments.file, is_signed=arguments.signature, has_all_notes=arguments.notes)
+        return shown(folder / arguments.file, arguments.models, is_signed=arguments.signature, has_all_notes=arguments.notes)
 
     return table_pages.refreshed(page, "answers", made)
 
@@ -183,6 +188,7 @@ def parser_of_tables() -> argparse.ArgumentParser:
     """Return the parser of what describes one table."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("file", type=Path)
+    parser.add_argument("models", nargs="*")
     parser.add_argument("--signature", action="store_true")
     parser.add_argument("--notes", action="store_true")
     return parser
@@ -204,7 +210,7 @@ def main() -> None:
     arguments = parser.parse_args()
     match arguments.command:
         case "show":
-            print(shown(arguments.file, is_signed=arguments.signature, has_all_notes=arguments.notes), end="")
+            print(shown(arguments.file, arguments.models, is_signed=arguments.signature, has_all_notes=arguments.notes), end="")
         case "refresh":
             for page in arguments.pages:
                 page.write_text(refreshed(page.read_text("utf-8"), page.parent), "utf-8")

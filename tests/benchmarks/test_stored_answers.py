@@ -34,6 +34,11 @@ def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -
         (tmp_path / f"{name}.csv").unlink()
     assert "sentiment" in before
     assert shown(file, is_signed=True, has_all_notes=True) == before
+    alone = shown(file, names[1:], is_signed=False, has_all_notes=False)
+    assert names[1] in alone
+    assert names[0] not in alone
+    with pytest.raises(SystemExit, match="no model 'other'"):
+        shown(file, ["other"], is_signed=False, has_all_notes=False)
     page = "Before.\n<!-- answers answers.parquet --signature --notes -->\nold\n<!-- end of answers -->\nAfter.\n"
     made = refreshed(page, tmp_path)
     assert made == page.replace("old\n", f"\n{before}\n")
