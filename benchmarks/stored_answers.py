@@ -176,12 +176,12 @@ def shown(path: Path, models: Sequence[str] = (), *, is_signed: bool, has_all_no
 
 def refreshed(page: str, folder: Path) -> str:
     """Return a PAGE whose files are relative to FOLDER with each of its tables made again."""
+    return table_pages.refreshed(page, "answers", folder, parser_of_tables(), shown_as)
 
-    def made(words: list[str]) -> str:
-        arguments = parser_of_tables().parse_args(words)
-        return shown(folder / arguments.file, arguments.models, is_signed=arguments.signature, has_all_notes=arguments.notes)
 
-    return table_pages.refreshed(page, "answers", made)
+def shown_as(arguments: argparse.Namespace) -> str:
+    """Return the table that the ARGUMENTS of `show` describe, in Markdown."""
+    return shown(arguments.file, arguments.models, is_signed=arguments.signature, has_all_notes=arguments.notes)
 
 
 def parser_of_tables() -> argparse.ArgumentParser:
@@ -210,7 +210,7 @@ def main() -> None:
     arguments = parser.parse_args()
     match arguments.command:
         case "show":
-            print(shown(arguments.file, arguments.models, is_signed=arguments.signature, has_all_notes=arguments.notes), end="")
+            print(shown_as(arguments), end="")
         case "refresh":
             for page in arguments.pages:
                 page.write_text(refreshed(page.read_text("utf-8"), page.parent), "utf-8")

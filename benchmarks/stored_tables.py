@@ -210,13 +210,7 @@ def shown(arguments: argparse.Namespace, settings: Settings) -> str:
 
 def refreshed(page: str, folder: Path, settings: Settings) -> str:
     """Return a PAGE whose files are relative to FOLDER with each of its tables made again."""
-
-    def made(words: list[str]) -> str:
-        arguments = parser_of_tables().parse_args(words)
-        arguments.file = folder / arguments.file
-        return shown(arguments, settings)
-
-    return table_pages.refreshed(page, "table", made)
+    return table_pages.refreshed(page, "table", folder, parser_of_tables(), lambda arguments: shown(arguments, settings))
 
 
 def parser_of_tables() -> argparse.ArgumentParser:
