@@ -31,7 +31,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "reference/python.md": stored.python_page,
     "pictures/imports.svg": imports.picture,
 }
-MIRRORED = ("results/*.md", "benchmarks/results/*.md", "pictures/*.svg")  # under the same path in the site
+MIRRORED = ("results/*.md", "results/scores/*.parquet", "benchmarks/results/*.md", "pictures/*.svg")  # under the same path in the site
 PLACED = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
@@ -54,7 +54,7 @@ def on_files(files: Any, config: Any) -> Any:
     for place, make in GENERATED.items():
         files.append(File.generated(config, place, content=make()))
     for source, place in sources().items():
-        files.append(File.generated(config, place, content=source.read_text(encoding="utf-8")))
+        files.append(File.generated(config, place, content=source.read_bytes()))
     return files
 
 
