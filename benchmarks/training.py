@@ -163,7 +163,7 @@ def lower_bound(name: str, data: Path, encoder: str, pairs: int, ceilings: measu
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
     model = load_transformer(encoder, here, wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens))
     stage = open_stages(recipe, Source(folder=data, allow_partial=True), 1)[0]
-    lengths, columns = model.token_ids(stage.rows.sentences.to_list()).lengths, objective_needs(stage.stage.objective).encoded
+    lengths, columns = model.token_ids(stage.rows.texts).lengths, objective_needs(stage.stage.objective).encoded
     seconds = 0.0
     for rows in stage.batches(0):
         distinct = {int(place) for column in columns for place in stage.rows.columns[column][rows]}

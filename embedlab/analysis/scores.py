@@ -17,6 +17,7 @@ from embedlab.analysis.overlap import dice_column
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import disk_errors, write_atomic
+from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import DatasetState, Part
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
@@ -197,4 +198,5 @@ def _dataset(state: DatasetState) -> str:
 
 
 def _key(first: str, second: str) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{first}\x1f{second}".encode(), digest_size=8).digest(), "little")
+    content = b"\x1f".join((text_bytes(first), text_bytes(second)))
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from embedlab.core.paths import write_atomic
 from embedlab.encoders.encoder import Vectors
 from embedlab.encoders.mapped_array import map_array
+from embedlab.encoders.texts import Text, key_content
 
 TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 VectorPositions = NDArray[np.intp]
@@ -38,9 +39,9 @@ NAME_FILE = "model.txt"  # the name under which the encoder was used last
 STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
-def sentence_keys(sentences: Sequence[str]) -> TextKeys:
-    """Return a 128-bit hash of each sentence."""
-    digests = (hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest() for sentence in sentences)
+def sentence_keys(sentences: Sequence[Text]) -> TextKeys:
+    """Return a 128-bit hash of each sentence or pair of texts."""
+    digests = (hashlib.blake2b(key_content(sentence), digest_size=16).digest() for sentence in sentences)
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
 
 

@@ -14,6 +14,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache, TextKeys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors, shifted
+from embedlab.encoders.texts import Text, characters
 
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
 
@@ -29,7 +30,7 @@ class Embedder(Protocol):
     def facts(self) -> EncoderFacts:
         """What it did so far."""
 
-    def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences, and which of them were cut."""
 
 
@@ -60,7 +61,7 @@ class CachedEncoder:
         self._cache = cache
         self.similarity: Similarity = similarity
         self._per_save = per_save or SENTENCES_PER_SAVE
-        self._truncated: set[str] = set()
+        self._truncated: set[Text] = set()
 
     @property
     def facts(self) -> EncoderFacts:
@@ -69,7 +70,7 @@ class CachedEncoder:
         notes = computing.facts.notes if computing is not None else ()
         return replace(self._facts, truncated=len(self._truncated), notes=tuple(dict.fromkeys([*self._facts.notes, *notes])))
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         keys = sentence_keys(unique)
@@ -79,7 +80,7 @@ class CachedEncoder:
         self._truncated.update(unique[row] for row in np.flatnonzero(cut))
         return vectors[index]
 
-    def store(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> None:
+    def store(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> None:
         """Cache the vectors of these sentences without holding them in memory: new ones are computed, longest first."""
         unique, _ = distinct(sentences)
         keys = sentence_keys(unique)
@@ -98,13 +99,13 @@ class CachedEncoder:
         return encoder
 
     def _compute(
-        self, unique: Sequence[str], keys: TextKeys, known: NDArray[np.bool_], progress: ProgressCallback | None
+        self, unique: Sequence[Text], keys: TextKeys, known: NDArray[np.bool_], progress: ProgressCallback | None
     ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
         """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags; each piece is stored."""
         new = np.flatnonzero(~known)
         done = len(unique) - len(new)
         # Sentences of similar length together need hardly any padding.
-        new = new[np.argsort([-len(unique[row]) for row in new.tolist()], kind="stable")]
+        new = new[np.argsort([-characters(unique[row]) for row in new.tolist()], kind="stable")]
         for start in range(0, len(new), self._per_save):
             rows = new[start : start + self._per_save]
             vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors, shifted
+from embedlab.encoders.texts import Text
 from embedlab.models.fingerprint import combined_fingerprint
 from embedlab.models.grammar import Combination
 
@@ -69,7 +70,7 @@ class CombinedEncoder:
             notes=tuple(f"{part.name}: {note}" for part, fact in zip(self._parts, facts, strict=True) for note in fact.notes),
         )
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         total = len(unique) * len(self._parts)

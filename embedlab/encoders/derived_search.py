@@ -14,6 +14,7 @@ from embedlab.encoders.cache import EmbeddingCache, Segment, TextKeys, sentence_
 from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, score_by_vectors
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.texts import Text
 from embedlab.encoders.transformed import TransformedEncoder
 from embedlab.encoders.vector_search import BLOCK_ROWS, VectorSearch
 from embedlab.models.catalog import ModelSpec
@@ -27,7 +28,7 @@ class _Stored:
         self.name, self.fingerprint, self.dim = spec.name, fingerprint, cache.dim
         self.cache, self.state, self.facts = cache, cache.state, EncoderFacts()
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         known, vectors, _ = self.cache.find(sentence_keys(sentences))
         if not known.all():

@@ -1,8 +1,8 @@
 """The contract of all scorers of sentence pairs: word overlap, word vectors, transformers and combinations of them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.texts import Text
 
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""
 
-PAIR_SEPARATOR = "\x1f"  # separates two texts that are encoded together as one, "[CLS] a [SEP] b [SEP]"
-
 PAIRS_AT_ONCE = 65_536  # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
+
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,13 @@ class NoSimilarities:
         raise UsageError(self._message, hint=self._hint)
 
 
+class SentenceVectors(Protocol):
+    """What has a vector for each sentence."""
+
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+        """One vector a sentence, in order."""
+
+
 class Encoder(PairScorer, Protocol):
     """A scorer that has a vector for each sentence; its similarity is their cosine."""
 
@@ -71,13 +80,13 @@ class Encoder(PairScorer, Protocol):
     def dim(self) -> int:
         """Length of a vector."""
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
-        """One vector a sentence, in order; equal sentences are computed once."""
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """One vector a sentence, in order; equal sentences are computed once. Pairs of texts are for transformers alone."""
 
 
-def distinct(sentences: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
+def distinct(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
     """Return each distinct sentence once, in order of first appearance, and the index of every input sentence among them."""
-    places: dict[str, int] = {}
+    places: dict[T, int] = {}
     index = np.fromiter((places.setdefault(sentence, len(places)) for sentence in sentences), np.intp, len(sentences))
     return list(places), index
 
@@ -112,7 +121,7 @@ def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDA
 
 
 def score_by_vectors(
-    encoder: Encoder,
+    encoder: SentenceVectors,
     first: Sequence[str],
     second: Sequence[str],
     progress: ProgressCallback | None = None,

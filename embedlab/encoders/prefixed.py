@@ -15,6 +15,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors, distinct, score_by_vectors
+from embedlab.encoders.texts import Text, single_texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
 
@@ -42,15 +43,15 @@ class PrefixedEncoder:
         facts = getattr(self._inner, "facts", None)
         return facts if isinstance(facts, EncoderFacts) else EncoderFacts()
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         vectors, _ = self.embed(unique, progress)
         return vectors[index]
 
-    def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences; none is known to be cut."""
-        vectors = self._vectors(sentences) if sentences else np.empty((0, self.dim), np.float32)
+        vectors = self._vectors(single_texts(self.name, sentences)) if sentences else np.empty((0, self.dim), np.float32)
         if progress is not None:
             progress(len(sentences), len(sentences))
         return vectors, np.zeros(len(sentences), np.bool_)

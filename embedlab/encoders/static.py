@@ -15,6 +15,7 @@ from torch import nn
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.encoders.layers import load_layers
+from embedlab.encoders.texts import Text, single_texts
 from embedlab.encoders.token_table import TokenTable, read_table, read_tokenizer
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.folder_files import Model2VecFile, read_model_file, weight_files
@@ -35,7 +36,7 @@ class StaticEncoder:
         self._table = table
         self._layers = layers
         self._notes = notes
-        self._truncated: set[str] = set()
+        self._truncated: set[Text] = set()
 
     @cached_property
     def dim(self) -> int:
@@ -49,7 +50,7 @@ class StaticEncoder:
             pooling=pooling_label(self.usage), max_tokens=self._table.most_tokens, truncated=len(self._truncated), notes=self._notes
         )
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         vectors, is_cut = self.embed(unique, progress)
@@ -60,12 +61,12 @@ class StaticEncoder:
         """The similarity of each pair."""
         return score_by_vectors(self, first, second, progress, similarity=self.usage.similarity)
 
-    def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these sentences, and which of them were cut."""
         vectors, is_cut = np.empty((len(sentences), self.dim), np.float32), np.zeros(len(sentences), np.bool_)
         for start in range(0, len(sentences), SENTENCES_AT_ONCE):
             part = slice(start, start + SENTENCES_AT_ONCE)
-            vectors[part], is_cut[part] = self._means(sentences[part])
+            vectors[part], is_cut[part] = self._means(single_texts(self.name, sentences[part]))
             if progress is not None:
                 progress(min(part.stop, len(sentences)), len(sentences))
         return vectors, is_cut

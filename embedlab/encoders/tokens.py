@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ class TokenRows:
     flat: NDArray[np.int32]
     offsets: NDArray[np.int64]  # (rows + 1,)
     truncated: NDArray[np.bool_]  # (rows,): the sentence was longer than max_tokens
+    types: NDArray[np.int8] | None = None  # of each token, as its tokenizer gives them (1 in the second text of a pair); None: all 0
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -24,24 +27,34 @@ class TokenRows:
         """Tokens of each row, special ones included; cached, as every batch needs those of its rows."""
         return np.diff(self.offsets)
 
-    def padded(self, rows: NDArray[np.intp] | Sequence[int], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return ids padded with PAD on the right and their mask; both (rows, longest of them)."""
+    def padded(self, rows: NDArray[np.intp] | Sequence[int], pad: int) -> tuple[NDArray[np.int64], ...]:
+        """Return ids padded with PAD on the right, their mask, and their types where not all are 0; each (rows, longest of them)."""
         chosen = np.asarray(rows, np.intp)
         lengths = self.lengths[chosen]
         columns = np.arange(lengths.max(initial=0))
         mask = columns < lengths[:, None]
-        ids = np.full(mask.shape, pad, np.int64)
         places = (self.offsets[chosen][:, None] + columns)[mask]
-        ids[mask] = self.flat[places]
-        return ids, mask.astype(np.int64)
+        types = () if self.types is None else (_filled(mask, self.types[places], 0),)
+        return _filled(mask, self.flat[places], pad), mask.astype(np.int64), *types
 
 
-def gather_rows(rows: Sequence[Sequence[int]], truncated: NDArray[np.bool_]) -> TokenRows:
-    """Return the TokenRows of id lists."""
+def _filled(mask: NDArray[np.bool_], values: NDArray[np.integer[Any]], rest: int) -> NDArray[np.int64]:
+    """Return an array with VALUES, in order, where MASK is set, and REST elsewhere."""
+    found = np.full(mask.shape, rest, np.int64)
+    found[mask] = values
+    return found
+
+
+def gather_rows(rows: Sequence[Sequence[int]], truncated: NDArray[np.bool_], types: Sequence[Sequence[int]] | None = None) -> TokenRows:
+    """Return the TokenRows of lists of ids, and of the TYPES of their tokens where these are not all 0."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    flat = np.fromiter((token for row in rows for token in row), np.int32, int(offsets[-1]))
-    return TokenRows(flat=flat, offsets=offsets, truncated=truncated)
+    return TokenRows(
+        flat=np.fromiter(chain.from_iterable(rows), np.int32, int(offsets[-1])),
+        offsets=offsets,
+        truncated=truncated,
+        types=None if types is None else np.fromiter(chain.from_iterable(types), np.int8, int(offsets[-1])),
+    )
 
 
 def budget_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.intp]]:

@@ -13,6 +13,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.data.sentence_file import sentences as sentences_in
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors
+from embedlab.encoders.texts import Text
 from embedlab.encoders.whitening import Whitening, fit_whitening, read_vectors
 from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.fingerprint import transformed_fingerprint
@@ -51,7 +52,7 @@ class TransformedEncoder:
         notes = (f"whitened by the {fitted.fitted_on} vectors of {named}",) if isinstance(fitted, Whitening) else ()
         return replace(facts, pooling=", ".join([facts.pooling or "vectors", *steps]), notes=(*facts.notes, *notes))
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         vectors = self._inner.encode(unique, progress)

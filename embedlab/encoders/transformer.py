@@ -15,9 +15,10 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import PAIR_SEPARATOR, EncoderFacts, Vectors, distinct, score_by_vectors
+from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.encoders.layers import token_weights
 from embedlab.encoders.pooling import combined_pooling
+from embedlab.encoders.texts import Text, TextPair
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
 from embedlab.models.folder import Usage, pooling_label, vector_dim
@@ -67,7 +68,9 @@ class TransformerEncoder:
         method = combined_pooling(usage.pooling, skips_prompt=self._unpooled > 0)
         self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only, layer=usage.layer)
         self._notes = (*notes, *self.forward.notes)
-        self._truncated: set[str] = set()
+        self._truncated: set[Text] = set()
+        self._has_types = _distinguishes_types(backbone)
+        self._are_sentences_typed = self._has_types and any(tokenizer("a", return_token_type_ids=True)["token_type_ids"])  # as XLNet's
 
     @property
     def pooling(self) -> str:
@@ -100,10 +103,10 @@ class TransformerEncoder:
             notes=self._notes,
         )
 
-    def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Sentence vectors in float32 of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
+    def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor, token_types: Tensor | None = None) -> Tensor:
+        """Sentence vectors in float32 of padded token ids, whose types are 0 if absent; (batch, tokens) each in, (batch, dim) out."""
         weights = self._pooling_weights(input_ids, attention_mask)
-        return self._finished(self.forward(input_ids, attention_mask, self._segments(input_ids, attention_mask), weights))
+        return self._finished(self.forward(input_ids, attention_mask, self._segments(input_ids, token_types), weights))
 
     def _finished(self, vectors: Tensor) -> Tensor:
         """Sentence vectors of pooled ones: after the layers, normalised and cut as the folder states."""
@@ -151,34 +154,37 @@ class TransformerEncoder:
         with torch.inference_mode():
             return self._finished(torch.zeros(1, width, device=self.machine.device))[0].cpu().numpy()
 
-    def token_ids(self, sentences: Sequence[str]) -> TokenRows:
-        """The token ids of each sentence, special tokens included, cut at max_tokens; with PAIR_SEPARATOR in them each is two texts."""
-        if not sentences:
+    def token_ids(self, texts: Sequence[Text]) -> TokenRows:
+        """The token ids of each text, special tokens included, cut at max_tokens; all of them are sentences, or all are pairs."""
+        if not texts:
             return gather_rows([], np.zeros(0, np.bool_))
-        texts = [f"{self.usage.prompt}{sentence}".split(PAIR_SEPARATOR) for sentence in sentences]
+        pairs = [text for text in texts if isinstance(text, TextPair)]
+        if pairs and len(pairs) < len(texts):
+            raise ValueError("sentences and pairs of texts are tokenised apart")
+        has_types = self._has_types if pairs else self._are_sentences_typed
         with reading(self._folder, "tokenizer"):
             encoded = self.tokenizer(
-                [text[0] for text in texts],
-                [text[1] for text in texts] if len(texts[0]) > 1 else None,
+                [f"{self.usage.prompt}{text.first if isinstance(text, TextPair) else text}" for text in texts],
+                [pair.second for pair in pairs] or None,
                 truncation=True,
                 max_length=self.max_tokens,
                 return_overflowing_tokens=True,
                 return_attention_mask=False,
-                return_token_type_ids=False,
+                return_token_type_ids=has_types,
             )
-        # A sentence that is too long has several rows; the first one is encoded.
+        # A text that is too long has several rows; the first one is encoded.
         owner = np.asarray(encoded["overflow_to_sample_mapping"])
         _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
-        rows = gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1)
+        types = [encoded["token_type_ids"][row] for row in first_rows] if has_types else None
+        rows = gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1, types)
         refuse_unknown_tokens(self._folder, rows.flat, self._words)
         return rows
 
-    def _segments(self, ids: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        """Return the segment ids of joint texts, for architectures that use them: the second begins after the first separator."""
-        if getattr(self.backbone.config, "type_vocab_size", 0) < 2 or self.tokenizer.sep_token_id is None:
+    def _segments(self, ids: Tensor, types: Tensor | None) -> dict[str, Tensor]:
+        """Return the token types, for architectures that distinguish them."""
+        if not self._has_types:
             return {}
-        ends = (ids == self.tokenizer.sep_token_id).long()
-        return {"token_type_ids": ((ends.cumsum(dim=1) - ends) > 0).long() * mask}
+        return {"token_type_ids": torch.zeros_like(ids) if types is None else types}
 
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Return the token of each word that is exactly one known token, otherwise −1."""
@@ -186,8 +192,8 @@ class TransformerEncoder:
         encoded = self.tokenizer([f" {word}" for word in words], add_special_tokens=False, return_attention_mask=False)["input_ids"]
         return np.array([ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1 for ids in encoded], np.int64)
 
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
-        """Return one vector per sentence, in order, without dropout and without gradients."""
+    def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """Return one vector per sentence or pair of texts, in order, without dropout and without gradients."""
         unique, index = distinct(sentences)
         vectors, truncated = self.embed(unique, progress)
         self.note_truncated(unique[row] for row in np.flatnonzero(truncated))
@@ -197,11 +203,11 @@ class TransformerEncoder:
         """The similarity of each pair."""
         return score_by_vectors(self, first, second, progress, similarity=self.usage.similarity)
 
-    def note_truncated(self, sentences: Iterable[str]) -> None:
+    def note_truncated(self, sentences: Iterable[Text]) -> None:
         """Count these sentences, each once, as truncated."""
         self._truncated.update(sentences)
 
-    def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
         """Return a vector for each of these distinct sentences, and which of them were truncated."""
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
@@ -247,8 +253,8 @@ class TransformerEncoder:
 
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
             with torch.inference_mode(), self.machine.autocast():
-                ids, mask = (torch.from_numpy(array).to(device) for array in rows.padded(batch, pad))
-                out[batch] = self.forward_tokens(ids, mask).cpu().numpy()
+                inputs = (torch.from_numpy(array).to(device) for array in rows.padded(batch, pad))
+                out[batch] = self.forward_tokens(*inputs).cpu().numpy()
             yield len(batch)
 
         def count(encoded: int) -> None:
@@ -259,3 +265,8 @@ class TransformerEncoder:
 
         at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
         run_in_threads(encode, batches, count, device, most=at_once)
+
+
+def _distinguishes_types(backbone: PreTrainedModel) -> bool:
+    """Return whether the vectors of BACKBONE depend on the types of its tokens; XLNet compares them, and counts none."""
+    return backbone.config.model_type == "xlnet" or getattr(backbone.config, "type_vocab_size", 0) >= 2

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.encoder import PAIR_SEPARATOR
+from embedlab.encoders.texts import Text, TextPair
 from embedlab.objectives.needs import Needs
 
 WordIds = Callable[[Sequence[str]], NDArray[np.int64]]
@@ -21,13 +21,21 @@ class NumberedRows:
     """A frame as objectives read it: sentences, classes and words are numbered."""
 
     frame: pl.DataFrame  # the rows that were numbered, as they were
-    sentences: pl.Series  # distinct, in the order they first appear
+    sentences: pl.Series  # distinct, in the order they first appear; of texts that are encoded together a struct of first and second
     # (rows,) each: sentence → index into sentences, class → its index, word → its token; scores are float32
     columns: dict[str, NDArray[Any]]
     left_out: int = 0  # rows whose word is not one token
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    @property
+    def texts(self) -> list[Text]:
+        """The distinct sentences, or pairs of texts, as an encoder takes them."""
+        if not isinstance(self.sentences.dtype, pl.Struct):
+            return self.sentences.to_list()
+        columns = (self.sentences.struct.field(name) for name in ("first", "second"))
+        return [TextPair(first=first, second=second) for first, second in zip(*columns, strict=True)]
 
     def at(self, index: int | np.integer) -> str:
         """One distinct sentence."""
@@ -43,7 +51,8 @@ def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) 
     for column in needs.words:
         frame = frame.with_columns(_word_ids(frame[column], words).alias(f"{column} id")).filter(pl.col(f"{column} id") >= 0)
     if needs.joint:
-        frame = frame.with_columns(pl.concat_str(needs.sentences, separator=PAIR_SEPARATOR).alias("joint"))
+        first, second = needs.sentences
+        frame = frame.with_columns(joint=pl.struct(pl.col(first).alias("first"), pl.col(second).alias("second")))
     texts = [frame[column].rename("sentence") for column in needs.encoded]
     distinct = pl.concat(texts).unique(maintain_order=True)
     columns: dict[str, NDArray[Any]] = {column: _places(text, distinct) for column, text in zip(needs.encoded, texts, strict=True)}

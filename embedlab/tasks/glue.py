@@ -17,7 +17,8 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
-from embedlab.encoders.encoder import PAIR_SEPARATOR, Encoder, Vectors
+from embedlab.encoders.encoder import Encoder, Vectors
+from embedlab.encoders.texts import Text, TextPair
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
@@ -45,11 +46,15 @@ class Classifier:
 
     def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> ItemValues:
         """Return the predicted class index, or score, of each row."""
-        columns = (frame["sentence1"], frame["sentence2"]) if self.options.joint else (frame["sentence"],)
-        vectors = self.encoder.encode([PAIR_SEPARATOR.join(texts) for texts in zip(*columns, strict=True)], progress)
+        vectors = self.encoder.encode(self._texts(frame), progress)
         logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
         found: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
         return found
+
+    def _texts(self, frame: pl.DataFrame) -> list[Text]:
+        if not self.options.joint:
+            return frame["sentence"].to_list()
+        return [TextPair(first=first, second=second) for first, second in zip(frame["sentence1"], frame["sentence2"], strict=True)]
 
     def gold(self, frame: pl.DataFrame) -> ItemValues:
         """Return the gold class index, or score, of each row."""

@@ -35,7 +35,7 @@ AHEAD = 2  # batches prepared while the step before them runs
 Cut = Callable[[NDArray[np.int64]], list[int]]
 """The end of each chunk into which sentences sorted by length are cut; takes their lengths."""
 
-Chunk = tuple[Tensor, Tensor]  # token ids and mask, (sentences, tokens) each
+Chunk = tuple[Tensor, ...]  # token ids, mask, and types where not all are 0; (sentences, tokens) each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Batch:
         """Return the same batch on DEVICE."""
         return Batch(
             stage=self.stage,
-            chunks=tuple((_sent(ids, device), _sent(mask, device)) for ids, mask in self.chunks),
+            chunks=tuple(tuple(_sent(values, device) for values in chunk) for chunk in self.chunks),
             vectors=_sent(self.vectors, device) if self.vectors is not None else None,
             columns={name: _sent(column, device) for name, column in self.columns.items()},
             rows=self.rows,
@@ -116,7 +116,7 @@ class Collation:
         """Return the padded tokens of SENTENCES, which are sorted by their LENGTHS."""
         ends = limited(self.cut(lengths), self.chunk_limit)
         chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(sentences, ends[:-1]))
-        return tuple((torch.from_numpy(ids), torch.from_numpy(mask)) for ids, mask in chunks)
+        return tuple(tuple(map(torch.from_numpy, chunk)) for chunk in chunks)
 
 
 def _sent(values: Tensor, device: torch.device) -> Tensor:

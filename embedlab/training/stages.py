@@ -154,7 +154,7 @@ def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | 
 
 def _collation(session: Session, data: StageData, progress: ProgressCallback | None) -> Collation:
     """Return what makes the batches of a stage; notes what is lost of its rows."""
-    tokens = stored_tokens(session.encoder, data.rows.sentences.to_list(), session.cache, progress)
+    tokens = stored_tokens(session.encoder, data.rows.texts, session.cache, progress)
     objective = session.objectives[data.index]
     made = Collation(
         data=data,

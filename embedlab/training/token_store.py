@@ -16,30 +16,34 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import atomic_folder
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.mapped_array import map_array
+from embedlab.encoders.texts import Text, key_content
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
 
 SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")
+TYPES = "types"  # an array too, where not all are 0
 MOST_MIB = 2_048  # least recently used entries are deleted first
 
 
-def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], progress: ProgressCallback | None = None) -> TokenRows:
+def tokenise(encoder: TransformerEncoder, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> TokenRows:
     """Return the token ids of distinct sentences, tokenised in parts to show progress."""
     parts = []
     for start in range(0, len(sentences), TOKENISED_AT_ONCE):
         parts.append(encoder.token_ids(sentences[start : start + TOKENISED_AT_ONCE]))
         if progress is not None:
             progress(min(len(sentences), start + TOKENISED_AT_ONCE), len(sentences))
+    types = [part.types for part in parts if part.types is not None]
     return TokenRows(
         flat=np.concatenate([part.flat for part in parts]),
         offsets=np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
         truncated=np.concatenate([part.truncated for part in parts]),
+        types=np.concatenate(types) if types else None,
     )
 
 
 def stored_tokens(
-    encoder: TransformerEncoder, sentences: Sequence[str], cache: Path | None, progress: ProgressCallback | None = None
+    encoder: TransformerEncoder, sentences: Sequence[Text], cache: Path | None, progress: ProgressCallback | None = None
 ) -> TokenRows:
     """Return the token ids from the folder CACHE, or tokenise and store them there for the next process.
 
@@ -62,14 +66,14 @@ def stored_tokens(
     return _read(folder, len(sentences)) or made
 
 
-def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[str]) -> str:
+def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[Text]) -> str:
     """Return hex digits that change with the tokenizer, the maximum length or a sentence."""
     rules = json.loads(tokenizer.backend_tokenizer.to_str())
     # Left over from the last call, and set again by each.
     rules["truncation"] = rules["padding"] = None
     digest = hashlib.sha256(json.dumps([SCHEMA, max_tokens, rules], sort_keys=True).encode())
     for sentence in sentences:
-        content = sentence.encode("utf-8", "surrogatepass")
+        content = key_content(sentence)
         digest.update(len(content).to_bytes(8, "little") + content)
     return digest.hexdigest()[:24]
 
@@ -79,17 +83,18 @@ def _read(folder: Path, rows: int) -> TokenRows | None:
     try:
         check_folder(folder, hint="")
         flat, offsets, truncated = (map_array(folder / f"{name}.npy") for name in ARRAYS)
+        types = map_array(folder / f"{TYPES}.npy") if (folder / f"{TYPES}.npy").exists() else None
         os.utime(folder)  # recently used
     except (OSError, ValueError, MissingError):
         return None
-    if len(offsets) != rows + 1 or len(truncated) != rows or len(flat) != offsets[-1]:
+    if len(offsets) != rows + 1 or len(truncated) != rows or len(flat) != offsets[-1] or (types is not None and len(types) != len(flat)):
         return None
-    return TokenRows(flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated))
+    return TokenRows(flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated), types=types)
 
 
 def _write(folder: Path, rows: TokenRows) -> None:
     with atomic_folder(folder) as place:
-        for name in ARRAYS:
+        for name in (*ARRAYS, *([TYPES] if rows.types is not None else [])):
             np.save(place / f"{name}.npy", getattr(rows, name), allow_pickle=False)
         write_checksums(place)
 

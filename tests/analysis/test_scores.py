@@ -1,3 +1,4 @@
+import hashlib
 import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,13 @@ def test_pair_keys_depend_on_order_and_boundary() -> None:
     frame = pl.DataFrame({"sentence1": ["a", "b", "a b", "a"], "sentence2": ["b", "a", "", " b"]})
     assert pair_keys(frame).n_unique() == 4
     assert pair_keys(frame).to_list() == [int(pair_key(*row)) for row in frame.iter_rows()]
+
+
+def test_two_pairs_share_no_key_whatever_their_texts_hold_and_ordinary_ones_keep_theirs() -> None:
+    frame = pl.DataFrame({"sentence1": ["a\x1fb", "a", "A dog."], "sentence2": ["c", "b\x1fc", "A cat."]})
+    one, other, ordinary = pair_keys(frame)
+    assert one != other
+    assert ordinary == int.from_bytes(hashlib.blake2b(b"A dog.\x1fA cat.", digest_size=8).digest(), "little")
 
 
 def test_score_file_round_trip_keeps_rows_and_facts(tmp_path: Path) -> None:

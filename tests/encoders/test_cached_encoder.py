@@ -1,5 +1,6 @@
 import shutil
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,13 @@ import pytest
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders import cached_encoder, loading
+from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.texts import TextPair
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import Wishes
@@ -126,3 +129,22 @@ def test_no_cache_is_written_where_its_size_is_zero(small_bert: Path, cpu: Machi
     (spec,) = resolve(str(small_bert), tmp_path).members
     load_encoder(spec, cpu, cache=tmp_path / "cache", cache_gib=0).encode(["a dog"])
     assert not (tmp_path / "cache").exists()
+
+
+def test_what_an_earlier_version_stored_of_a_misread_text_is_computed_again(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    encoder = load(str(small_bert), cpu, tmp_path)
+    texts = ["a dog\x1fthe cat", "a dog [SEP] the cat", "a dog"]
+    keys = np.frombuffer(b"".join(blake2b(text.encode(), digest_size=16).digest() for text in texts), np.uint64).reshape(-1, 2)
+    stored = EmbeddingCache(tmp_path / "embeddings", encoder.fingerprint, dim=encoder.dim, limit_bytes=2**30)
+    stored.store(keys, np.ones((3, encoder.dim), np.float32), np.zeros(3, np.bool_))
+    assert [bool((vector == 1).all()) for vector in encoder.encode(texts)] == [False, False, True]
+
+
+def test_a_pair_of_texts_is_cached_apart_from_every_sentence(small_bert: Path, cpu: Machine, tmp_path: Path, computed: list[int]) -> None:
+    encoder, plain = load(str(small_bert), cpu, tmp_path), load_transformer(str(small_bert), cpu)
+    pair, sentence = TextPair(first="a dog", second="the cat"), "a dog\x1fthe cat"
+    expected = plain.encode([pair])
+    assert (encoder.encode([sentence]) == plain.encode([sentence])).all()
+    assert (encoder.encode([pair]) == expected).all()
+    assert (load(str(small_bert), cpu, tmp_path).encode([pair]) == expected).all()
+    assert computed == [1, 1, 1, 1]

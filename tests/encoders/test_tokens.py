@@ -12,6 +12,16 @@ def test_padded_rows_are_the_selected_ones_padded_on_the_right() -> None:
     assert mask.tolist() == [[1, 1, 0], [1, 1, 1], [1, 0, 0]]
 
 
+def test_types_are_padded_with_zeros_where_not_all_are_zero() -> None:
+    rows = gather_rows(ROWS, np.zeros(4, bool), types=[[0, 0, 1], [], [0], [0, 1]])
+    found = [array.tolist() for array in rows.padded([3, 0], pad=99)]
+    assert found == [
+        [[9, 10, 99], [5, 6, 7]],
+        [[1, 1, 0], [1, 1, 1]],
+        [[0, 1, 0], [0, 0, 1]],
+    ]
+
+
 def test_lengths_count_the_tokens_of_each_row() -> None:
     assert gather_rows(ROWS, np.zeros(4, bool)).lengths.tolist() == [3, 0, 1, 2]
 

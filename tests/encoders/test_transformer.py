@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 import torch
 from tokenizers.processors import TemplateProcessing
+from transformers import AutoModel, AutoTokenizer
 
 from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.texts import TextPair
 from embedlab.models.folder import Wishes
 
 ARCHITECTURES = ("bert", "roberta", "distilbert", "modernbert")
@@ -170,3 +173,25 @@ def test_a_real_encoder_finds_the_paraphrase(shared_encoder: Path, cpu: Machine)
     near, far = encoder.score(["A man plays a guitar."] * 2, ["A guitarist is playing music.", "The stock market fell on Monday."])
     assert near > far
     assert encoder.facts.max_tokens == 512
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "modernbert"])
+def test_a_sentence_is_what_transformers_makes_of_it_whatever_it_holds(
+    architectures: dict[str, Path], cpu: Machine, architecture: str
+) -> None:
+    texts = ["a dog\x1fthe cat runs", "a dog [SEP] the cat runs", "[SEP]", "a [CLS] dog </s> the [MASK] cat", "a dog\x1f"]
+    with silence_transformers():
+        model = AutoModel.from_pretrained(architectures[architecture], trust_remote_code=False).eval()
+        tokenizer = AutoTokenizer.from_pretrained(architectures[architecture])
+    with torch.no_grad():
+        expected = torch.cat([model(**tokenizer(text, return_tensors="pt")).last_hidden_state[:, 0] for text in texts])
+    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling="cls"))
+    for start in range(len(texts)):  # in any company, and at any place in it
+        order = [*range(start, len(texts)), *range(start)]
+        np.testing.assert_allclose(encoder.encode([texts[place] for place in order]), expected[order], atol=1e-5)
+
+
+def test_sentences_and_pairs_are_tokenised_apart(small_bert: Path, cpu: Machine) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    with pytest.raises(ValueError, match="apart"):
+        encoder.token_ids(["a dog", TextPair(first="a", second="dog")])

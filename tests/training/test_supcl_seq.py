@@ -16,8 +16,8 @@ from embedlab.core.schema import read_toml
 from embedlab.cpu import dropout
 from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.encoder import PAIR_SEPARATOR
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.encoders.texts import TextPair
 from embedlab.models.folder import Wishes
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
@@ -106,7 +106,7 @@ def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_pa
         batch.pop("token_type_ids", None)
     with torch.no_grad():
         expected = encoder.backbone.eval()(**batch).last_hidden_state[:, 0]
-    found = encoder.encode([PAIR_SEPARATOR.join(pair) for pair in zip(first, second, strict=True)])
+    found = encoder.encode([TextPair(first=one, second=other) for one, other in zip(first, second, strict=True)])
     torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-5, atol=1e-5)
 
 

@@ -1,5 +1,7 @@
 """Tokenised sentences on disk: the same as fresh ones, made once, whatever needs them."""
 
+import hashlib
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.texts import Text, TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes
@@ -25,7 +28,7 @@ def encoder(tiny_encoder: Path) -> TransformerEncoder:
 
 
 def assert_equal(found: TokenRows, expected: TokenRows) -> None:
-    for name in ("flat", "offsets", "truncated"):
+    for name in ("flat", "offsets", "truncated", "types"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
@@ -55,6 +58,32 @@ def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(en
         token_key(encoder.tokenizer, 16, SENTENCES[:-1]),
     }
     assert len(keys | {token_key(encoder.tokenizer, 16, ["a mansleeps", *SENTENCES[1:]])}) == 5
+
+
+def test_pairs_are_stored_with_the_types_of_their_tokens(encoder: TransformerEncoder, tmp_path: Path) -> None:
+    pairs = [TextPair(first="a man", second="a dog runs"), TextPair(first="a man\x1fa dog", second="runs " * 40)]
+    firsts, seconds = [pair.first for pair in pairs], [pair.second for pair in pairs]
+    expected = encoder.tokenizer(firsts, seconds, truncation=True, max_length=16, return_token_type_ids=True)
+    for _ in range(2):  # made, and read
+        found = stored_tokens(encoder, pairs, tmp_path)
+        assert found.types is not None
+        assert found.types.tolist() == [kind for row in expected["token_type_ids"] for kind in row]
+        assert found.flat.tolist() == [token for row in expected["input_ids"] for token in row]
+
+
+def test_an_entry_of_an_earlier_version_counts_for_sentences_that_it_read_rightly(encoder: TransformerEncoder) -> None:
+    rules = json.loads(encoder.tokenizer.backend_tokenizer.to_str())
+    rules["truncation"] = rules["padding"] = None
+
+    def earlier(sentences: list[str]) -> str:
+        digest = hashlib.sha256(json.dumps(["1", 16, rules], sort_keys=True).encode())
+        for content in (sentence.encode() for sentence in sentences):
+            digest.update(len(content).to_bytes(8, "little") + content)
+        return digest.hexdigest()[:24]
+
+    assert token_key(encoder.tokenizer, 16, SENTENCES) == earlier(SENTENCES)
+    cut: list[list[Text]] = [["a man\x1fa dog"], [TextPair(first="a man", second="a dog")]]
+    assert earlier(["a man\x1fa dog"]) not in {token_key(encoder.tokenizer, 16, texts) for texts in cut}
 
 
 @pytest.mark.parametrize("damage", ["cut", "missing", "flipped"])

@@ -1,0 +1,39 @@
+"""What has one vector: a sentence, or two texts that are read together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from embedlab.core.errors import UsageError
+from embedlab.core.text_bytes import APART, text_bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextPair:
+    """Two texts that are encoded together, "[CLS] a [SEP] b [SEP]", to one vector."""
+
+    first: str
+    second: str
+
+
+Text = str | TextPair
+"""What an encoder reads; pairs are for transformers alone."""
+
+
+def characters(text: Text) -> int:
+    """Return the length of a sentence, or of the two texts of a pair together."""
+    return len(text) if isinstance(text, str) else len(text.first) + len(text.second)
+
+
+def single_texts(name: str, texts: Sequence[Text]) -> list[str]:
+    """Return TEXTS for the encoder called NAME, which reads one text at a time; a pair of texts is a UsageError."""
+    found = [text for text in texts if isinstance(text, str)]
+    if len(found) < len(texts):
+        raise UsageError(f"{name!r} does not read two texts at once", hint="name a transformer")
+    return found
+
+
+def key_content(text: Text) -> bytes:
+    """Return bytes that are different for different texts, by which what is computed of TEXT is stored."""
+    if isinstance(text, str):
+        return text_bytes(text)
+    return APART.join((b"", b"pair", text_bytes(text.first), text_bytes(text.second)))
