@@ -8,8 +8,8 @@ from embedlab.cli import completion
 
 _HELP = (
     "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, scores:FILE, vectors:FILE, wordllama:NAME, "
-    "http://HOST/v1#MODEL; options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, ?normalise, ?backend=, "
-    "?revision=."
+    "http://HOST/v1#MODEL; options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, ?normalise, ?adapter=, "
+    "?code=native, ?revision=."
 )
 
 ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models)]

@@ -18,6 +18,7 @@ from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors
 from embedlab.encoders.texts import Text, single_texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
+from embedlab.models.omissions import NATIVE_NOTE
 
 
 class PrefixedEncoder:
@@ -30,6 +31,7 @@ class PrefixedEncoder:
         by_itself = encoder_kind(spec.kind).opened_with  # options that the opened encoder applies
         self._prompt = spec.prompt if spec.prompt and "prompt" not in by_itself else ""
         self._cut = spec.dim
+        self._is_native = spec.code is not None
 
     @cached_property
     def dim(self) -> int:
@@ -41,7 +43,8 @@ class PrefixedEncoder:
     def facts(self) -> EncoderFacts:
         """The encoder's own facts, where it has some."""
         facts = getattr(self._inner, "facts", None)
-        return facts if isinstance(facts, EncoderFacts) else EncoderFacts()
+        found = facts if isinstance(facts, EncoderFacts) else EncoderFacts()
+        return replace(found, notes=(*found.notes, NATIVE_NOTE)) if self._is_native else found
 
     def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
@@ -120,13 +123,13 @@ def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_b
 
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return load()
-    opened = cache_result(load)
+    opened, notes = cache_result(load), (NATIVE_NOTE,) if spec.code is not None else ()
     dim = EmbeddingCache.stored_dim(cache / "embeddings", fingerprint) or opened().dim
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        facts=EncoderFacts(pooling=kind.pooling) if kind.pooling is not None else replace(opened().facts, truncated=0),
+        facts=EncoderFacts(pooling=kind.pooling, notes=notes) if kind.pooling is not None else replace(opened().facts, truncated=0),
         load=opened,
         cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,

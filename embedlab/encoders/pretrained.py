@@ -66,6 +66,7 @@ def load_tokenizer(usage: Usage) -> PreTrainedTokenizerFast:
     with reading(folder, "tokenizer"), without_standard_error():
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         tokenizer("a")  # some damage appears only when a text is read
+    tokenizer.init_kwargs.pop("auto_map", None)  # code that is not run: what is saved names none
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise MissingError(f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer")
     if usage.is_lower_casing:
@@ -92,4 +93,5 @@ def _load(
             ignore_mismatched_sizes=True,  # the caller refuses them by name
             output_loading_info=True,
         )
+    vars(model.config).pop("auto_map", None)  # code that is not run: what is saved names none
     return model, info

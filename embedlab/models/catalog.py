@@ -18,7 +18,6 @@ from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, Options,
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
-BY_PACKAGE = "sentence-transformers"  # the kind of folders that this package computes
 FIT = "fit"  # whitening by the sentences that are scored
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -38,8 +37,8 @@ class ModelSpec:
     layer: int | None = None  # whose hidden states are pooled, as transformers numbers them
     whiten: str | None = None  # "fit" or a file
     normalise: bool | None = None
-    backend: str | None = None
     adapter: str | None = None  # the folder or hub id of a peft adapter of it
+    code: str | None = None  # "native": transformers' class in place of code in its folder
     revision: str | None = None
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
@@ -54,7 +53,8 @@ class ModelSpec:
     @property
     def wishes(self) -> Wishes:
         """How its folder is to be used, where that was typed."""
-        return Wishes(pooling=self.pooling, prompt=self.prompt, role=self.role, dim=self.dim, layer=self.layer, adapter=self.adapter)
+        typed = {name: getattr(self, name) for name in ("pooling", "prompt", "role", "dim", "layer", "adapter", "code")}
+        return Wishes(**typed)
 
     @property
     def has_options(self) -> bool:
@@ -184,7 +184,7 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     found = _run(name, runs_folder) or _published(name, runs_folder) or _located(name)
     if not found:
         raise unknown("model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too")
-    return tuple(_with_options(_on_backend(spec, single), single, spec.name + options) for spec in found)
+    return tuple(_with_options(spec, single, spec.name + options) for spec in found)
 
 
 def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
@@ -199,18 +199,6 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     if prompt is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
         typed["prompt"] = entry.prompts.get(prompt, prompt)
     return replace(spec, **{**typed, "name": name, "has_typed_prompt": prompt is not None})
-
-
-def _on_backend(spec: ModelSpec, single: Single) -> ModelSpec:
-    """SPEC, or with ?backend= its folder by sentence-transformers, which alone computes by ONNX and OpenVINO."""
-    if single.options.backend is None:
-        return spec
-    if spec.kind != "folder":
-        raise UsageError(f"{single.text!r}: ?backend takes a folder", hint=f"download it: hf download {spec.location} --local-dir DIR")
-    own, accepted = single.options.typed, accepted_options(BY_PACKAGE)
-    if wrong := next((key for key in own if key not in accepted), None):
-        raise UsageError(f"{single.text!r}: ?{wrong} has no effect on ?backend={single.options.backend}", hint=f"remove ?{wrong}")
-    return replace(spec, kind=BY_PACKAGE)
 
 
 def _fixed(name: str, prefix: str | None) -> ModelSpec:

@@ -13,12 +13,18 @@ POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-
 ENCODER_HALVES = {"t5", "mt5", "umt5"}
 
 
-def position_limit(folder: Path, tokenizer: Path) -> int:
-    """The longest input in tokens: what tokenizer and position vectors allow; DEFAULT_MAX_TOKENS where neither states a limit."""
+def most_positions(folder: Path) -> int | None:
+    """The number of tokens that the model in FOLDER has positions for; None where it states none."""
     config = read_config(folder)
     positions = config.max_position_embeddings or (None if config.model_type in ENCODER_HALVES else config.n_positions)
     if positions is not None and config.model_type in POSITIONS_AFTER_PADDING:
         positions -= (config.pad_token_id or 0) + 1
+    return positions
+
+
+def position_limit(folder: Path, tokenizer: Path) -> int:
+    """The longest input in tokens of a folder that states none: what tokenizer and positions allow, otherwise DEFAULT_MAX_TOKENS."""
+    positions = most_positions(folder)
     file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile)
     stated = file.model_max_length if file is not None and (file.model_max_length or UNLIMITED) < UNLIMITED else None
     return int(min((limit for limit in (positions, stated) if limit is not None), default=DEFAULT_MAX_TOKENS))

@@ -37,7 +37,7 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     if spec.is_transformed:
         return transformed_fingerprint(spec, spec_fingerprint(spec.untransformed, precision=precision))
     if spec.is_prefixed:
-        options = (("prompt", spec.prompt), ("dim", spec.dim), ("role", spec.role), ("backend", spec.backend))
+        options = (("prompt", spec.prompt), ("dim", spec.dim), ("role", spec.role))
         typed = [f"{key}={value}" for key, value in options if value is not None]
         return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
     folder = model_folder(spec, offline=True)

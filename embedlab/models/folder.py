@@ -8,7 +8,7 @@ from embedlab.choices import Similarity
 from embedlab.core.checksums import CHECKSUMS, check_folder
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.adapters import TransformerFiles, base_folder, base_title, is_adapter, transformer_files, typed_adapter
-from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, position_limit, read_config
+from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, most_positions, position_limit, read_config
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     Statement,
@@ -16,6 +16,7 @@ from embedlab.models.folder_files import (
     weight_files,
 )
 from embedlab.models.modules import MODULES, Layer, pooling_parts, read_dense, read_modules
+from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import prompt_of_role, read_prompts, typed_prompt
 from embedlab.models.token_vectors import static_width
 from embedlab.models.transformer_file import read_transformer_file
@@ -35,6 +36,7 @@ class Wishes:
     dim: int | None = None  # numbers of each vector, the first ones
     layer: int | None = None  # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the last
     adapter: str | None = None  # the folder or hub id of a peft adapter, with which the model is changed
+    code: str | None = None  # "native": transformers' own class computes what the folder has code for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +94,12 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         files = transformer_files(modules.source, adapter)
     elif adapter is not None:
         raise UsageError(f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter")
+    used = {modules.source, files.weights, files.tokenizer}
+    notes = native_notes(folder, sorted(used), wishes.code, is_ours=(folder / STATEMENT).is_file())
     chosen = wishes.pooling or _own_pooling(folder, own) or modules.pooling
-    notes = [] if chosen is not None or modules.is_static else ["no pooling was stated: mean"]
+    if chosen is None and not modules.is_static:
+        refuse_head(folder, files.weights)
+        notes.append("no pooling was stated: mean")
     if wishes.pooling is not None and modules.pooling is not None and modules.layers:
         notes.append(f"pooling {wishes.pooling!r} is followed by the layers that were trained with {modules.pooling!r}")
     ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
@@ -170,8 +176,11 @@ def vector_dim(usage: Usage, token_width: int | None = None) -> int:
 
 
 def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, own: Statement) -> int:
+    stated = own.max_tokens or read_transformer_file(settings).max_seq_length
     limit = position_limit(files.weights, files.tokenizer)
-    tokens = min(wishes.max_tokens or own.max_tokens or read_transformer_file(settings).max_seq_length or limit, limit)
+    if stated is not None:  # it holds whatever the tokenizer states, as in sentence-transformers
+        limit = max(limit, min(stated, most_positions(files.weights) or stated))
+    tokens = min(wishes.max_tokens or stated or limit, limit)
     if tokens < SHORTEST:
         raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)
     return tokens

@@ -137,6 +137,8 @@ class RouterParameters:
     """How a router chooses."""
 
     default_route: str | None = None
+    allow_empty_key: bool = True  # whether the first route is the default where none is named
+    route_mappings: Mapping[str, str] | None = None  # "(role, kind of input)" → route
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,8 +151,9 @@ class RouterFile:
 
     @property
     def default_route(self) -> str | None:
-        """The route of a text without a role."""
-        return self.parameters.default_route
+        """The route of a text without a role; None if there is none."""
+        first = next(iter(self.structure), None) if self.parameters.allow_empty_key else None
+        return self.parameters.default_route or first
 
 
 # The switches of versions 2 to 5 in the order in which their vectors are concatenated.

@@ -7,8 +7,7 @@
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?" option { "&" option } ]
     option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
-           | "whiten=" ( "fit" | FILE ) | "normalise" | "backend=" ( "onnx" | "openvino" ) | "adapter=" FOLDER
-           | "revision=" REVISION
+           | "whiten=" ( "fit" | FILE ) | "normalise" | "adapter=" FOLDER | "code=native" | "revision=" REVISION
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
 
@@ -26,13 +25,13 @@ from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.modules import pooling_parts
+from embedlab.models.omissions import NATIVE
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "backend", "adapter", "revision")
+_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "adapter", "code", "revision")
 _SWITCHES = ("normalise",)  # options without a value
-BACKENDS = ("onnx", "openvino")
 KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
 
 
@@ -47,8 +46,8 @@ class Options:
     layer: int | None = None
     whiten: str | None = None
     normalise: bool | None = None
-    backend: str | None = None
     adapter: str | None = None
+    code: str | None = None
     revision: str | None = None
 
     @property
@@ -135,12 +134,17 @@ def _exists(name: str) -> bool:
 
 
 def _read_options(text: str, parts: Sequence[str]) -> Options:
+    if any(option.startswith("backend=") for part in parts for option in outside_quotes(part, "&")):
+        raise UsageError(
+            f"{text!r}: no weights of ONNX or OpenVINO are computed: the packages for them need an older transformers",
+            hint="encode in an environment of their own and bring the result: vectors:FILE",
+        )
     values = option_values(text, parts, _KEYS, _SWITCHES)
     if "pooling" in values:
         pooling_parts(values["pooling"])
-    if (backend := values.get("backend")) is not None and backend not in BACKENDS:
-        raise unknown("backend", backend, BACKENDS)
-    texts = {key: values.get(key) for key in ("pooling", "prompt", "role", "whiten", "backend", "adapter", "revision")}
+    if (code := values.get("code")) is not None and code != NATIVE:
+        raise unknown("code", code, [NATIVE])
+    texts = {key: values.get(key) for key in ("pooling", "prompt", "role", "whiten", "adapter", "code", "revision")}
     return Options(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
 
 

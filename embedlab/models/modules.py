@@ -3,7 +3,8 @@
 Read from the files of versions 2 to 6 without loading anything. A module that embedlab does not compute is a MissingError.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -40,8 +41,14 @@ POOLING_NAMES: Mapping[str, str] = {
 OWN_POOLING = "embedlab.poolings."  # before the name of one that sentence-transformers does not have, in the place of its type
 BETWEEN = "+"  # poolings whose vectors are concatenated
 _LAYERS: Mapping[str, LayerKind] = {"Dense": "dense", "LayerNorm": "layer-norm", "Normalize": "normalise"}
+_ROUTERS = {"Router", "Asym"}
 _IDENTITIES = {"Dropout"}  # do nothing outside training
-_VECTORS = "sentence_embedding"
+_VECTORS, _TEXT = "sentence_embedding", "text"
+# Where sentence-transformers has its modules, in versions 2 to 5 and in version 6; the file of a module is called like its class.
+PACKAGE = "sentence_transformers."
+_TYPE = re.compile(rf"{PACKAGE}(?:models|base\.modules|sentence_transformer\.modules)(?:\.(?P<file>\w+))?\.(?P<name>\w+)")
+_RULE = re.compile(r"\((?:None|'(?P<role>[^']*)'), (?:None|'(?P<kind>[^']*)'|(?P<several>\(.*\)))\)")  # (role, kind of input)
+BROUGHT = "encode with its author's program and bring the result: vectors:FILE, or of pairs that it scores scores:FILE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +85,7 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
         steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
         return _modules(folder, steps)
     steps = [(_step(module.type), _within(folder, module.path)) for module in listed]
-    if steps and steps[0][0] in {"Router", "Asym"}:
+    if steps and steps[0][0] in _ROUTERS:
         steps = [*_routed(steps[0][1], role), *steps[1:]]
     elif role is not None:
         raise UsageError(f"{str(folder)!r} has no role {role!r}: it encodes every text in one way", hint="remove ?role")
@@ -95,8 +102,25 @@ def _within(folder: Path, path: str) -> Path:
 
 
 def _step(kind: str) -> str:
-    """The name of a module by its type; of a pooling that only embedlab has, the whole type."""
-    return kind if kind.startswith(OWN_POOLING) else kind.rsplit(".", 1)[-1]
+    """The name of a module of sentence-transformers by its full name KIND; any other full name is returned as it is."""
+    if "." not in kind:
+        raise MissingError(f"a module has the type {kind!r}, which is not the full name of a class", hint=RESTORE_HINT)
+    found = _TYPE.fullmatch(kind)
+    if found is None or (found["file"] or found["name"]).replace("_", "").lower() != found["name"].lower():
+        return kind
+    return found["name"]
+
+
+def foreign_module(folder: Path) -> str | None:
+    """Return the first type in FOLDER's modules.json, or that of its router, that is of another package; None if there is none."""
+    return next((kind for kind in _types(folder) if not kind.startswith((PACKAGE, OWN_POOLING))), None)
+
+
+def _types(folder: Path) -> Iterator[str]:
+    for module in read_model_file(folder / MODULES, tuple[Module, ...]) or ():
+        yield module.type
+        if _step(module.type) in _ROUTERS:
+            yield from _router(_within(folder, module.path)).types.values()
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
@@ -121,13 +145,42 @@ def _required(path: Path, kind: type[T]) -> T:
     return found
 
 
+def _router(folder: Path) -> RouterFile:
+    """The file of a router, which is config.json before version 5."""
+    return read_model_file(folder / "router_config.json", RouterFile) or _required(folder / "config.json", RouterFile)
+
+
 def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
-    """The modules of one route of a router, whose file is config.json before version 5."""
-    file = read_model_file(folder / "router_config.json", RouterFile) or _required(folder / "config.json", RouterFile)
-    route = role or file.default_route or next(iter(file.structure), "")
-    if route not in file.structure:
-        raise unknown("role", route, list(file.structure))
-    return [(file.types[name].rsplit(".", 1)[-1], _within(folder, name)) for name in file.structure[route]]
+    """The modules of a router for texts in a ROLE."""
+    file = _router(folder)
+    route = _route(folder, file, role)
+    if route not in file.structure or not {*file.structure[route]} <= file.types.keys():
+        raise MissingError(f"{str(folder)!r}: the route {route!r} names modules that are not there", hint=RESTORE_HINT)
+    return [(_step(file.types[name]), _within(folder, name)) for name in file.structure[route]]
+
+
+def _route(folder: Path, file: RouterFile, role: str | None) -> str:
+    """The route of texts in a ROLE: by the mappings, then by its name, as sentence-transformers chooses it; without a role the default."""
+    mapped = {_rule(folder, key): route for key, route in (file.parameters.route_mappings or {}).items()}
+    for rule in ((role, _TEXT), (role, None), (None, _TEXT), (None, None)):
+        if rule in mapped:
+            return mapped[rule]
+    if found := next((name for name in (role, _TEXT) if name in file.structure), None):
+        return found
+    roles = list(dict.fromkeys([*(name for name, _ in mapped if name is not None), *file.structure]))
+    if role is not None:
+        raise unknown("role", role, roles)
+    if (default := file.default_route) is None:
+        raise UsageError(f"{str(folder)!r} chooses its modules by the role of a text, and has no default", hint=f"give ?role={roles[0]}")
+    return default
+
+
+def _rule(folder: Path, key: str) -> tuple[str | None, str | None]:
+    """The role and the kind of input that a KEY of a router's mappings stands for, as Python writes them; None is any."""
+    found = _RULE.fullmatch(key)
+    if found is None:
+        raise MissingError(f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT)
+    return found["role"], found["kind"] or found["several"]
 
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
@@ -180,7 +233,8 @@ def _leaves_out_cls(folder: Path) -> bool:
 
 
 def _uncomputed(folder: Path, name: str) -> MissingError:
+    is_foreign = "." in name.partition(" ")[0] and not name.startswith(PACKAGE)
     return MissingError(
         f"{str(folder)!r} has a module {name!r} that embedlab does not compute",
-        hint=f"sentence-transformers:{folder} computes it with that package (extra st)",
+        hint=BROUGHT if is_foreign else f"sentence-transformers:{folder} computes it with that package (extra st)",
     )

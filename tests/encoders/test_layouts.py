@@ -180,21 +180,6 @@ def test_a_published_model_has_the_vectors_of_sentence_transformers(cpu: Machine
         np.testing.assert_allclose(vectors, of_model(model, batch=batch), atol=1e-5)
 
 
-@pytest.mark.parametrize("backend", ["onnx", "openvino"])
-def test_a_backend_that_is_not_installed_is_one_line_with_another_way(
-    folders: dict[str, Path], cpu: Machine, backend: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("embedlab.encoders.kinds.sentence_transformers.find_spec", lambda _: None)
-    with pytest.raises(MissingError, match=f"backend={backend} needs the package optimum") as error:
-        ours(f"{folders['mean']}?backend={backend}", cpu)
-    assert "vectors:FILE" in error.value.hint
-    for name, words in (("mean?backend=cuda", "no backend named 'cuda'"), (f"mean?backend={backend}&layer=1", "no effect")):
-        with pytest.raises(UsageError, match=words):
-            ours(name.replace("mean", str(folders["mean"])), cpu)
-    with pytest.raises(UsageError, match="takes a folder"):
-        ours(f"all-MiniLM-L6-v2?backend={backend}", cpu)
-
-
 def test_options_of_the_package_reach_it(folders: dict[str, Path], cpu: Machine) -> None:
     place = folders["EmbeddingGemma"]
     np.testing.assert_allclose(

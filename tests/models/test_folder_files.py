@@ -77,7 +77,8 @@ def test_keys_of_other_programs_are_left_out_and_old_and_new_pooling_files_mean_
 @pytest.mark.parametrize("path", ["../other", "/etc", "a/../../b"])
 def test_a_module_outside_its_folder_is_refused(tmp_path: Path, path: str) -> None:
     (tmp_path / "config.json").write_text(CONFIG)
-    modules = f'[{{"type": "a.Transformer", "path": ""}}, {{"type": "a.WordWeights", "path": "{path}"}}]'
+    package = "sentence_transformers.models"
+    modules = f'[{{"type": "{package}.Transformer", "path": ""}}, {{"type": "{package}.WordWeights", "path": "{path}"}}]'
     (tmp_path / "modules.json").write_text(modules)
     with pytest.raises(MissingError, match="names a module outside itself"):
         read_usage(tmp_path)

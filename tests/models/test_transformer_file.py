@@ -14,6 +14,7 @@ CONFIG = '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "max_
 STATES = {"method": "forward", "method_output_name": "last_hidden_state"}
 DENSE = {"in_features": 8, "out_features": 8}
 FILE = "sentence_bert_config.json"
+PACKAGE = "sentence_transformers.models"
 PROMPTS = "config_sentence_transformers.json"
 
 
@@ -24,7 +25,7 @@ def write(folder: Path, *modules: tuple[str, Mapping[str, Any]], **files: Mappin
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(content))
     listed = [("Transformer", ""), *((kind, kind) for kind, _ in modules)]
-    (folder / "modules.json").write_text(json.dumps([{"type": f"a.{kind}", "path": path} for kind, path in listed]))
+    (folder / "modules.json").write_text(json.dumps([{"type": f"{PACKAGE}.{kind}", "path": path} for kind, path in listed]))
     return folder
 
 
@@ -103,9 +104,9 @@ def test_a_default_prompt_that_is_not_stated_is_refused(tmp_path: Path) -> None:
 def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path) -> None:
     prompts = {"prompts": {"query": "q: ", "passage": "p: ", "other": "o: "}, "default_prompt_name": "other"}
     folder = write(tmp_path, config_sentence_transformers=prompts)
-    (folder / "modules.json").write_text('[{"type": "a.Router", "path": ""}]')
+    (folder / "modules.json").write_text('[{"type": "sentence_transformers.models.Router", "path": ""}]')
     routes = {name: ["0_Transformer"] for name in ("query", "document", "third")}
-    (folder / "router_config.json").write_text(json.dumps({"types": {"0_Transformer": "a.Transformer"}, "structure": routes}))
+    (folder / "router_config.json").write_text(json.dumps({"types": {"0_Transformer": f"{PACKAGE}.Transformer"}, "structure": routes}))
     (folder / "0_Transformer").mkdir()
     (folder / "config.json").rename(folder / "0_Transformer" / "config.json")
     found = {role: read_usage(folder, Wishes(role=role)).prompt for role in ("query", "document", "third", None)}
@@ -121,7 +122,7 @@ def test_a_role_has_the_prompt_of_its_name_and_never_the_default(tmp_path: Path)
 
 def test_an_unknown_role_of_a_router_is_a_usage_error(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    (folder / "modules.json").write_text('[{"type": "a.Router", "path": ""}]')
+    (folder / "modules.json").write_text('[{"type": "sentence_transformers.models.Router", "path": ""}]')
     (folder / "router_config.json").write_text('{"types": {}, "structure": {"query": []}}')
     with pytest.raises(UsageError, match="no role named 'passage'"):
         read_usage(folder, Wishes(role="passage"))

@@ -1,25 +1,20 @@
-"""Folders whose modules embedlab does not compute itself, through sentence-transformers: `sentence-transformers:FOLDER`.
-
-`FOLDER?backend=onnx` and `FOLDER?backend=openvino` are the same with its weights for that program.
-"""
+"""Folders whose modules embedlab does not compute itself, through sentence-transformers: `sentence-transformers:FOLDER`."""
 
 from collections.abc import Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
+from embedlab.models.modules import BROUGHT, MODULES, foreign_module
+from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import read_prompts, typed_prompt
 
-Backend = Literal["onnx", "openvino"]
-# optimum-onnx 0.1 needs transformers 4, and embedlab needs 5: no extra can install both.
-_BROUGHT = "where optimum does not support this transformers, encode in an environment of its own and bring the result: vectors:FILE"
-OWN_OPTIONS = ("prompt", "role", "backend")
+OWN_OPTIONS = ("prompt", "role", "code")
 
 
 class SentenceTransformersEncoder:
@@ -36,29 +31,36 @@ class SentenceTransformersEncoder:
 
 
 def open_folder(
-    location: str, *, prompt: str | None = None, role: str | None = None, backend: Backend | None = None
+    location: str, *, prompt: str | None = None, role: str | None = None, code: str | None = None
 ) -> SentenceTransformersEncoder:
     """The model in a folder; without the package, or where it refuses the folder, a MissingError. Code of the folder is not run."""
-    read_prompts(Path(location))  # refuses a model of another class: the package would open it as the mean of its tokens
+    _refuse(Path(location), code)
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingError("sentence-transformers is not installed", hint="pip install 'embedlab[st]'") from error
     from embedlab.encoders.hf_logging import silence_transformers
 
-    if backend is not None and find_spec("optimum") is None:
-        raise MissingError(f"?backend={backend} needs the package optimum for it, beside sentence-transformers", hint=_BROUGHT)
     try:
         with silence_transformers():
-            model = SentenceTransformer(location, device="cpu", local_files_only=True, trust_remote_code=False, backend=backend or "torch")
+            model = SentenceTransformer(location, device="cpu", local_files_only=True, trust_remote_code=False)
     except Exception as error:  # whatever it raises over files that are not its own
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise MissingError(
-            f"sentence-transformers cannot load {location!r}: {reason}",
-            hint=_BROUGHT if backend is not None else "is it a whole folder that it wrote?",
+            f"sentence-transformers cannot load {location!r}: {reason}", hint="is it a whole folder that it wrote?"
         ) from error
     options = {"prompt": None if prompt is None else typed_prompt(prompt, Path(location)), "task": role}
     return SentenceTransformersEncoder(partial(model.encode, **{name: value for name, value in options.items() if value is not None}))
+
+
+def _refuse(folder: Path, code: str | None) -> None:
+    """Refuse what the package would open as something else: code that it does not run, a head that it drops, a model of another class."""
+    read_prompts(folder)
+    if (name := foreign_module(folder)) is not None:
+        raise MissingError(f"{str(folder)!r} has a module {name!r} of another package, whose code is not run", hint=BROUGHT)
+    native_notes(folder, sorted({file.parent for file in folder.rglob("*config.json")}), code)
+    if not (folder / MODULES).is_file() and (folder / "config.json").is_file():
+        refuse_head(folder, folder)
 
 
 def _locate(rest: str) -> str:

@@ -1,0 +1,318 @@
+"""What an encoder would leave out of a folder is refused with another way, or computed as sentence-transformers computes it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Router
+from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding
+from transformers import AutoConfig, AutoModelForSequenceClassification
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.loading import load_encoder
+from embedlab.models.catalog import resolve
+from embedlab.models.folder import Wishes, read_usage
+from embedlab.models.omissions import NATIVE_NOTE
+from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, tokenizer, transformer, write_backbone
+
+CODE = {"AutoConfig": "mine.MyConfig", "AutoModel": "mine.MyModel"}
+LONG = "two dogs run in the park " * 30
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One folder a layout that is changed here."""
+    place = tmp_path_factory.mktemp("layouts")
+    return {
+        name: LAYOUTS[name](place / f"{number}") for number, name in enumerate(("mean", "files of version 2", "LoRA on BERT", "routed"))
+    }
+
+
+@pytest.fixture
+def folder_of(made: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
+    """A copy of the folder of a layout."""
+    return lambda name: Path(shutil.copytree(made[name], tmp_path / "model"))
+
+
+def change(file: Path, **values: Any) -> None:
+    file.write_text(json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **values}))
+
+
+def opened(name: str, cpu: Machine, cache: Path | None = None) -> Encoder:
+    return load_encoder(resolve(name, Path("none")).members[0], cpu, cache=cache, offline=True)
+
+
+def theirs(folder: Path, texts: tuple[str, ...] = SENTENCES, **options: Any) -> NDArray[np.float32]:
+    with silence_transformers():
+        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
+        return np.asarray(model.encode(list(texts), **options))
+
+
+# Code of the folder's own.
+
+
+@pytest.mark.parametrize(
+    ("layout", "file"),
+    [
+        ("mean", "config.json"),
+        ("mean", "tokenizer_config.json"),
+        ("files of version 2", "0_Transformer/config.json"),
+        ("LoRA on BERT", "BASE/config.json"),
+    ],
+)
+def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
+    folder_of: Callable[[str], Path], cpu: Machine, layout: str, file: str, tmp_path: Path
+) -> None:
+    folder = folder_of(layout)
+    before = opened(str(folder), cpu, tmp_path / "cache").encode(SENTENCES)
+    if file.startswith("BASE/"):
+        base = shutil.copytree(json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"], tmp_path / "base")
+        change(folder / "adapter_config.json", base_model_name_or_path=str(base))
+        change(base / "config.json", auto_map=CODE)
+    else:
+        change(folder / file, auto_map={"AutoTokenizer": ["mine.Slow", None]} if "tokenizer" in file else CODE)
+    with pytest.raises(MissingError, match="wants to run its own code for the model type 'bert': embedlab runs none") as error:
+        opened(str(folder), cpu, tmp_path / "cache")  # although its vectors are cached
+    assert "?code=native" in error.value.hint
+    assert "vectors:FILE" in error.value.hint
+    native = opened(f"{folder}?code=native", cpu)
+    np.testing.assert_array_equal(native.encode(SENTENCES), before)
+    assert NATIVE_NOTE in native.facts.notes
+
+
+def test_code_that_no_encoder_is_loaded_by_changes_nothing(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+    folder = folder_of("mean")
+    before = opened(str(folder), cpu).encode(SENTENCES)
+    change(folder / "config.json", auto_map={"AutoModelForSequenceClassification": "mine.MyHead"})
+    np.testing.assert_array_equal(opened(str(folder), cpu).encode(SENTENCES), before)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [("?code=native", "brings no code of its own"), ("?code=theirs", "no code named 'theirs'"), ("?code=", "no option")],
+)
+def test_an_option_on_code_that_does_not_fit_is_refused(made: dict[str, Path], cpu: Machine, option: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        opened(f"{made['mean']}{option}", cpu)
+
+
+def test_what_is_trained_from_a_folder_with_code_names_none_and_opens_as_any_other(
+    folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path
+) -> None:
+    folder = folder_of("mean")
+    change(folder / "config.json", auto_map=CODE)
+    change(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": ["mine.Slow", None]})
+    encoder = load_transformer(str(folder), cpu, wishes=Wishes(code="native"))
+    save_model(tmp_path / "saved", encoder, card="")
+    assert not [file.name for file in (tmp_path / "saved").glob("*.json") if "auto_map" in file.read_text()]
+    np.testing.assert_allclose(opened(str(tmp_path / "saved"), cpu).encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-6)
+
+
+def test_a_model_that_an_earlier_version_trained_so_opens_and_says_it(
+    folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "saved", load_transformer(str(folder_of("mean")), cpu), card="")
+    (tmp_path / "saved" / "checksums.json").unlink()
+    change(tmp_path / "saved" / "config.json", auto_map=CODE)
+    assert NATIVE_NOTE in opened(str(tmp_path / "saved"), cpu).facts.notes
+
+
+def test_through_the_package_code_is_refused_too(folder_of: Callable[[str], Path], cpu: Machine, tmp_path: Path) -> None:
+    folder = folder_of("mean")
+    before = opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
+    change(folder / "config.json", auto_map=CODE)
+    with pytest.raises(MissingError, match="wants to run its own code"):
+        opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
+    for cache in (None, tmp_path):
+        native = opened(f"sentence-transformers:{folder}?code=native", cpu, cache)
+        np.testing.assert_array_equal(native.encode(SENTENCES), before)
+        assert NATIVE_NOTE in native.facts.notes
+
+
+# Modules by their full name.
+
+
+def with_type(folder: Path, place: int, kind: str) -> Path:
+    listed = json.loads((folder / "modules.json").read_text())
+    listed[place]["type"] = kind
+    (folder / "modules.json").write_text(json.dumps(listed))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        (0, "custom_st.Transformer"),
+        (1, "pylate.models.Dense.Dense"),
+        (1, "mine.Pooling"),
+        (1, "sentence_transformers_of_mine.models.Pooling"),
+        (1, "transformers_modules.mine.modeling.Normalize"),
+    ],
+)
+def test_a_module_of_another_package_is_refused_by_its_full_name(
+    folder_of: Callable[[str], Path], cpu: Machine, place: int, kind: str
+) -> None:
+    folder = with_type(folder_of("mean"), place, kind)
+    with pytest.raises(MissingError, match=f"a module '{kind}' that embedlab does not compute") as error:
+        opened(str(folder), cpu)
+    assert "sentence-transformers:" not in error.value.hint
+    assert "vectors:FILE" in error.value.hint
+    with pytest.raises(MissingError, match=f"a module '{kind}' of another package"):
+        opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
+
+
+def test_a_module_without_a_package_is_refused(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+    with pytest.raises(MissingError, match="the type 'Pooling', which is not the full name of a class"):
+        opened(str(with_type(folder_of("mean"), 1, "Pooling")), cpu)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "sentence_transformers.models.Pooling",
+        "sentence_transformers.models.Pooling.Pooling",
+        "sentence_transformers.sentence_transformer.modules.pooling.Pooling",
+        "sentence_transformers.sentence_transformer.modules.Pooling",
+    ],
+)
+def test_a_module_of_the_package_is_known_by_the_names_of_all_its_versions(
+    folder_of: Callable[[str], Path], cpu: Machine, kind: str
+) -> None:
+    folder = with_type(folder_of("mean"), 1, kind)
+    np.testing.assert_allclose(opened(str(folder), cpu).encode(SENTENCES), theirs(folder), atol=1e-5)
+
+
+def test_a_module_of_another_package_on_a_route_is_refused(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+    folder = folder_of("routed")
+    (file,) = folder.rglob("router_config.json")
+    stated = json.loads(file.read_text())
+    kinds = {name: "custom_st.StaticEmbedding" if kind.endswith("StaticEmbedding") else kind for name, kind in stated["types"].items()}
+    change(file, types=kinds)
+    with pytest.raises(MissingError, match=r"a module 'custom_st\.StaticEmbedding'"):
+        opened(f"{folder}?role=query", cpu)
+    assert opened(str(folder), cpu).encode(SENTENCES).shape == (len(SENTENCES), WIDTH)  # documents do not need it
+
+
+# Heads.
+
+
+@pytest.fixture(params=[1, 3])
+def classifier(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A cross-encoder of one label, as cross-encoder/stsb-* and rerankers are, or of three."""
+    write_backbone(tmp_path / "base", "bert")
+    config = AutoConfig.from_pretrained(tmp_path / "base", num_labels=request.param)
+    torch.manual_seed(1)
+    with silence_transformers():
+        AutoModelForSequenceClassification.from_config(config, trust_remote_code=False).save_pretrained(tmp_path / "scorer")
+        tokenizer().save_pretrained(tmp_path / "scorer")
+    return tmp_path / "scorer"
+
+
+def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stated(classifier: Path, cpu: Machine) -> None:
+    for name in (str(classifier), f"sentence-transformers:{classifier}"):
+        with pytest.raises(MissingError, match="is a BertForSequenceClassification, a cross-encoder or a classifier") as error:
+            opened(name, cpu).encode(SENTENCES)
+        assert f"{classifier}?pooling=mean" in error.value.hint
+        assert "scores:FILE" in error.value.hint
+    expected = theirs(classifier)  # the mean without the head, with a warning
+    np.testing.assert_allclose(opened(f"{classifier}?pooling=mean", cpu).encode(SENTENCES), expected, atol=1e-5)
+    assert load_transformer(str(classifier), cpu, wishes=Wishes(pooling="cls")).pooling == "cls"  # as training opens it
+    (classifier / "embedlab.json").write_text('{"pooling": "mean"}')
+    np.testing.assert_allclose(opened(str(classifier), cpu).encode(SENTENCES), expected, atol=1e-5)
+
+
+# Routes.
+
+
+def routed(folder: Path, mappings: dict[tuple[str | None, Any], str] | None, **options: Any) -> Path:
+    """A router over two static tables and a transformer."""
+    words = tokenizer()
+    torch.manual_seed(2)
+    tables = {name: [StaticEmbedding(words, torch.randn(len(words), WIDTH))] for name in ("one", "two")}
+    modules = {**tables, "three": [transformer(folder), Pooling(WIDTH, "mean")]}
+    return save(folder, Router(modules, route_mappings=mappings, **options))
+
+
+@pytest.mark.parametrize(
+    "mappings",
+    [
+        {("query", "text"): "one", ("document", "text"): "three"},
+        {("query", None): "three", (None, "text"): "two", (None, ("image", "text")): "one"},
+        {(None, None): "two"},
+        {("query", "image"): "one", ("query", "text"): "two"},
+    ],
+)
+def test_texts_take_the_route_that_the_mappings_give_their_role(
+    cpu: Machine, tmp_path: Path, mappings: dict[tuple[str | None, Any], str]
+) -> None:
+    folder = routed(tmp_path / "model", mappings, default_route="three")
+    for role in (None, "query", "document", "one"):
+        name = str(folder) if role is None else f"{folder}?role={role}"
+        try:
+            expected = theirs(folder, task=role)
+        except ValueError:  # it has no route for this role
+            with pytest.raises(UsageError, match=f"no role named '{role}'"):
+                opened(name, cpu)
+        else:
+            np.testing.assert_allclose(opened(name, cpu).encode(SENTENCES), expected, atol=1e-5)
+
+
+def test_a_router_without_a_default_asks_for_the_role(cpu: Machine, tmp_path: Path) -> None:
+    folder = routed(tmp_path / "model", {("query", "text"): "two"}, allow_empty_key=False)
+    with pytest.raises(ValueError, match="Could not determine route"):
+        theirs(folder)
+    with pytest.raises(UsageError, match="and has no default") as error:
+        opened(str(folder), cpu)
+    assert error.value.hint == "give ?role=query"
+    np.testing.assert_allclose(opened(f"{folder}?role=query", cpu).encode(SENTENCES), theirs(folder, task="query"), atol=1e-5)
+
+
+def test_a_mapping_that_cannot_be_read_is_refused(cpu: Machine, tmp_path: Path) -> None:
+    folder = routed(tmp_path / "model", {("query", "text"): "two"})
+    (file,) = folder.rglob("router_config.json")
+    file.write_text(file.read_text().replace("('query', 'text')", "query"))
+    with pytest.raises(EmbedlabError, match="'route_mappings' has the key 'query'"):
+        opened(str(folder), cpu)
+
+
+# The longest input.
+
+
+@pytest.mark.parametrize(("stated", "tokens"), [(100, 100), (20, 20), (5000, 130), (None, 64)])
+def test_a_stated_length_holds_whatever_the_tokenizer_states(
+    folder_of: Callable[[str], Path], cpu: Machine, stated: int | None, tokens: int
+) -> None:
+    folder = folder_of("mean")
+    change(folder / "tokenizer_config.json", model_max_length=64)
+    change(folder / "sentence_bert_config.json", max_seq_length=stated)
+    assert read_usage(folder).max_tokens == tokens
+    assert read_usage(folder, Wishes(max_tokens=30)).max_tokens == min(30, tokens) if stated != 20 else 30
+    if stated != 5000:  # more than the model has positions for: sentence-transformers stops with an index out of range
+        texts = (LONG, LONG[: len(LONG) // 2])
+        np.testing.assert_allclose(opened(str(folder), cpu).encode(texts), theirs(folder, texts), atol=1e-5)
+
+
+# Weights for other programs.
+
+
+@pytest.mark.parametrize("backend", ["onnx", "openvino"])
+def test_weights_of_other_programs_are_refused_with_another_way(made: dict[str, Path], cpu: Machine, backend: str) -> None:
+    for name in (
+        f"{made['mean']}?backend={backend}",
+        f"{made['mean']}?pooling=cls&backend={backend}",
+        f"all-MiniLM-L6-v2?backend={backend}",
+    ):
+        with pytest.raises(UsageError, match="no weights of ONNX or OpenVINO are computed") as error:
+            opened(name, cpu)
+        assert "vectors:FILE" in error.value.hint
