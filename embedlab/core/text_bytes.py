@@ -1,13 +1,16 @@
 """The bytes of a text by which what is computed of it is stored."""
 
 APART = b"\xff"  # between texts: no UTF-8 text contains it
-# Earlier versions cut a text at U+001F, and gave what follows a separator in it another type.
-_WRONG_BEFORE = ("\x1f", "[SEP]", "</s>", "<sep>")
+# Earlier versions gave what follows a separator in a text another type, and counted a padding token in it as a position.
+_MISREAD = ("[SEP]", "</s>", "<sep>", "[PAD]", "<pad>")
 
 
 def text_bytes(text: str) -> bytes:
     """Return bytes that are different for different texts; what earlier versions stored of a text they misread has other ones."""
     content = text.encode("utf-8", "surrogatepass")
-    one, two, three, four = _WRONG_BEFORE
-    is_keyed_anew = one in text or two in text or three in text or four in text  # any() takes five times as long
-    return APART + content if is_keyed_anew else content
+    return APART + content if _was_misread(text) else content
+
+
+def _was_misread(text: str) -> bool:
+    """Return whether earlier versions may have computed something else for TEXT; they cut it at U+001F."""
+    return "\x1f" in text or (("[" in text or "<" in text) and any(token in text for token in _MISREAD))

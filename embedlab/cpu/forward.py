@@ -7,7 +7,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from embedlab.cpu.linear import forget_weights
-from embedlab.cpu.packing import PACKED, can_pack, first_position, pack_sentences
+from embedlab.cpu.packing import PACKED, can_pack, pack_sentences, positions
 
 Pool = Callable[[Tensor, Tensor], Tensor]
 """Maps token states, (batch, tokens, dim), and a mask of 0 and 1, (batch, tokens), to vectors, (batch, dim)."""
@@ -68,8 +68,8 @@ class PackedForward:
         """(batch, dim) float32 vectors."""
         packed = pack_sentences(attention_mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn)
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in {**segments, "input_ids": input_ids}.items()}
-        positions = (packed.columns + first_position(self._backbone)).unsqueeze(0)
-        tokens = self._backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)
+        places = positions(self._backbone, input_ids).flatten()[packed.places].unsqueeze(0)
+        tokens = self._backbone(**given, position_ids=places, pack=packed).last_hidden_state.squeeze(0)
         vectors: Tensor = tokens.float()
         if not self._is_first_only:
             counted = attention_mask if weights is None else weights

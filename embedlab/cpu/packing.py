@@ -34,7 +34,6 @@ class Pack:
     """The tokens of many sentences in one row, sentences of one length together."""
 
     places: Tensor  # (tokens,) index of each token in the flattened padded batch; after those of the sentences, fillers
-    columns: Tensor  # (tokens,) position of each token in its sentence
     order: Tensor  # (sentences,) the packed sentences' indices in the padded batch
     spans: tuple[tuple[int, int], ...]  # (sentences, tokens in each) one after the other
     firsts: Tensor | None = None  # (sentences,) indices of the first tokens in the row, where no others are needed
@@ -61,7 +60,7 @@ def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool
     lengths = lengths[order]
     spans = tuple((len(list(same)), length) for length, same in groupby(lengths.tolist()))
     firsts = lengths.cumsum(dim=0) - lengths if is_first_only else None
-    return Pack(places=places, columns=places % width, order=order, spans=spans, firsts=firsts)
+    return Pack(places=places, order=order, spans=spans, firsts=firsts)
 
 
 def can_pack(backbone: PreTrainedModel) -> bool:
@@ -69,10 +68,16 @@ def can_pack(backbone: PreTrainedModel) -> bool:
     return backbone.config.model_type in ARCHITECTURES and not getattr(backbone.config, "is_decoder", False)
 
 
-def first_position(backbone: PreTrainedModel) -> int:
-    """Return the position that BACKBONE gives to a sentence's first token."""
-    config = backbone.config
-    return int(config.pad_token_id) + 1 if config.model_type in POSITIONS_AFTER_PADDING else 0
+def positions(backbone: PreTrainedModel, input_ids: Tensor) -> Tensor:
+    """Return the position that BACKBONE gives to each token of sentences padded on the right; (sentences, tokens).
+
+    Some count from the padding token's id on, and count no token of that id: also one that is written out in a text.
+    """
+    if backbone.config.model_type not in POSITIONS_AFTER_PADDING:
+        return torch.arange(input_ids.shape[1], device=input_ids.device).expand_as(input_ids)
+    padding = int(backbone.config.pad_token_id)
+    is_counted = (input_ids != padding).long()
+    return is_counted.cumsum(dim=1) * is_counted + padding
 
 
 def make_packable(backbone: PreTrainedModel) -> None:

@@ -69,8 +69,8 @@ class TransformerEncoder:
         self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only, layer=usage.layer)
         self._notes = (*notes, *self.forward.notes)
         self._truncated: set[Text] = set()
-        self._has_types = _distinguishes_types(backbone)
-        self._are_sentences_typed = self._has_types and any(tokenizer("a", return_token_type_ids=True)["token_type_ids"])  # as XLNet's
+        self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
+        self._are_sentences_typed = self._has_types and any(tokenizer("a").get("token_type_ids", ()))  # as Funnel's
 
     @property
     def pooling(self) -> str:
@@ -265,8 +265,3 @@ class TransformerEncoder:
 
         at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
         run_in_threads(encode, batches, count, device, most=at_once)
-
-
-def _distinguishes_types(backbone: PreTrainedModel) -> bool:
-    """Return whether the vectors of BACKBONE depend on the types of its tokens; XLNet compares them, and counts none."""
-    return backbone.config.model_type == "xlnet" or getattr(backbone.config, "type_vocab_size", 0) >= 2

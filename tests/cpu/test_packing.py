@@ -84,18 +84,31 @@ def test_every_pooling_reads_a_packed_sentence_alone(pooling: str, tmp_path: Pat
         torch.testing.assert_close(together[row], encoder.forward_tokens(ids[None, :there], mask[None, :there])[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_a_padding_token_that_is_written_out_in_a_text_has_the_position_that_transformers_gives_it(
+    architecture: str, tmp_path: Path
+) -> None:
+    encoder = encoder_of(tmp_path / "model", architecture)
+    ids = torch.tensor([[2, 5, 0, 6, 3], [2, 0, 3, 0, 0]])
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    with torch.no_grad():
+        states = encoder.backbone.eval()(input_ids=ids, attention_mask=mask).last_hidden_state
+        expected = (states * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        torch.testing.assert_close(encoder.forward_tokens(ids, mask), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> None:
     packed = pack_sentences(MASK)
     assert sorted(packed.places.tolist()) == MASK.flatten().nonzero().flatten().tolist()
     assert packed.spans == ((1, 2), (2, 3), (1, 4), (1, 5))
     assert packed.order.tolist() == [4, 1, 2, 3, 0]
-    assert packed.columns.tolist() == [0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4]
+    assert (packed.places % MASK.shape[1]).tolist() == [0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4]
 
 
 def test_a_pack_is_padded_with_tokens_of_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
     packed = pack_sentences(MASK, is_padded=True)
-    assert len(packed.places) == len(packed.columns) == MASK.sum() + 3
+    assert len(packed.places) == MASK.sum() + 3
     assert sum(packed.sizes) == MASK.sum()
 
 

@@ -11,6 +11,7 @@ from peft import IA3Config, LoraConfig, PeftConfig, PeftModel
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
 from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling, StaticEmbedding, WordWeights
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
 
 from embedlab.data import sample
@@ -34,16 +35,54 @@ DECODERS: dict[str, dict[str, Any]] = {
 }
 
 
-def tokenizer(*, padding_side: str = "right") -> PreTrainedTokenizerFast:
-    """The tokenizer of all layouts."""
-    made = build_tokenizer(sample.vocabulary())
-    made.padding_side = padding_side
+def tokenizer() -> PreTrainedTokenizerFast:
+    """The tokenizer of most layouts: whole words."""
+    return build_tokenizer(sample.vocabulary())
+
+
+def byte_level() -> PreTrainedTokenizerFast:
+    """RoBERTa's kind of tokenizer: pieces of bytes, so that no text holds an unknown token."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(SENTENCES, trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet))
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    return _fast(made, special)
+
+
+def unigram() -> PreTrainedTokenizerFast:
+    """The kind of tokenizer of XLM-R and T5: pieces with their spaces, after Unicode's compatible normal form."""
+    made = Tokenizer(models.Unigram())
+    made.normalizer = normalizers.NFKC()
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    made.train_from_iterator(SENTENCES, trainers.UnigramTrainer(vocab_size=60, special_tokens=special, unk_token="<unk>"))
+    ends = [("<s>", 0), ("</s>", 2)]
+    made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=ends)
+    return _fast(made, special)
+
+
+def typed() -> PreTrainedTokenizerFast:
+    """A tokenizer that gives the first token of every text a type of its own, as Funnel's does."""
+    made = tokenizer()
+    ends = [(mark, made.convert_tokens_to_ids(mark)) for mark in ("[CLS]", "[SEP]")]
+    made.backend_tokenizer.post_processor = processors.TemplateProcessing(single="[CLS]:1 $A:0 [SEP]:0", special_tokens=ends)
+    made.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
     return made
+
+
+def _fast(made: Tokenizer, special: list[str]) -> PreTrainedTokenizerFast:
+    names = ("cls_token", "pad_token", "sep_token", "unk_token", "mask_token")
+    marks = dict(zip(names, special, strict=True))
+    return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=128, bos_token="<s>", eos_token="</s>", **marks)
 
 
 def write_backbone(folder: Path, architecture: str, **more: Any) -> None:
     """A random backbone of ARCHITECTURE with its tokenizer, in transformers' layout."""
-    words = tokenizer(padding_side=more.pop("padding_side", "right"))
+    side = more.pop("padding_side", "right")
+    words = more.pop("words", tokenizer)()
+    words.padding_side = words.init_kwargs["padding_side"] = side  # what is saved is what it was made with
     common = {"vocab_size": len(words), "pad_token_id": words.pad_token_id}
     torch.manual_seed(3)
     with silence_transformers():
@@ -241,6 +280,14 @@ def old_files(folder: Path) -> Path:
     return made
 
 
+def longer(folder: Path) -> Path:
+    """A stated longest input above the limit that the tokenizer states."""
+    made = pooled("mean")(folder)
+    for name, key, tokens in (("sentence_bert_config.json", "max_seq_length", 100), ("tokenizer_config.json", "model_max_length", 64)):
+        (made / name).write_text(json.dumps({**json.loads((made / name).read_text()), key: tokens}))
+    return made
+
+
 LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "mean": pooled("mean"),
     "several poolings": pooled(("cls", "max", "mean")),
@@ -269,4 +316,10 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "IA3 on BERT": adapted("bert", IA3Config(target_modules=["key", "value"], feedforward_modules=[])),
     "LoRA alone, without modules": bare_adapter,
     "LoRA, merged": merged_adapter,
+    "RoBERTa, byte-level": pooled("mean", "roberta", words=byte_level),
+    "XLM-R, Unigram": pooled("cls", "xlm-roberta", words=unigram, type_vocab_size=1),
+    "MPNet, Unigram": pooled("mean", "mpnet", words=unigram),
+    "T5, Unigram": pooled("mean", "t5", words=unigram),
+    "types in every text": pooled("mean", "bert", words=typed),
+    "a longer input than the tokenizer states": longer,
 }
