@@ -176,7 +176,7 @@ def _route(folder: Path, file: RouterFile, role: str | None) -> str:
 
 
 def _rule(folder: Path, key: str) -> tuple[str | None, str | None]:
-    """The role and the kind of input that a KEY of a router's mappings stands for, as Python writes them; None is any."""
+    """The role and the kind of input in a KEY of the mappings of a router, as Python writes them; None is any."""
     found = _RULE.fullmatch(key)
     if found is None:
         raise MissingError(f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT)

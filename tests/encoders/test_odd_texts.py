@@ -100,7 +100,7 @@ def alone(folder: Path) -> NDArray[np.float32]:
 
 
 def in_float32(folder: Path) -> NDArray[np.float32]:
-    """Sentence-transformers told to compute in float32: otherwise it computes in the type that weights are stored in."""
+    """Sentence-transformers with the setting to compute in float32: otherwise it computes in the type that weights are stored in."""
     return theirs(folder, at_once=1, model_kwargs={"dtype": torch.float32})
 
 

@@ -211,7 +211,7 @@ def test_a_module_of_another_package_on_a_route_is_refused(folder_of: Callable[[
 def classifier(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A cross-encoder of one label, as cross-encoder/stsb-* and rerankers are, or of three."""
     write_backbone(tmp_path / "base", "bert")
-    config = AutoConfig.from_pretrained(tmp_path / "base", num_labels=request.param)
+    config = AutoConfig.from_pretrained(tmp_path / "base", num_labels=request.param, trust_remote_code=False)
     torch.manual_seed(1)
     with silence_transformers():
         AutoModelForSequenceClassification.from_config(config, trust_remote_code=False).save_pretrained(tmp_path / "scorer")
@@ -268,7 +268,7 @@ def test_texts_take_the_route_that_the_mappings_give_their_role(
             np.testing.assert_allclose(opened(name, cpu).encode(SENTENCES), expected, atol=1e-5)
 
 
-def test_a_router_without_a_default_asks_for_the_role(cpu: Machine, tmp_path: Path) -> None:
+def test_a_router_without_a_default_needs_a_role(cpu: Machine, tmp_path: Path) -> None:
     folder = routed(tmp_path / "model", {("query", "text"): "two"}, allow_empty_key=False)
     with pytest.raises(ValueError, match="Could not determine route"):
         theirs(folder)

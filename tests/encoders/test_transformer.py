@@ -182,7 +182,7 @@ def test_a_sentence_is_what_transformers_makes_of_it_whatever_it_holds(
     texts = ["a dog\x1fthe cat runs", "a dog [SEP] the cat runs", "[SEP]", "a [CLS] dog </s> the [MASK] cat", "a dog\x1f"]
     with silence_transformers():
         model = AutoModel.from_pretrained(architectures[architecture], trust_remote_code=False).eval()
-        tokenizer = AutoTokenizer.from_pretrained(architectures[architecture])
+        tokenizer = AutoTokenizer.from_pretrained(architectures[architecture], trust_remote_code=False)
     with torch.no_grad():
         expected = torch.cat([model(**tokenizer(text, return_tensors="pt")).last_hidden_state[:, 0] for text in texts])
     encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling="cls"))
