@@ -34,6 +34,8 @@ SHORT = [
     "--set",
     "evaluate.every=0.34",
     "--set",
+    "evaluate.keep=best",
+    "--set",
     'evaluate.tasks=["geometry"]',
 ]
 PACKAGES = ("embedlab", "torch", "transformers", "polars", "safetensors")
@@ -257,8 +259,10 @@ def _child(command: list[str], folder: str, environment: dict[str, str]) -> None
     sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
     from embedlab.cli.app import main as program
     from embedlab.encoders import partial_vectors
+    from embedlab.training import loop
 
     partial_vectors.CHUNK = 1_000  # so that kills fall between chunks too
+    loop.CHECKPOINT_S, loop.CHECKPOINT_SHARE = 0.0, 0.5  # and between the checkpoints of a training of seconds
 
     code = int(program(command))
     sys.stderr.flush()

@@ -15,7 +15,7 @@ from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
 
 LOOKS = 50  # maximum number of runs that are read for a speed
-TRAINING_COPIES = 9  # copies of the weights: three checkpoints, each with the two moments of AdamW
+TRAINING_COPIES = 9  # copies of the weights: three checkpoints, the third while it is written, each with the two moments of AdamW
 
 
 @dataclass(frozen=True, kw_only=True)

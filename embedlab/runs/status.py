@@ -49,12 +49,13 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         holder = run.holder()
         if holder is not None and holder.is_starting:
             return Status(state="starting", last_s=run.pid_file.stat().st_mtime)
-        recent = _since_start(_tail(run.events_file))
+        found = _tail(run.events_file)
+        recent = _since_start(found)
         if holder is None and not recent and not run.recipe_file.exists():
             return _before_the_first_event(run.log_file)
     except (OSError, ValueError, TypeError, RecursionError, EmbedlabError) as error:
         return Status(state="unreadable", message=str(error))
-    dev = [event for event in recent if isinstance(event, events.Dev)]
+    dev = _dev_scores(found)
     state = _state(recent, alive=holder is not None, now=time.time() if now is None else now)
     return Status(
         state=state,
@@ -115,6 +116,17 @@ def _since_start(recent: list[events.Event]) -> list[events.Event]:
     """Return the events of the newest process; those of earlier ones about their end are outdated."""
     starts = [index for index, event in enumerate(recent) if isinstance(event, events.Started)]
     return recent[starts[-1] :] if starts else recent
+
+
+def _dev_scores(found: list[events.Event]) -> list[events.Dev]:
+    """Return the dev scores of the run's state: a process that goes on from a checkpoint takes over those up to it."""
+    scores: list[events.Dev] = []
+    for event in found:
+        if isinstance(event, events.Started):
+            scores = [score for score in scores if score.step <= event.step]
+        elif isinstance(event, events.Dev):
+            scores.append(event)
+    return scores
 
 
 def _state(recent: list[events.Event], *, alive: bool, now: float) -> RunState:

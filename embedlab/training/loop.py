@@ -20,7 +20,7 @@ from embedlab.objectives.objective import Objective, Trained, trained_parameters
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import Block, Turn
-from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
+from embedlab.training.checkpointing import Best, BestModel, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
 from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, Unreported
 from embedlab.training.order import task_orders
@@ -52,7 +52,7 @@ class Session:
     team: Team = field(default_factory=Team)
     cache: Path | None = None  # folder of what other runs can reuse
     step: int = 0  # done, over all stages
-    best: Best | None = None  # of the current block
+    best: Best | None = None  # of the last block, where the recipe keeps the best model
     unreported: Unreported | None = None  # losses in the current checkpoint
     checkpoint_s: float = 0.0  # duration of the last checkpoint
     saved_at: float = 0.0  # time of its completion
@@ -100,12 +100,12 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
         elif meter.is_beat_due():
             session.emit(meter.beat(session.step))
         agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))
-        if agreed.is_checkpoint_due or is_last or done in due:
-            before = time.perf_counter()
-            if done in due:
-                _evaluate(session)
+        before = time.perf_counter()
+        if done in due:
+            _evaluate(session, block)
+        if agreed.is_checkpoint_due or is_last:
             _checkpoint(session, stepper.optimizer, stepper.parameters, stepper.lr, meter.unreported())
-            meter.pause(time.perf_counter() - before)
+        meter.pause(time.perf_counter() - before)
         if agreed.stop is not None and session.step < session.steps:
             raise Interrupted(
                 f"stopped by {agreed.stop.name} after step {session.step} of {session.steps}; a checkpoint is saved",
@@ -184,14 +184,23 @@ def _emit_steps(session: Session, steps: Sequence[events.Step]) -> None:
     session.accelerator.log({**values, **losses}, step=first.step)
 
 
-def _evaluate(session: Session) -> None:
+def _evaluate(session: Session, block: Block) -> None:
     assert session.dev_score is not None
     score = session.dev_score(Trained(encoder=session.encoder, objectives=session.objectives))
     session.emit(events.Dev(step=session.step, score=score))
     session.accelerator.log({"dev": score}, step=session.step)
-    # A score that is not a number, for example of identical vectors, is never the best.
-    if math.isfinite(score) and (session.best is None or score > session.best.score):
+    # The model is the best of the last block. A score that is not a number, for example of identical vectors, is never the best.
+    is_compared = session.evaluate.keep == "best" and block.end == session.steps and math.isfinite(score)
+    if is_compared and (session.best is None or score > session.best.score):
         session.best = Best(score=score, step=session.step)
+        _store_best(session, session.best)
+
+
+def _store_best(session: Session, best: Best) -> None:
+    """Let the leader write the weights of the best model; those of the last step are in its checkpoint."""
+    if session.team.is_leader and session.step < session.steps:
+        encoder, heads, frozen = session.encoder.tensors(), session.heads, session.encoder.frozen_weights
+        session.checkpoints.save_best(BestModel(best=best, encoder=encoder, heads=heads, frozen_weights=frozen))
 
 
 def _is_time(session: Session) -> bool:

@@ -10,7 +10,7 @@ from torch import Tensor
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, trained_parameters
 from embedlab.training.blocks import Block
-from embedlab.training.checkpointing import Snapshot, Tensors
+from embedlab.training.checkpointing import Snapshot, Tensors, Weights
 from embedlab.training.learner import Learner
 
 ENTRIES = ("step", "exp_avg", "exp_avg_sq")  # AdamW's entries for each parameter that had a gradient
@@ -24,18 +24,20 @@ class RunShape:
     objectives: Sequence[Objective]  # one a stage
     plan: Sequence[Block]
 
-    def misfit(self, snapshot: Snapshot) -> str | None:
-        """Return the first reason why SNAPSHOT does not fit this run; None if it fits."""
-        return next(self._misfits(snapshot), None)
+    def misfit(self, stored: Weights) -> str | None:
+        """Return the first reason why a checkpoint or a best model does not fit this run; None if it fits."""
+        return next(self._misfits(stored), None)
 
-    def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
-        yield from _odd_steps(snapshot, self.plan[-1].end)
-        if snapshot.frozen_weights != self.encoder.frozen_weights:
+    def _misfits(self, stored: Weights) -> Iterator[str]:
+        if isinstance(stored, Snapshot):
+            yield from _odd_steps(stored, self.plan[-1].end)
+        if stored.frozen_weights != self.encoder.frozen_weights:
             yield "the weights of the encoder that it was trained on have changed since"
-        yield from _other_tensors("encoder", snapshot.encoder, self.encoder.tensors())
-        yield from _other_tensors("heads", snapshot.heads, trained_parameters(self.objectives))
-        yield from _other_moments(snapshot.optimizer, self._parameters(snapshot.step))
-        yield from _odd_generators(snapshot.random)
+        yield from _other_tensors("encoder", stored.encoder, self.encoder.tensors())
+        yield from _other_tensors("heads", stored.heads, trained_parameters(self.objectives))
+        if isinstance(stored, Snapshot):
+            yield from _other_moments(stored.optimizer, self._parameters(stored.step))
+            yield from _odd_generators(stored.random)
 
     def _parameters(self, step: int) -> Mapping[str, Tensor]:
         """Return the parameters whose optimizer a checkpoint of STEP holds, by the names that the optimizer's state has."""

@@ -39,7 +39,7 @@ from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.card import model_card
-from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random
+from embedlab.training.checkpointing import Checkpoints, Snapshot, Weights, restore_random
 from embedlab.training.freezing import is_frozen
 from embedlab.training.loop import DevScore, Session, train_block
 from embedlab.training.parallel import Team, join_team
@@ -177,7 +177,7 @@ def _take_best(session: Session, recipe: Recipe, shape: RunShape) -> None:
     """Let the leader go back to the best state of the encoder, where the recipe wants that one."""
     best = session.best
     if session.team.is_leader and recipe.evaluate.keep == "best" and best is not None and best.step != session.step:
-        _load(session, session.checkpoints.read(best.step, shape.misfit))
+        _load(session, session.checkpoints.read_best(best, shape.misfit))
         session.emit(events.Note(text=f"the model is that of step {best.step}, whose dev score is the highest: {best.score:.2f}"))
 
 
@@ -216,9 +216,9 @@ def _restore(session: Session, snapshot: Snapshot) -> None:
     session.step, session.best, session.unreported = snapshot.step, snapshot.best, snapshot.unreported
 
 
-def _load(session: Session, snapshot: Snapshot) -> None:
-    session.encoder.load_tensors(snapshot.encoder)
-    nn.ModuleList(session.objectives).load_state_dict(snapshot.heads, strict=False)  # what is fixed is not saved
+def _load(session: Session, weights: Weights) -> None:
+    session.encoder.load_tensors(weights.encoder)
+    nn.ModuleList(session.objectives).load_state_dict(weights.heads, strict=False)  # what is fixed is not saved
 
 
 @contextmanager

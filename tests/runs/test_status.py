@@ -65,6 +65,18 @@ def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
     assert (facts.dev.score, facts.best_dev.score, facts.last_s) == (60.0, 70.0, 5.0)
 
 
+@pytest.mark.parametrize(("resumed_at", "best"), [(3, 70.0), (2, 70.0), (1, 65.0), (0, 65.0)])
+def test_a_resumed_run_has_the_dev_scores_up_to_its_checkpoint(run: RunFolder, resumed_at: int, best: float) -> None:
+    again = events.Started(time=7.0, pid=2, host="here", steps=9, step=resumed_at)
+    before = [events.Dev(step=1, score=60.0), events.Dev(step=2, score=70.0), events.Dev(step=3, score=50.0)]
+    say(run, STARTED, *before, INTERRUPTED, again, events.Dev(step=4, score=65.0))
+    found = run_status(run)
+    assert found.dev is not None
+    assert found.dev.step == 4
+    assert found.best_dev is not None
+    assert found.best_dev.score == best
+
+
 @pytest.mark.parametrize(
     ("later", "step"),
     [

@@ -20,7 +20,7 @@ def filled(run: RunFolder, *logged: events.Event) -> RunFolder:
             log.append(event)
     for place in (
         *("checkpoints/step-0000003", "checkpoints/step-0000009", "model"),
-        *("checkpoints/.step-0000009.tmp-77", ".model.tmp-77", ".model.old-78"),
+        *("checkpoints/.step-0000009.tmp-77", "checkpoints/.best-0000003.tmp-77", ".model.tmp-77", ".model.old-78"),
     ):
         (run.path / place).mkdir(parents=True)
         (run.path / place / "weights").write_bytes(b"x" * 100)
@@ -35,7 +35,7 @@ def names(run: RunFolder) -> set[str]:
 
 def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
-    assert prune_run(run) == 500
+    assert prune_run(run) == 600
     assert names(run) == {"model/weights", *UNDER_WAY}
     assert prune_run(run) == 0
 
@@ -43,7 +43,7 @@ def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
 @pytest.mark.parametrize("logged", [[STARTED], [STARTED, events.Finished(step=9), STARTED], []])
 def test_a_run_that_is_not_finished_keeps_its_checkpoints(run: RunFolder, logged: list[events.Event]) -> None:
     filled(run, *logged)
-    assert prune_run(run) == 300
+    assert prune_run(run) == 400
     assert len(names(run)) == 5
 
 
@@ -51,7 +51,7 @@ def test_a_run_without_its_model_keeps_its_checkpoints(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
     (run.model / "weights").unlink()
     run.model.rmdir()
-    assert prune_run(run) == 300
+    assert prune_run(run) == 400
     assert len(names(run)) == 4
 
 
@@ -59,7 +59,7 @@ def test_a_running_run_is_refused(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
     with RunFolder(run.path).lock(), pytest.raises(EmbedlabError, match="held by another process"):
         prune_run(run)
-    assert len(names(run)) == 8
+    assert len(names(run)) == 9
 
 
 def test_a_link_in_the_place_of_a_leftover_is_removed_and_not_followed(run: RunFolder, tmp_path: Path) -> None:

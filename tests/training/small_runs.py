@@ -112,6 +112,11 @@ def saved_bytes(run: RunFolder) -> dict[str, bytes]:
     return {str(file.relative_to(run.path)): file.read_bytes() for file in files}
 
 
+def save_checkpoints(monkeypatch: pytest.MonkeyPatch, *, every: int) -> None:
+    """Let checkpoints fall due after every so many steps, instead of every minute."""
+    monkeypatch.setattr("embedlab.training.loop._is_time", lambda session: session.step % every == 0)
+
+
 def interrupted(
     train: Callable[..., RunFolder],
     recipe: Recipe,

@@ -15,10 +15,12 @@ from safetensors.torch import load_file, save_file
 from embedlab.core.checksums import CHECKSUMS
 from embedlab.core.errors import ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe
+from embedlab.objectives.objective import Trained
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.training.checkpointing import Checkpoints
+from embedlab.training.checkpointing import BestModel, Checkpoints
+from embedlab.training.loop import Session
 from embedlab.training.parallel import Team
 from embedlab.training.stages import train_run
 from tests.processes import process
@@ -31,6 +33,7 @@ from tests.training.small_runs import (
     length_of_a_vector,
     mixed_stages,
     recipe_of,
+    save_checkpoints,
     saved_bytes,
     stage,
     two_stages,
@@ -39,8 +42,9 @@ from tests.training.small_runs import (
 Train = Callable[..., RunFolder]
 
 
-def test_a_killed_process_loses_nothing(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_killed_process_loses_nothing(train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = two_stages(tiny_encoder)
+    save_checkpoints(monkeypatch, every=killed_run.EVERY)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
     ends = [event.step for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Checkpoint)]
     kill_at = ends[5] + 1  # in the second stage, one step after a checkpoint
@@ -180,8 +184,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-def four_checkpoints(encoder: Path, **evaluate: object) -> Recipe:
-    """After 3, 6, 9 and 11 steps."""
+def four_scores(encoder: Path, **evaluate: object) -> Recipe:
+    """Dev scores after 3, 6, 9 and 11 steps."""
     return recipe_of(encoder, every=0.25, **evaluate)
 
 
@@ -189,15 +193,17 @@ def four_checkpoints(encoder: Path, **evaluate: object) -> Recipe:
 def stopped_run(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runs of a training that was stopped after 7 steps, and of one that was not."""
     torch.set_num_threads(1)
-    recipe, folder = four_checkpoints(tiny_encoder), tmp_path_factory.mktemp("stopped")
+    recipe, folder = four_scores(tiny_encoder), tmp_path_factory.mktemp("stopped")
 
     def stop_at_the_next(event: events.Event) -> None:
         if isinstance(event, events.Dev) and event.step == 6:
             os.kill(os.getpid(), signal.SIGTERM)
 
     train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, "whole", 1), 1, dev_score=lambda _: 1.0, keeps_checkpoints=True)
-    with pytest.raises(Interrupted):
-        train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, "small", 1), 1, dev_score=lambda _: 1.0, report=stop_at_the_next)
+    with pytest.MonkeyPatch.context() as patch:
+        save_checkpoints(patch, every=3)
+        with pytest.raises(Interrupted):
+            train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, "small", 1), 1, dev_score=lambda _: 1.0, report=stop_at_the_next)
     return folder
 
 
@@ -207,10 +213,10 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
 ) -> None:
     shutil.copytree(stopped_run, tmp_path / "runs")
     run = RunFolder.of(tmp_path / "runs", "small", 1)
-    assert Checkpoints(run.checkpoints).steps() == [3, 6, 7]
+    assert Checkpoints(run.checkpoints).steps() == [6, 7]
     DAMAGES[damage](Checkpoints(run.checkpoints).path(7))
     reported: list[events.Event] = []
-    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
+    train(four_scores(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
     assert next(event.step for event in reported if isinstance(event, events.Started)) == 6
     (note,) = [event.text for event in reported if isinstance(event, events.Note)]
     assert "step-0000007" in note
@@ -224,13 +230,13 @@ def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
 ) -> None:
     shutil.copytree(stopped_run, tmp_path / "runs")
     run = RunFolder.of(tmp_path / "runs", "small", 1)
-    for step in (3, 6, 7):
+    for step in (6, 7):
         flip(Checkpoints(run.checkpoints).path(step) / "optimizer.safetensors", -1)
     reported: list[events.Event] = []
-    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
+    train(four_scores(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
     assert next(event.step for event in reported if isinstance(event, events.Started)) == 0
     notes = [event.text for event in reported if isinstance(event, events.Note)]
-    assert len(notes) == 3
+    assert len(notes) == 2
     assert all(note.endswith("; training starts from the beginning") for note in notes)
     assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
 
@@ -238,18 +244,18 @@ def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: flip(folder / "encoder.safetensors", -1), r"step-0000003/encoder\.safetensors' is damaged"),
+        (lambda folder: flip(folder / "encoder.safetensors", -1), r"best-0000003/encoder\.safetensors' is damaged"),
         # The newest checkpoint, which each kind of damage hits above, is read by the same lines.
-        pytest.param(DAMAGES["a missing weight"], r"step-0000003' is damaged: encoder: '.*' is missing", marks=pytest.mark.slow),
+        pytest.param(DAMAGES["a missing weight"], r"best-0000003' is damaged: encoder: '.*' is missing", marks=pytest.mark.slow),
         pytest.param(
-            DAMAGES["a weight of another shape"], r"step-0000003' is damaged: heads: '.*' is float32 .*, not", marks=pytest.mark.slow
+            DAMAGES["a weight of another shape"], r"best-0000003' is damaged: heads: '.*' is float32 .*, not", marks=pytest.mark.slow
         ),
     ],
 )
-def test_a_damaged_best_checkpoint_is_refused_by_name_and_resuming_makes_it_again(
+def test_a_damaged_best_model_is_refused_by_name_and_resuming_makes_it_again(
     damage: Callable[[Path], object], message: str, train: Train, tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    recipe = four_checkpoints(tiny_encoder, keep="best")
+    recipe = four_scores(tiny_encoder, keep="best")
     run = RunFolder.of(tmp_path / "runs", "small", 1)
 
     def scored(name: str, **options: Any) -> dict[str, bytes]:
@@ -258,12 +264,120 @@ def test_a_damaged_best_checkpoint_is_refused_by_name_and_resuming_makes_it_agai
 
     def damage_the_best(event: events.Event) -> None:
         if isinstance(event, events.Checkpoint) and event.step == 11:
-            damage(Checkpoints(run.checkpoints).path(3))
+            damage(Checkpoints(run.checkpoints).best_path(3))
 
     with pytest.raises(MissingError, match=message) as refused:
         scored("small", report=damage_the_best)
     assert "--resume" in refused.value.hint
     assert scored("small", resume=True) == scored("whole")
+
+
+class KilledError(BaseException):
+    """Ends a training at once, as a kill does."""
+
+
+def kill_at_a_best_model(moment: str, step: int, patch: pytest.MonkeyPatch) -> None:
+    """End a training at this MOMENT of storing the best model of STEP."""
+
+    def kill(model: BestModel) -> None:
+        if model.best.step == step:
+            raise KilledError
+
+    write, drop = BestModel.write, Checkpoints._drop_others
+
+    def write_or_die(model: BestModel, folder: Path) -> None:
+        if moment == "before it is stored":
+            kill(model)
+        write(model, folder)
+        if moment == "after it is stored":
+            kill(model)
+
+    def die_then_drop(checkpoints: Checkpoints, steps: Any, best: int | None = None) -> None:
+        drop(checkpoints, steps, best)
+        if best == step:
+            raise KilledError
+
+    patch.setattr(BestModel, "write", write_or_die)
+    if moment == "after others are deleted":
+        patch.setattr(Checkpoints, "_drop_others", die_then_drop)
+
+
+@pytest.mark.parametrize("every", [4, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("moment", ["before it is stored", "after it is stored", "after others are deleted"])
+def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_undisturbed_one(
+    moment: str, every: int, train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=112), every=0.1, keep="best")
+    save_checkpoints(monkeypatch, every=every)
+    lengths: list[float] = []
+
+    def near_the_sixth(trained: Trained) -> float:
+        lengths.append(length_of_a_vector(trained))
+        return float(len(lengths)) if len(lengths) <= 6 else -abs(lengths[-1] - lengths[5])
+
+    def same(trained: Trained) -> float:
+        return scores[length_of_a_vector(trained)]
+
+    whole = train(recipe, "whole", dev_score=near_the_sixth)
+    scored = [event for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Dev)]
+    scores = {length: event.score for length, event in zip(lengths, scored, strict=True)}
+    for event in scored[1:6:2]:
+        with monkeypatch.context() as patch:
+            kill_at_a_best_model(moment, event.step, patch)
+            with pytest.raises(KilledError):
+                train(recipe, resume=True, dev_score=same)
+    run = train(recipe, resume=True, dev_score=same)
+    assert saved_bytes(run) == saved_bytes(whole)
+    assert f"the model is that of step {scored[5].step}" in run.events_file.read_text()
+    checkpoints = Checkpoints(run.checkpoints)
+    named = {best.step for step in checkpoints.steps() if (best := checkpoints.read(step).best) is not None}
+    assert {path.name for path in run.checkpoints.glob("*best*")} == {checkpoints.best_path(step).name for step in named}
+
+
+def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = four_scores(tiny_encoder, keep="best")
+    save_checkpoints(monkeypatch, every=5)
+    with monkeypatch.context() as patch:
+        kill_at_a_best_model("after others are deleted", 6, patch)
+        with pytest.raises(KilledError):
+            train(recipe, dev_score=scores_in_turn(5.0, 9.0))
+    checkpoints = Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
+    assert checkpoints.best_path(3).exists()
+    assert checkpoints.best_path(6).exists()
+    run = train(recipe, resume=True, dev_score=scores_in_turn(1.0, 1.0, 1.0))  # as on another machine
+    assert saved_bytes(run) == saved_bytes(train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 1.0, 1.0)))
+
+
+def scores_in_turn(*scores: float) -> Callable[[Trained], float]:
+    """Return a dev score that gives SCORES, whatever the model."""
+    left = iter(scores)
+    return lambda _: next(left)
+
+
+def test_a_run_of_an_earlier_version_whose_best_models_are_checkpoints_goes_on(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = four_scores(tiny_encoder, keep="best")
+    save_checkpoints(monkeypatch, every=3)
+    with monkeypatch.context() as patch:
+        patch.setattr(BestModel, "write", lambda model, _: None)
+        patch.setattr(Checkpoints, "_drop_others", lambda *_: None)
+        patch.setattr("embedlab.training.loop._is_time", kill_at_step_10)
+        with pytest.raises(KilledError):
+            train(recipe, dev_score=scores_in_turn(5.0, 1.0, 2.0))
+    checkpoints = Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
+    assert [path.name for path in sorted(checkpoints.folder.iterdir())] == ["step-0000003", "step-0000006", "step-0000009"]
+    run = train(recipe, resume=True, dev_score=scores_in_turn(1.0))
+    assert checkpoints.steps() == [3, 9, 11]
+    assert saved_bytes(run) == saved_bytes(train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 2.0, 1.0)))
+
+
+def kill_at_step_10(session: Session) -> bool:
+    if session.step == 10:
+        raise KilledError
+    return session.step % 3 == 0
 
 
 def test_another_recipe_is_not_resumed(train: Train, tiny_encoder: Path) -> None:

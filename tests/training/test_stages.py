@@ -3,6 +3,7 @@
 import json
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +13,8 @@ import torch
 from safetensors.torch import load_file
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.recipe import load_recipe
+from embedlab.core.paths import atomic_folder
+from embedlab.core.recipe import EvaluateSection, load_recipe
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.models.folder import Wishes
 from embedlab.objectives.needs import check_columns
@@ -20,10 +22,10 @@ from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing, loop
-from embedlab.training.checkpointing import Checkpoints, Snapshot
+from embedlab.training.checkpointing import Best, BestModel, Checkpoints
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
-from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, short_stages, stage, two_stages
+from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, save_checkpoints, saved_bytes, short_stages, stage, two_stages
 
 Train = Callable[..., RunFolder]
 
@@ -95,14 +97,36 @@ def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(train: Tra
     scores = iter([1.0, 7.0, float("nan"), 3.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
     second = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)][1].step
-    checkpoints = Checkpoints(run.checkpoints)
-    last_two = [event.step for event in events.events_after(run.events_file)[0] if isinstance(event, events.Checkpoint)][-2:]
-    assert checkpoints.steps() == [second, *last_two]
-    best = Snapshot.read(checkpoints.path(second))
+    best = BestModel.read(Checkpoints(run.checkpoints).best_path(second))
+    assert best.best == Best(score=7.0, step=second)
     saved = load_file(run.model / "model.safetensors")
     assert saved.keys() == best.encoder.keys()
     assert all(saved[name].equal(best.encoder[name]) for name in saved)
     assert load_file(run.path / "heads.safetensors")["0.head.output.weight"].equal(best.heads["0.head.output.weight"])
+
+
+@pytest.mark.parametrize(("keep", "expected"), [("last", ["step-0000011"]), ("best", ["best-0000003", "best-0000009", "step-0000011"])])
+def test_a_dev_score_writes_nothing_but_a_best_model_when_it_improves(
+    keep: str, expected: list[str], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+
+    def place(path: Path, **options: Any) -> AbstractContextManager[Path]:
+        written.append(path)
+        return atomic_folder(path, **options)
+
+    monkeypatch.setattr(checkpointing, "atomic_folder", place)
+    scores = iter([5.0, 4.0, 6.0, 1.0])
+    run = train(recipe_of(tiny_encoder, every=0.25, keep=keep), dev_score=lambda _: next(scores))
+    assert [path.name for path in written] == expected
+    assert {path.name for path in run.checkpoints.glob("best-*/*.safetensors")} <= {"encoder.safetensors", "heads.safetensors"}
+
+
+def test_stages_before_the_last_store_no_best_model(train: Train, tiny_encoder: Path) -> None:
+    scores = iter([9.0, 8.0, 2.0, 1.0])
+    recipe = replace(short_stages(tiny_encoder), evaluate=EvaluateSection(every=0.0, keep="best"))
+    run = train(recipe, dev_score=lambda _: next(scores))
+    assert not list(run.checkpoints.glob("best-*"))
 
 
 def test_only_the_leader_takes_up_the_best_state_and_writes_it(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,6 +173,7 @@ def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
         return forward(learner, batch) * (float("nan") if next(calls) == 6 else 1.0)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Learner, "forward", poisoned)
+    save_checkpoints(monkeypatch, every=3)
     with pytest.raises(
         EmbedlabError, match=r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step \d+ is stored"
     ):
@@ -182,6 +207,7 @@ def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(
         write(tensors, path)
 
     monkeypatch.setattr(checkpointing, "save_file", full)
+    save_checkpoints(monkeypatch, every=3)
     recipe = recipe_of(tiny_encoder, every=0.25)
     with pytest.raises(MissingError, match="no space left") as error:
         train(recipe, dev_score=length_of_a_vector)
