@@ -51,12 +51,17 @@ def published_table(paper: str, table: str) -> pl.DataFrame:
     return read_csv(_table_file(paper, table))
 
 
+def published_texts(paper: str, table: str) -> pl.DataFrame:
+    """Return a printed table as the text of its cells; "5e-05" remains so, and null is an empty cell."""
+    return read_csv(_table_file(paper, table), infer_schema=False)
+
+
 def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
     """Return a printed table of scores by row and column, None where the paper prints none.
 
     A row's name is the printed text of its KEY columns, joined by blanks: "BERT-base SBERT", "1e-5".
     """
-    frame = read_csv(_table_file(paper, table), infer_schema=False)
+    frame = published_texts(paper, table)
     for column in key:
         if column not in frame.columns:
             raise unknown(f"column of {paper} {table}", column, frame.columns)

@@ -9,7 +9,7 @@ from embedlab.papers.deviations import rows_text
 from embedlab.papers.file import load_paper, paper_names, summary_of
 from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, RowOrder
-from embedlab.papers.printed import published_table
+from embedlab.papers.printed import published_table, published_texts
 from embedlab.papers.table import Deviation, PaperTable
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
 
@@ -58,13 +58,21 @@ def printed_table(table: PaperTable) -> Table:
         )
     frame = published_table(table.paper, table.name)
     columns = [Column(key=column, title=column, role="key" if column in table.key else "score") for column in frame.columns]
-    printed = {column.name: _as_printed(column.to_list()) for column in frame}
+    texts = published_texts(table.paper, table.name)
+    printed = {
+        column.name: _as_printed(column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key) for column in frame
+    }
     rows: TableRows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
     return Table(title=title, columns=columns, rows=rows, notes=notes, score_columns="column")
 
 
-def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
-    """Return a column's numbers with as many digits as most of them have: a CSV file drops trailing zeros that the paper prints."""
+def _as_printed(values: Sequence[Value], texts: Sequence[str | None], *, is_key: bool) -> list[Value | TableCell]:
+    """Return a column's numbers with as many digits as most of them have: a CSV file drops trailing zeros that the paper prints.
+
+    Numbers that name rows, and powers of ten such as 5e-05, are shown as they are written.
+    """
+    if is_key or any("e" in text.lower() for value, text in zip(values, texts, strict=True) if text and isinstance(value, float)):
+        return [TableCell(value=value, text=text) if text is not None else value for value, text in zip(values, texts, strict=True)]
     decimals = {value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)}
     counts = Counter(decimals.values())
     usual = max(counts, key=lambda digits: (counts[digits], digits), default=0)  # of two equally frequent ones the longer

@@ -5,8 +5,11 @@ from math import nan
 import pytest
 
 from embedlab.analysis.ordering import RankAgreement
-from embedlab.papers.file import select_tables
+from embedlab.papers.file import load_paper, paper_names, select_tables
 from embedlab.papers.order import Ranking, RowOrder
+from embedlab.papers.printed import published_texts
+from embedlab.papers.table import PaperTable
+from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
 from embedlab.reports.reproduction_tables import deviations_table, orders_table, printed_table
 
@@ -22,6 +25,34 @@ def test_rows_that_score_alike_have_no_tau() -> None:
 def test_without_a_deviation_the_reason_is_there_in_place_of_an_empty_table(trained: list[str], note: str) -> None:
     (table,) = select_tables("liao", "table6")
     assert plain_text(deviations_table(table, [], trained)) == f"liao {table.name}: deviations from the paper\n\n{note}\n"
+
+
+@pytest.mark.parametrize("table", [table for paper in paper_names() for table in load_paper(paper).values()], ids=lambda table: table.name)
+def test_published_numbers_are_those_of_the_file_and_names_of_rows_are_written_as_there(table: PaperTable) -> None:
+    if table.sources and not table.printed:
+        return  # the paper prints no numbers of it
+    shown, written = printed_table(table).texts()[1:], published_texts(table.paper, table.name)
+    for row, texts in zip(shown, written.iter_rows(named=True), strict=True):
+        for text, (column, expected) in zip(row, texts.items(), strict=True):
+            if column in table.key:
+                assert text == expected
+            elif expected is not None:
+                assert text == expected or float(text) == float(expected)
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "texts"),
+    [
+        ("sedghamiz", "table4", ["5e-05", "1e-4", "1e-4", "1e-4", "5e-05", "1e-04", "5e-05", "5e-05", "5e-05"]),
+        ("chen", "table10", ["1e-5", "2e-5", "3e-5"]),
+    ],
+)
+def test_powers_of_ten_are_shown_as_they_are_written(paper: str, name: str, texts: list[str]) -> None:
+    (table,) = select_tables(paper, name)
+    published = printed_table(table)
+    place = [column.key for column in published.columns].index("learning_rate")
+    assert [row[place] for row in published.texts()[1:]] == texts
+    assert all(text in to_latex(published) for text in texts)
 
 
 def test_published_numbers_have_the_digits_that_a_file_of_numbers_drops() -> None:
