@@ -22,6 +22,8 @@ Switch = Literal["on", "off"]
 Spread = Literal["none", "auto", "balanced", "sequential"]
 Format = Literal["table", "json", "csv", "markdown", "latex"]
 
+SAMPLE_RUNS = "-sample"  # ends the name of the runs folder of the sample world
+
 # Removed settings and what each did: where one is still set, it is reported and has no other effect.
 REMOVED = {"capture": "ran training steps as CUDA graphs"}
 
@@ -69,7 +71,7 @@ class Settings:
     @property
     def runs_folder(self) -> Path:
         """Return the folder of runs; sample runs have their own, so that they never hide real ones."""
-        return self.runs.with_name(f"{self.runs.name}-sample") if self.sample else self.runs
+        return self.runs.with_name(f"{self.runs.name}{SAMPLE_RUNS}") if self.sample else self.runs
 
 
 @table
@@ -242,3 +244,9 @@ def _typed(variable: str, text: str, kind: Any) -> Any:
         except tomllib.TOMLDecodeError as error:
             raise UsageError(f"{variable} is {quote(text)}: not a number", hint=f"set {variable}=2 or unset it") from error
     return text
+
+
+def sibling_runs(runs_folder: Path) -> Path:
+    """Return the runs folder of the sample world for that of real data, and the other way round."""
+    name = runs_folder.name
+    return runs_folder.with_name(name.removesuffix(SAMPLE_RUNS) if name.endswith(SAMPLE_RUNS) else f"{name}{SAMPLE_RUNS}")

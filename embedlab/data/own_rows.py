@@ -4,7 +4,7 @@ TSV, CSV, JSONL and parquet files have named columns; a text file has one senten
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -51,10 +51,22 @@ class ColumnMap:
 
 def open_own_rows(path: Path, shape: RowShape, named: ColumnMap) -> Part:
     """Return the rows of the file at PATH with the columns of SHAPE, found where NAMED says, or under their own or published names."""
-    if unread := next((name for name in named.columns if name not in shape.columns), None):
-        raise UsageError(f"data.columns names {unread!r}, which the objective does not read", hint=f"it reads {', '.join(shape.columns)}")
+    named = replace(named, columns=_by_our_names(named.columns, shape))
     rows = _lines(path, shape) if path.suffix.lower() == TEXT_FILE else _rows(path, shape, named)
     return Part.of_file(path, rows, name=path.name)
+
+
+def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> Mapping[str, str]:
+    """Return COLUMNS with the objective's own names as keys, where they may be those that published corpora have."""
+    ours = {_PUBLISHED[name]: name for name in shape.columns if name in _PUBLISHED} | {name: name for name in shape.columns}
+    if unread := next((name for name in columns if name not in ours), None):
+        raise UsageError(f"data.columns names {unread!r}, which the objective does not read", hint=f"it reads {', '.join(shape.columns)}")
+    found: dict[str, str] = {}
+    for name, theirs in columns.items():
+        if found.setdefault(ours[name], theirs) != theirs:
+            fault = f"data.columns names both {found[ours[name]]!r} and {theirs!r} as {ours[name]!r}"
+            raise UsageError(fault, hint=f"name one: --set data.columns.{ours[name]}={theirs}")
+    return found
 
 
 def _lines(path: Path, shape: RowShape) -> ParsedRows:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from embedlab.choices import SettingName
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.recipe import Recipe
+from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
+from embedlab.core.recipe import EvaluateSection, Recipe
 from embedlab.core.settings import Settings
+from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
 from embedlab.evaluation.dev_score import dev_score
 from embedlab.evaluation.selection import SelectedTask
@@ -59,7 +60,7 @@ def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingErro
     """
     tasks = recipe.evaluate.tasks
     if recipe.evaluate.dev != "none":
-        dev_score(source, recipe.evaluate.dev)
+        _open_dev(recipe.evaluate, source)
     absent: dict[str, MissingError] = {}
     parts: list[MissingError] = []
     for name in tasks:
@@ -73,8 +74,24 @@ def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingErro
         except MissingError as error:
             absent[name] = error
     if absent and len(absent) == len(tasks):
-        raise next(iter(absent.values()))
+        raise _with_hint(next(iter(absent.values())), "train without an evaluation: --set 'evaluate.tasks=[]'")
     return (*absent.values(), *parts)
+
+
+def _open_dev(evaluate: EvaluateSection, source: Source) -> None:
+    """Open the data of the dev score; the hint for a public set that is not there says how to train without one."""
+    try:
+        dev_score(source, evaluate.dev)
+    except MissingError as error:
+        if is_pair_file(evaluate.dev):
+            raise
+        without = "--set evaluate.dev=none" + (" --set evaluate.keep=last" if evaluate.keep == "best" else "")
+        raise _with_hint(error, f"train without a dev score: {without}") from error
+
+
+def _with_hint(error: MissingError, otherwise: str) -> MissingError:
+    """Return ERROR with what can be typed OTHERWISE before its own hint; what would be downloaded needs none."""
+    return error if isinstance(error, NotDownloadedError) else MissingError(error.message, hint=f"{otherwise}; or {error.hint}")
 
 
 def _texts(one: SelectedTask, setting: SettingName, source: Source) -> dict[SelectedTask, Texts]:

@@ -12,13 +12,17 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
+from embedlab.data.row_file import TABLES
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
 from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, Options, Single, options_text, parse_model
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
+from embedlab.runs.store import in_other_world
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 FIT = "fit"  # whitening by the sentences that are scored
+# The kinds of encoders that files of a suffix can be; all others can be word vectors.
+_PREFIXES = {**dict.fromkeys(TABLES, ("scores",)), ".parquet": ("scores", "vectors"), ".npy": ("vectors",), ".json": ("mteb",)}
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -183,7 +187,9 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         return (_with_options(_fixed(name, prefix), single, name + options),)
     found = _run(name, runs_folder) or _published(name, runs_folder) or _located(name)
     if not found:
-        raise unknown("model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too")
+        raise in_other_world("model", name, runs_folder) or unknown(
+            "model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too"
+        )
     return tuple(_with_options(spec, single, spec.name + options) for spec in found)
 
 
@@ -215,6 +221,8 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not seeds and run not in {*SHORT_NAMES, *CATALOG} and any((runs_folder / run).glob("seed-*")):
         raise MissingError(f"the run {run!r} has no finished seed", hint=f"`embedlab train {run} --resume` continues it")
     if at and wanted not in map(str, seeds):
+        if not seeds and (elsewhere := in_other_world("model", name, runs_folder)) is not None:
+            raise elsewhere
         has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
         raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
     note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*SHORT_NAMES, *CATALOG} else None
@@ -248,6 +256,9 @@ def _located(name: str) -> tuple[ModelSpec, ...]:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
+    if folder.is_file():
+        kinds = _PREFIXES.get(folder.suffix.lower(), ("word-vectors",))
+        raise UsageError(f"{name!r} is a file, not a model", hint=f"say what it holds: {' or '.join(f'{kind}:{name}' for kind in kinds)}")
     if name.startswith((".", "/", "~")):
         raise MissingError(f"no model folder {name!r}", hint="give a folder that save_pretrained wrote")
     text = BY_REPOSITORY[name].training_text if name in BY_REPOSITORY else None

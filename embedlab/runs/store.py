@@ -19,6 +19,7 @@ from embedlab.core.locks import is_locked, is_same_file
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.core.schema import read_json
+from embedlab.core.settings import SAMPLE_RUNS, sibling_runs
 from embedlab.core.temporaries import temporary_folder
 from embedlab.runs.processes import process_start
 
@@ -320,8 +321,18 @@ def select_runs(folder: Path, name: str) -> list[RunFolder]:
     runs = find_runs(folder)
     chosen = [run for run in runs if name in {run.name, run.id}]
     if not chosen:
-        raise unknown("run", name, {run.name for run in runs} | {run.id for run in runs}, listing="`embedlab runs ls` lists all")
+        names = {run.name for run in runs} | {run.id for run in runs}
+        raise in_other_world("run", name, folder) or unknown("run", name, names, listing="`embedlab runs ls` lists all")
     return chosen
+
+
+def in_other_world(kind: str, name: str, folder: Path) -> UsageError | None:
+    """Return the error for a KIND ("run", "model") that FOLDER lacks, while the runs of the other world, sample or real, have NAME."""
+    run, other = name.partition("@")[0], sibling_runs(folder)
+    if not run or "/" in run or not any((other / run).glob("seed-*")):
+        return None
+    world, hint = ("the sample world", "add --sample") if other.name.endswith(SAMPLE_RUNS) else ("real data", "remove --sample")
+    return UsageError(f"no {kind} named {name!r} in {str(folder)!r}; {str(other)!r} has one, on {world}", hint=hint)
 
 
 def rename_runs(folder: Path, old: str, new: str) -> None:

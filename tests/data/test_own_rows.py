@@ -46,6 +46,20 @@ def test_numbers_are_scores_and_whole_ones_labels_whatever_their_type(tmp_path: 
     assert open_own_rows(tmp_path / "c.parquet", shape, ColumnMap()).frame["label"].to_list() == ["0", "1"]
 
 
+@pytest.mark.parametrize("key", ["gold", "score"])
+def test_a_column_is_mapped_by_our_name_or_the_published_one(key: str, tmp_path: Path) -> None:
+    pl.DataFrame({"sentence1": ["a"], "sentence2": ["b"], "points": [4]}).write_csv(tmp_path / "p.csv")
+    part = open_own_rows(tmp_path / "p.csv", SCORED, ColumnMap(columns={key: "points"}))
+    assert part.frame.row(0) == ("a", "b", 4.0)
+
+
+def test_a_column_that_is_mapped_by_both_names_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"data\.columns names both 'points' and 'marks' as 'gold'"):
+        open_own_rows(tmp_path / "p.csv", SCORED, ColumnMap(columns={"gold": "points", "score": "marks"}))
+    with pytest.raises(UsageError, match=r"data\.columns names 'label', which the objective does not read"):
+        open_own_rows(tmp_path / "p.csv", SCORED, ColumnMap(columns={"label": "points"}))
+
+
 def test_a_text_file_has_a_sentence_a_line_and_blank_lines_are_counted(write: Write) -> None:
     path = write("s.txt", "one, two\n\nthree\n")
     part = open_own_rows(path, RowShape(texts=("sentence",)), ColumnMap())

@@ -6,6 +6,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.catalog import model_names, resolve, starting_location, trainable
 from embedlab.models.compared import NEEDING_CODE
 from embedlab.models.published import CATALOG
+from embedlab.runs.store import select_runs
 
 
 @pytest.fixture
@@ -108,6 +109,40 @@ def test_seeds_that_do_not_match_are_one_clear_error(runs: Path) -> None:
     with pytest.raises(UsageError, match="'ours' has the seeds 0, 1, 10 and 'odd' has 1, 2") as caught:
         resolve("average:ours,odd", runs)
     assert "ours@0" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["mine", "mine@1"])
+@pytest.mark.parametrize(("here", "there", "hint"), [("runs", "runs-sample", "add --sample"), ("runs-sample", "runs", "remove --sample")])
+def test_a_run_of_the_other_world_is_found_by_the_hint(name: str, here: str, there: str, hint: str, tmp_path: Path) -> None:
+    (tmp_path / there / "mine" / "seed-1" / "model").mkdir(parents=True)
+    for find in (resolve, select_runs):
+        with pytest.raises(UsageError, match=f"named '{name}' in .*{here}'; .*{there}' has one") as caught:
+            find(tmp_path / here, name) if find is select_runs else find(name, tmp_path / here)
+        assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("file", "hint"),
+    [
+        ("file.csv", "scores:{}"),
+        ("file.jsonl", "scores:{}"),
+        ("file.parquet", "scores:{} or vectors:{}"),
+        ("file.npy", "vectors:{}"),
+        ("file.json", "mteb:{}"),
+        ("glove.txt", "word-vectors:{}"),
+    ],
+)
+@pytest.mark.parametrize("typed", ["{}", "./{}", "sub/{}"])
+def test_a_file_that_is_typed_without_what_it_holds_gets_its_prefix(
+    file: str, hint: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = typed.format(file)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).touch()
+    with pytest.raises(UsageError, match="is a file, not a model") as caught:
+        resolve(name, tmp_path / "runs")
+    assert caught.value.hint == f"say what it holds: {hint.format(name, name)}"
 
 
 def test_an_unknown_name_gets_the_nearest_of_runs_and_catalog(runs: Path) -> None:
