@@ -25,7 +25,7 @@ class Detectable:
     difference: float  # second minus first, as measured
     uncertainty: Uncertainty
     smallest: float  # difference that is detected at 5% with 80% power by the present seeds; nan where unknown
-    planned: float | None = None  # the same with the planned number of seeds
+    planned: float | None = None  # the same with the planned number of seeds; nan where no spread is known
     seeds_needed: float | None = None  # for the wanted difference: inf where the pairs do not suffice, nan where no spread is known
 
     @property
@@ -54,7 +54,7 @@ def detectable(
                 difference=weighed.means[second.name] - weighed.means[first.name],
                 uncertainty=uncertainty,
                 smallest=smallest_difference(uncertainty),
-                planned=smallest_difference(with_members(uncertainty, spreads, seeds)) if seeds is not None else None,
+                planned=planned_difference(uncertainty, spreads, seeds) if seeds is not None else None,
                 seeds_needed=seeds_needed(uncertainty, spreads, detect) if detect is not None else None,
             )
         )
@@ -72,6 +72,14 @@ def smallest_difference(uncertainty: Uncertainty) -> float:
         return nan
     parts = ((uncertainty.rows, uncertainty.rows_freedom), (uncertainty.seeds, uncertainty.seeds_freedom))
     return sqrt(sum(variance * (stdtrit(freedom, 0.975) + stdtrit(freedom, POWER)) ** 2 for variance, freedom in parts if variance > 0))
+
+
+def planned_difference(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> float:
+    """Return the smallest difference that MEMBERS seeds per recipe detect; nan if there are recipes, and no spread of any is known."""
+    recipes = [spread for spread in spreads if spread.is_recipe]
+    if recipes and not any(spread.members > 1 for spread in recipes):
+        return nan
+    return smallest_difference(with_members(uncertainty, spreads, members))
 
 
 def with_members(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> Uncertainty:

@@ -32,8 +32,11 @@ def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: flo
         f"difference: {second} minus {first}, Spearman x 100; detectable: 5% two-sided, 80% power, one test",
         "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: pairs alone vary"),
     ]
-    if detect is not None and not any(count > 1 for count in own):
-        notes.append("no model has two seeds: how many a difference needs is unknown")
+    if not any(count > 1 for count in own):
+        if detect is not None:
+            notes.append("no model has two seeds: how many a difference needs is unknown")
+        if seeds is not None and own:
+            notes.append(f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds")
     return Table(
         title=with_marks(f"Detectable differences between {second} and {first}", scored.marks),
         columns=columns,

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from embedlab.analysis.dependence import Variances
-from embedlab.analysis.power import seeds_needed, smallest_difference, with_members
+from embedlab.analysis.power import planned_difference, seeds_needed, smallest_difference, with_members
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
 
 ROWS = Uncertainty(rows=0.0004, rows_freedom=200, independent=0.0001)
@@ -56,6 +56,16 @@ def test_without_two_seeds_the_seeds_needed_are_unknown() -> None:
     assert isnan(seeds_needed(ROWS, one, 0.08))
     assert isnan(seeds_needed(ROWS, fixed, 0.08))
     assert with_members(ROWS, fixed, 5) == ROWS
+
+
+def test_without_two_seeds_what_more_seeds_detect_is_unknown() -> None:
+    one = SeedSpread(members=1, scatter=0.0, noise=0.0)
+    fixed = SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)
+    several = SeedSpread(members=3, scatter=0.002, noise=0.0)
+    assert isnan(planned_difference(ROWS, [one, one], 3))
+    assert isnan(planned_difference(ROWS, [one, fixed], 3))
+    assert planned_difference(ROWS, [one, several], 3) == smallest_difference(with_members(ROWS, [one, several], 3))
+    assert planned_difference(ROWS, [fixed, fixed], 3) == smallest_difference(ROWS)  # no recipe, no seeds
 
 
 def test_the_pairs_noise_of_single_seeds_shrinks_with_more_of_them() -> None:
