@@ -87,5 +87,8 @@ def _plugins() -> Iterator[Finding]:
 def _hub(settings: Settings) -> Iterator[Finding]:
     from huggingface_hub import constants
 
+    from embedlab.core.network import is_reachable
+
     is_offline = settings.offline or constants.HF_HUB_OFFLINE
-    yield Finding(check="hub", found=f"{'offline' if is_offline else 'online'}, cache {constants.HF_HUB_CACHE}")
+    state = "switched off" if is_offline else "it answers" if is_reachable() else "it does not answer, the cache alone can be used"
+    yield Finding(check="hub", found=f"{state}; cache {constants.HF_HUB_CACHE}")

@@ -2,8 +2,21 @@
 
 from pathlib import Path
 
+import pytest
+
 from embedlab.core.settings import Settings
-from embedlab.workflows.doctor import examine
+from embedlab.workflows.doctor import _hub, examine
+
+
+@pytest.mark.parametrize(
+    ("is_offline", "answers", "found"), [(True, True, "switched off"), (False, True, "it answers"), (False, False, "it does not answer, ")]
+)
+def test_the_hub_is_reported_by_whether_it_answers(is_offline: bool, answers: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("embedlab.core.network.is_reachable", lambda: answers)
+    (hub,) = _hub(Settings(offline=is_offline))
+    assert hub.found.startswith(found)
+    assert not hub.problem
 
 
 def test_a_folder_that_is_not_there_is_a_problem_and_a_missing_package_is_not(tmp_path: Path) -> None:
