@@ -9,8 +9,9 @@ import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import objective_options
-from embedlab.core.recipe import JOINT_COMBINES, MixSection, Recipe, Stage
+from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
 from embedlab.data.dataset import DatasetState
+from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.own_rows import ColumnMap, open_own_rows
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
@@ -117,6 +118,18 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
         passes=passes,
         ends=tuple(ends.tolist()),
     )
+
+
+def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
+    """Refuse files of the user's own that a stage or the dev score cannot read; no encoder and no dataset is opened for it.
+
+    They are read again when the training begins: a wrong column is an error at once, before torch is loaded.
+    """
+    for stage in recipe.stages:
+        if stage.data.files and not isinstance(stage.objective.options, RawOptions):  # whoever loads its plug-in checks it
+            _read(replace(stage, data=replace(stage.data, datasets=())), source, objective_needs(stage.objective), seed)
+    if is_pair_file(recipe.evaluate.dev) and not is_hub_name(recipe.evaluate.dev):
+        source.open(recipe.evaluate.dev, "dev")
 
 
 def groups_of(stages: Sequence[Stage]) -> list[list[int]]:

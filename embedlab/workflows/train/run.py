@@ -45,6 +45,10 @@ def check_training(plan: TrainPlan, session: Session) -> None:
     Finished runs are noted, and lose the checkpoints that a killed process could not delete.
     """
     from embedlab.data.source import Source
+    from embedlab.training.stage_data import check_own_rows
+
+    if plan.todo:
+        check_own_rows(plan.recipe, Source.from_settings(session.settings), plan.todo[0].seed)
     from embedlab.evaluation.readiness import check_recipe_evaluation
     from embedlab.workflows.sample_encoder import build_sample_encoder
 

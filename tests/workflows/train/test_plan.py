@@ -36,6 +36,24 @@ def states(plan: TrainPlan) -> list[str]:
     return [planned.state for planned in plan.runs]
 
 
+def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("first,second,label\na,b,neutral\n")
+    (tmp_path / "dev.csv").write_text("first,second,points\na,b,1\n")
+    (tmp_path / "right.csv").write_text("premise,hypothesis,label\na,b,neutral\n")
+    script = (
+        "import sys\n"
+        "from embedlab.cli.app import main\n"
+        "code = main(sys.argv[1:])\n"
+        "assert not {'torch', 'transformers', 'datasets'} & set(sys.modules)\n"
+        "raise SystemExit(code)"
+    )
+    for files, column in ((["data.files=rows.csv"], "'premise'"), (["data.files=right.csv", "evaluate.dev=./dev.csv"], "sentence1")):
+        words = ["train", "own-labelled-pairs", "--sample", *(word for file in files for word in ("--set", file))]
+        done = subprocess.run([sys.executable, "-c", script, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (3, 2), done.stderr
+        assert column in done.stderr
+
+
 def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
     code = (
         "import sys; from pathlib import Path; from embedlab.core.settings import Settings\n"
