@@ -2,7 +2,7 @@
 
     python benchmarks/gpu_training.py [--seconds 150]                            snli-supcl (BERT 8x512) and sbert (BERT-base) on a GPU
     python benchmarks/gpu_training.py --device cpu --shapes sbert --seconds 100  the share of the best matrix product on a CPU
-    python benchmarks/gpu_training.py --device cpu --precision float32 …         the same in float32 on a processor that has bf16
+    python benchmarks/gpu_training.py --device cpu --precision bf16 …            the same in bf16, on a processor that has units for it
     python benchmarks/gpu_training.py --device cpu --batch 256 …                 the same where a step has more to multiply
 
 Each shape trains one epoch of its pairs in batches of 64 by default, or as much of it as fits into --seconds; what was not trained is

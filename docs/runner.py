@@ -19,7 +19,6 @@ from docs.blocks import Block, blocks_of
 ENVIRONMENT = {
     "EMBEDLAB_CACHE": "cache",
     "EMBEDLAB_DEVICE": "cpu",
-    "EMBEDLAB_PRECISION": "float32",
     "EMBEDLAB_THREADS": "1",
     "COLUMNS": "140",
     "HF_HUB_OFFLINE": "1",

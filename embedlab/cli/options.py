@@ -37,7 +37,9 @@ GROUPS: dict[Group, dict[str, Any]] = {
     "runs": {"runs": Annotated[Path | None, _option("--runs", text="Folder of runs (./runs).", metavar="DIR")]},
     "machine": {
         "device": Annotated[Device | None, _option("--device", text="Where to compute.")],
-        "precision": Annotated[Precision | None, _option("--precision", text="Floating-point type; evaluation takes float32 by default.")],
+        "precision": Annotated[
+            Precision | None, _option("--precision", text="Floating-point type; by default bf16 to train on a GPU, else float32.")
+        ],
         "threads": Annotated[int | None, _option("--threads", text="Processor threads.", metavar="N")],
     },
     "output": {

@@ -38,8 +38,8 @@ class Machine:
 def machine(settings: Settings, *, training: bool = False) -> Machine:
     """Return the machine selected by SETTINGS.
 
-    `auto` precision is float32 for evaluation, so that numbers do not depend on the hardware; training takes bf16 where
-    the processor multiplies it in hardware; int8 is only for encoding on a CPU. A missing device is a MissingError.
+    `auto` precision is float32 for evaluation and on a CPU, so that numbers do not depend on the hardware; training on a GPU
+    takes bf16 where that has units for it; int8 is only for encoding on a CPU. A missing device is a MissingError.
     """
     device = _device(settings.device)
     if training and device.type == "cuda":
@@ -58,7 +58,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         doing = "training" if training else f"device {device.type!r}"
         raise UsageError(f"--precision int8 is for encoding on a CPU, not for {doing}", hint="use --precision float32, bf16 or auto")
     if precision == "auto":
-        precision = "bf16" if training and has_bf16_units(device) else "float32"
+        precision = "bf16" if training and device.type == "cuda" and has_bf16_units(device) else "float32"
     is_spread = settings.device_map != "none" and device.type == "cuda" and not training
     return Machine(
         device=device,

@@ -14,14 +14,25 @@ def test_evaluation_is_float32_by_default() -> None:
     assert machine(Settings(device="cpu", precision="bf16")).precision == "bf16"
 
 
-@pytest.mark.parametrize(("has_avx", "has_amx", "precision"), [(True, False, "bf16"), (False, True, "bf16"), (False, False, "float32")])
-def test_training_takes_bf16_only_where_the_hardware_has_it(
-    has_avx: bool, has_amx: bool, precision: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("has_avx", "has_amx"), [(True, False), (False, True), (False, False)])
+def test_training_is_float32_on_every_processor_unless_bf16_is_typed(has_avx: bool, has_amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_avx)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_amx)
-    assert machine(Settings(device="cpu"), training=True).precision == precision
-    assert machine(Settings(device="cpu")).precision == "float32"
+    assert has_bf16_units(torch.device("cpu")) is (has_avx or has_amx)
+    assert machine(Settings(device="cpu"), training=True).precision == "float32"
+    assert machine(Settings(device="cpu", precision="bf16"), training=True).precision == "bf16"
+
+
+@pytest.mark.parametrize(("capability", "precision"), [((7, 5), "float32"), ((9, 0), "bf16")])
+def test_training_on_a_gpu_takes_bf16_where_it_has_units(
+    capability: tuple[int, int], precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: capability)
+    monkeypatch.setattr("embedlab.encoders.device.process_state", lambda _: SimpleNamespace(local_process_index=0))
+    assert machine(Settings(device="cuda"), training=True).precision == precision
+    assert machine(Settings(device="cuda")).precision == "float32"
 
 
 @pytest.mark.parametrize(("capability", "has_units"), [((7, 5), False), ((8, 0), True), ((9, 0), True)])
