@@ -11,6 +11,9 @@ import re
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _BLANK = re.compile(r"\r\n|[\t\n\r]")
 _FORMULA = re.compile(r"[=+\-@\t\r]")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)")
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=\])\(|[\\|]")  # what begins HTML, an entity, or the address of a link or an image
+_AS_TEXT = {"<": "&lt;", "&": "&amp;"}  # not every program that reads Markdown knows a backslash before these
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 # Replacements for characters that an output's encoding lacks; every other one becomes its escape.
@@ -36,6 +39,19 @@ def ascii_json(text: str) -> str:
 def without_formula(text: str) -> str:
     """Return TEXT so that a spreadsheet reads it as text: formulas get an apostrophe in front; numbers do not."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def markdown_text(text: str) -> str:
+    """Return TEXT for a line of Markdown or a cell of a table: HTML, links and images in it are text; code in backticks stays code."""
+    parts, end = [], 0
+    for code in _CODE.finditer(text):
+        parts += [_MARKUP.sub(_as_text, text[end : code.start()]), code[0].replace("|", "\\|")]
+        end = code.end()
+    return "".join([*parts, _MARKUP.sub(_as_text, text[end:])]).replace("\r", " ").replace("\n", " ")
+
+
+def _as_text(found: re.Match[str]) -> str:
+    return _AS_TEXT.get(found[0], f"\\{found[0]}")
 
 
 def _escape(found: re.Match[str]) -> str:

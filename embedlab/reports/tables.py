@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from embedlab.core.note import shown_notes
-from embedlab.core.printable import one_line, visible, without_formula
+from embedlab.core.printable import markdown_text, one_line, visible, without_formula
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,13 +128,13 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return a Markdown table of what people read, with numbers aligned to the right."""
-        header, *body = ([_escape(text) for text in texts] for texts in self.texts())
+        header, *body = ([markdown_text(text) for text in texts] for texts in self.texts())
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
-        title = [f"**{_escape(self.shown_title)}**", ""] if self.shown_title else []
-        notes = [f"- {_escape(note)}" for note in self.shown_notes]
+        title = [f"**{markdown_text(self.shown_title)}**", ""] if self.shown_title else []
+        notes = [f"- {markdown_text(note)}" for note in self.shown_notes]
         # As code: nothing in a signature needs escaping then, so that it can be copied from the text.
-        notes += [f"- signature of {_escape(one_line(model))}: `{line}`" for model, line in self.signatures.items() if self.is_signed]
+        notes += [f"- signature of {markdown_text(one_line(model))}: `{line}`" for model, line in self.signatures.items() if self.is_signed]
         return "\n".join([*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]) + "\n"
 
     @property
@@ -172,7 +172,3 @@ def _text(value: Value | TableCell, column: Column) -> str:
 
 def _field(value: Value) -> Value:
     return without_formula(value) if isinstance(value, str) else value
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

@@ -1,8 +1,11 @@
 import json
+import re
+from html import unescape
 
 import pytest
+from markdown_it import MarkdownIt
 
-from embedlab.core.printable import ERROR_HANDLER, ascii_json, one_line, visible, without_formula
+from embedlab.core.printable import ERROR_HANDLER, ascii_json, markdown_text, one_line, visible, without_formula
 
 OBEYED = ["\x00", "\x07", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\x9f", "\u2028", "\u202e", "\u2066", "\ud800", "\uffff"]
 
@@ -39,3 +42,26 @@ def test_a_formula_gets_an_apostrophe(text: str) -> None:
 @pytest.mark.parametrize("text", ["-0.5", "+2e-5", "-1.", "-.5", "a=b", "", "'=1"])
 def test_a_number_and_other_text_get_none(text: str) -> None:
     assert without_formula(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "![](http://example.org/pixel.png)",
+        "see [this](javascript:alert(1)) and ![a] [b]",
+        "a `code` and <b>bold</b>",
+        "a ` alone <i>",
+        "&lt;script&gt; &#60;b&#62;",
+        "`` `<b>` `` <b>",
+        "a | b \\ c <!-- gone -->",
+        "3 < 4 & 5 > 2 [+0.1, +0.2]*",
+    ],
+)
+def test_markdown_shows_html_links_and_images_as_text(text: str) -> None:
+    html = MarkdownIt("commonmark").enable("table").render(f"| a |\n| --- |\n| {markdown_text(text)} |\n")
+    cell = html[html.index("<td>") + 4 : html.index("</td>")]
+    assert not re.findall(r"<(?!/?(?:code|em)>)", cell)
+    shown = unescape(re.sub(r"</?(?:code|em)>", "", cell))
+    assert shown.replace("`", "").split() == text.replace("`", "").split()
+    assert "\n" not in markdown_text(f"{text}\n# heading\r\n")

@@ -8,7 +8,7 @@ import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import write_atomic
-from embedlab.core.printable import without_formula
+from embedlab.core.printable import markdown_text, without_formula
 
 
 def write_view(view: pl.DataFrame, path: Path) -> None:
@@ -54,7 +54,7 @@ def to_csv(view: pl.DataFrame) -> str:
 
 def to_markdown(view: pl.DataFrame) -> str:
     """A Markdown table."""
-    lines = ["| " + " | ".join(view.columns) + " |", "|" + "---|" * view.width]
+    lines = ["| " + " | ".join(map(markdown_text, view.columns)) + " |", "|" + "---|" * view.width]
     lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in view.iter_rows()]
     return "\n".join(lines) + "\n"
 
@@ -63,7 +63,7 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     text = f"{value:z.4f}" if isinstance(value, float) else str(value)
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\r", " ").replace("\n", " ")
+    return markdown_text(text)
 
 
 def _parquet(view: pl.DataFrame) -> bytes:
