@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
+from embedlab.core.crash_reports import UnforeseenError
 from embedlab.core.errors import EmbedlabError
 
 Ending = Literal["accepted", "two lines", "traceback", "hang", "killed"]
@@ -97,6 +98,8 @@ def _work(cases: Iterable[Case], connection: Connection) -> None:
 def _ending(case: Case) -> tuple[Ending, str]:
     try:
         case.run()
+    except UnforeseenError:  # two lines and a report for a user, and a bug all the same
+        return "traceback", traceback.format_exc()
     except EmbedlabError as error:
         lines = (error.message, error.hint)
         is_two_lines = error.message.strip() and error.hint.strip() and not any("\n" in line for line in lines)

@@ -36,7 +36,9 @@ from embedlab.cli.commands import (
     verify,
 )
 from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
+from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
+from embedlab.core.interrupts import interrupts
 from embedlab.core.settings import errors_to
 from embedlab.core.version import __version__
 
@@ -94,22 +96,18 @@ def _program(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and give its exit code; what a user can cause ends in two lines, a bug in its traceback.
+    """Run the program and give its exit code; what a user can cause ends in two lines, and so does a bug, with the file of its report.
 
     A process that was started by another one also reports its error as an event, where that one said.
     """
     open_door()
     if (file := errors_to()) is None:
-        return _run(arguments)
+        return run_guarded(lambda: _run(arguments), report)
     from embedlab.runs.endings import EndingReport
 
     ending = EndingReport(file)
     with reported_errors() as errors:
-        try:
-            code = _run(arguments)
-        except Exception as error:
-            ending.write(f"{type(error).__name__}: {error}", exit_code=ExitCode.FAILED)
-            raise
+        code = run_guarded(lambda: _run(arguments), report)
     if code != ExitCode.OK:
         last = errors[-1] if errors else EmbedlabError("interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}")
         ending.write(last.message, hint=last.hint, exit_code=code)
@@ -117,52 +115,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    with _stop_signals() as received:
-        try:
+    received: list[int] = []
+    try:
+        with _stop_signals(received):
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
-            if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
-                _report_stop(received)
-            return code
-        except EmbedlabError as error:
-            report(error)
-            return error.exit_code
-        except typer.TyperException as error:
-            return _usage_error(error)
-        except (typer.Abort, KeyboardInterrupt):
+        if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
             _report_stop(received)
-            return ExitCode.INTERRUPTED
-        except OSError as error:
-            return _system_error(error)
+        return code
+    except typer.TyperException as error:
+        return _usage_error(error)
+    except (typer.Abort, KeyboardInterrupt):
+        _report_stop(received)
+        return ExitCode.INTERRUPTED
+    except MemoryError as error:
+        raise MissingError(f"not enough memory: {error}".removesuffix(": "), hint="free some, or take fewer sentences at once") from error
+    except OSError as error:
+        return _system_error(error)
 
 
 @contextmanager
-def _stop_signals() -> Iterator[list[int]]:
-    """Make SIGTERM and SIGHUP end any command with 130 and a word, as training does; what nohup ignores stays ignored.
+def _stop_signals(received: list[int]) -> Iterator[None]:
+    """Make SIGINT, SIGTERM and SIGHUP end any command with 130 and a word, as training does; what nohup ignores stays ignored.
 
-    Yields the list of the signals that were received. They stop the command as Ctrl-C does, because libraries discard any `Exception`
-    that is raised while they probe what is installed.
+    RECEIVED gets the numbers of those that arrive; a second one interrupts also what the first one makes the command do. They interrupt
+    as Ctrl-C does, because libraries discard any `Exception` that is raised while they probe what is installed.
     """
-    received: list[int] = []
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
-
     if threading.current_thread() is not threading.main_thread():
-        yield received
+        yield
         return
-    caught = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
-    for number in caught:
-        signal.signal(number, stop)
-    try:
-        yield received
-    finally:
+    with interrupts() as interrupt:
+
+        def stop(number: int, _frame: FrameType | None) -> None:
+            received.append(number)
+            interrupt()
+
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        caught = {number: handler for number, handler in handlers.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
         for number in caught:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, stop)
+        try:
+            yield
+        finally:
+            for number, handler in caught.items():
+                signal.signal(number, handler)
 
 
 def _report_stop(received: Sequence[int]) -> None:
-    if received:
+    if received and received[-1] != signal.SIGINT:
         report(Interrupted(f"stopped by {signal.Signals(received[-1]).name}", hint="what was saved before stays"))
     else:
         to_stderr("embedlab: interrupted")

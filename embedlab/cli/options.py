@@ -12,6 +12,7 @@ import typer
 
 from embedlab.cli.terminal import Terminal
 from embedlab.core.checksums import unverified_files
+from embedlab.core.crash_reports import ENDS
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank
@@ -76,9 +77,10 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
             with unverified_files() as unverified, gathered_faults() as faults:
                 try:
                     command(**arguments, terminal=terminal)
-                except EmbedlabError as error:
-                    error.hint = terminal.placed(error.hint)
-                    if terminal.settings.debug:
+                except BaseException as error:
+                    if isinstance(error, EmbedlabError):
+                        error.hint = terminal.placed(error.hint)
+                    if terminal.settings.debug and not isinstance(error, (*ENDS, typer.Exit, typer.Abort)):
                         terminal.error(traceback.format_exc())
                     raise
                 finally:

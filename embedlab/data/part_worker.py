@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core import plugins
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.crash_reports import run_guarded, show_in_log
+from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.schema import build
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
@@ -49,5 +50,11 @@ def _entries(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
         }
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Write the parts that the command line names."""
     write_parts(build(Settings, json.loads(sys.argv[1]), where="settings"), Path(sys.argv[2]))
+    return ExitCode.OK
+
+
+if __name__ == "__main__":
+    sys.exit(run_guarded(main, show_in_log))

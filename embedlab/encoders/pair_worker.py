@@ -14,7 +14,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.crash_reports import run_guarded, show_in_log, unforeseen
+from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.schema import build
 from embedlab.core.settings import Settings
 from embedlab.encoders.encoder import PairScorer
@@ -37,6 +38,9 @@ class PairWorker:
                 yield {**answer, "similarity": self._score(name, question["first"], question["second"])}
             except EmbedlabError as error:
                 yield {**answer, "error": error.message, "hint": error.hint}
+            except Exception as error:  # a bug in one model's code; the other models are scored
+                known = unforeseen(error)
+                yield {**answer, "error": known.message, "hint": known.hint}
 
     def _score(self, name: str, first: str, second: str) -> float:
         return float(np.mean([scorer.score([first], [second])[0] for scorer in self._load(name)]))
@@ -69,5 +73,11 @@ def _read(source: TextIO, questions: "SimpleQueue[dict[str, Any] | None]") -> No
     questions.put(None)
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Serve until stdin closes."""
     serve(build(Settings, json.loads(sys.argv[1]), where="settings"), sys.stdin, sys.stdout)
+    return ExitCode.OK
+
+
+if __name__ == "__main__":
+    sys.exit(run_guarded(main, show_in_log))

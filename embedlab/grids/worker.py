@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from uuid import uuid4
 
+from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.paths import disk_errors
 from embedlab.core.settings import errors_to
@@ -187,16 +188,19 @@ def main() -> int:
     parser.add_argument("program", nargs="*", default=PROGRAM)
     typed = parser.parse_args()
     ending = EndingReport(file) if (file := errors_to()) is not None else None
-    try:
+
+    def work() -> int:
         worker = Worker(GridFolder(typed.folder), parent=typed.parent, since=typed.since, gpu=typed.gpu, program=typed.program)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, worker.receive)
         return worker.work()
-    except EmbedlabError as error:
-        sys.stderr.write(f"embedlab: error: {error.message}\n")
+
+    def show(error: EmbedlabError) -> None:
+        show_in_log(error)
         if ending is not None:
             ending.write(error.message, hint=error.hint, exit_code=error.exit_code)
-        return error.exit_code
+
+    return run_guarded(work, show)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
+
+from embedlab.core.interrupts import interrupts
 
 
 class StopRequest:
@@ -13,10 +16,10 @@ class StopRequest:
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
 
-    def receive(self, number: int, frame: FrameType | None) -> None:
-        """Store the signal; a second Ctrl-C does not wait for the end of the step."""
+    def receive(self, number: int, interrupt: Callable[[], NoReturn]) -> None:
+        """Store the signal; a second Ctrl-C does not wait for the end of the step, and INTERRUPTs it."""
         if number == signal.SIGINT and self.signal is signal.SIGINT:
-            raise KeyboardInterrupt
+            interrupt()
         self.signal = signal.Signals(number)
 
 
@@ -27,11 +30,16 @@ def stop_requests() -> Iterator[StopRequest]:
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
-    caught = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, request.receive) for number in caught}
-    try:
-        yield request
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with interrupts() as interrupt:
+
+        def receive(number: int, _frame: FrameType | None) -> None:
+            request.receive(number, interrupt)
+
+        # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
+        caught = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+        before = {number: signal.signal(number, receive) for number in caught}
+        try:
+            yield request
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

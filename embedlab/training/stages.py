@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import torch
 from torch import nn
 
 from embedlab.choices import Tracker
+from embedlab.core.crash_reports import UnforeseenError, unforeseen
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe
@@ -87,7 +89,8 @@ def train_run(
     with team.leading(run.lock()):
         if resume and is_trained(run):  # by another process, since this one was started
             run.refuse_other(recipe)
-            return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
+            _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
+            return
         notes = _begin(run, recipe, here, team, resume=resume)
         shape = RunShape(encoder=encoder, objectives=objectives, plan=plan)
         snapshot, damaged = Checkpoints(run.checkpoints).newest(shape.misfit, with_best=recipe.evaluate.keep == "best")
@@ -111,7 +114,9 @@ def train_run(
                 _train_blocks(session, plan, snapshot, progress)
                 _take_best(session, recipe, shape)
                 _finish(session, run, recipe, seed, stages)
-        return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
+        _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
+    if stop.signal is not None:  # too late for this run, which is finished, and in time for what comes after it
+        signal.raise_signal(stop.signal)
 
 
 def _tidy_up(run: RunFolder, team: Team, *, keeps_checkpoints: bool) -> None:
@@ -141,18 +146,32 @@ def _start(session: Session, snapshot: Snapshot | None, notes: Sequence[str]) ->
 
 
 def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, progress: ProgressCallback | None) -> None:
+    noticing = _noticing_stops(session, progress)
     for block in plan:
         if session.step >= block.end:
             continue
         is_midway = session.step > block.first
         if not is_midway:
             session.best = session.unreported = None
-        collations = [_collation(session, data, progress) for data in block.stages]
+        collations = [_collation(session, data, noticing) for data in block.stages]
         train_block(session, block, collations, snapshot.optimizer if snapshot is not None and is_midway else None)
         snapshot = None
 
 
-def _collation(session: Session, data: StageData, progress: ProgressCallback | None) -> Collation:
+def _noticing_stops(session: Session, progress: ProgressCallback | None) -> ProgressCallback:
+    """Return PROGRESS for what precedes a block's first step: a stop request ends it, unless other processes wait for this one there."""
+
+    def tick(done: int, total: int) -> None:
+        if (stop := session.stop.signal) is not None and session.team.size == 1:
+            saved = "what was saved before stays" if session.step else "nothing was trained yet"
+            raise Interrupted(f"stopped by {stop.name} before step {session.step + 1} of {session.steps}; {saved}", hint="type it again")
+        if progress is not None:
+            progress(done, total)
+
+    return tick
+
+
+def _collation(session: Session, data: StageData, progress: ProgressCallback) -> Collation:
     """Return what makes the batches of a stage; notes what is lost of its rows."""
     tokens = stored_tokens(session.encoder, data.rows.texts, session.cache, progress)
     objective = session.objectives[data.index]
@@ -231,10 +250,20 @@ def _report_endings(session: Session) -> Iterator[None]:
         session.emit(events.RunInterrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
-        known = error if isinstance(error, EmbedlabError) else EmbedlabError(f"{type(error).__name__}: {error}")
+        known = _as_known(error)
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
             session.emit(events.Failed(message=known.message, hint=known.hint, exit_code=known.exit_code))
+        if isinstance(known, UnforeseenError):
+            raise known from error
         raise
+
+
+def _as_known(error: Exception) -> EmbedlabError:
+    if isinstance(error, EmbedlabError):
+        return error
+    if isinstance(error, OSError | MemoryError):  # of the machine: the command says in its own words what it refused
+        return EmbedlabError(f"{type(error).__name__}: {error}")
+    return unforeseen(error)
 
 
 def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool) -> None:

@@ -17,7 +17,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.widget import Widget
-from textual.worker import get_current_worker
+from textual.worker import WorkerFailed, get_current_worker
 
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -96,6 +96,17 @@ class Dashboard(App[None]):
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
         self.set_interval(POLL_S, self._collect_garbage)
+
+    @property
+    def crash(self) -> Exception | None:
+        """The error that nobody handled and that ended the dashboard; the command reports it, once the terminal is its own again."""
+        error = self._exception
+        return error.error if isinstance(error, WorkerFailed) and isinstance(error.error, Exception) else error
+
+    def _fatal_error(self) -> None:
+        """End without Textual's traceback, which shows the values of variables."""
+        self.bell()
+        self._close_messages_no_wait()
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         """Draw a frame, and note it for the pace of frames."""

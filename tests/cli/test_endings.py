@@ -109,3 +109,38 @@ def _full(*_: object) -> None:
     from embedlab.core.errors import MissingError
 
     raise MissingError("no space left to write 'scores.parquet'")
+
+
+def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken() -> list[str]:
+        raise TypeError("nobody foresaw this")
+
+    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", broken)
+    assert main(["recipes"]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "embedlab: error: unforeseen: TypeError: nobody foresaw this"
+    report = Path(second.rpartition(": ")[2])
+    assert "in broken" in report.read_text()
+    assert main(["recipes", "--debug"]) == 1
+    assert "in broken" in capsys.readouterr().err
+
+
+def test_a_bug_of_a_detached_process_is_an_event_with_the_path_of_its_report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken() -> list[str]:
+        raise TypeError("nobody foresaw this")
+
+    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", broken)
+    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "events.jsonl"))
+    assert main(["recipes"]) == 1
+    event = json.loads((tmp_path / "events.jsonl").read_text())
+    assert "TypeError: nobody foresaw this" in str(event)
+    assert "reports" in str(event)
+
+
+def test_memory_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def large() -> list[str]:
+        raise MemoryError("Unable to allocate 3 TiB")
+
+    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", large)
+    assert main(["recipes"]) == 3
+    assert capsys.readouterr().err.startswith("embedlab: error: not enough memory: Unable to allocate 3 TiB\nhint: ")

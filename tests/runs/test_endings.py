@@ -47,11 +47,11 @@ def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
     monkeypatch.setattr("embedlab.core.names.recipe_names", break_down)
-    with pytest.raises(ZeroDivisionError):
-        main(["recipes", "snli-cee"])
+    assert main(["recipes", "snli-cee"]) == 1
     failed = failure_after(tmp_path / "errors.jsonl", 0)
     assert failed is not None
-    assert (failed.message, failed.exit_code) == ("ZeroDivisionError: division by zero", 1)
+    assert (failed.message, failed.exit_code) == ("unforeseen: ZeroDivisionError: division by zero", 1)
+    assert Path(failed.hint.rpartition(": ")[2]).is_file()
 
 
 @pytest.mark.parametrize("own", [events.Failed(message="diverged"), events.RunInterrupted(step=3)])

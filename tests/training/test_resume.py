@@ -152,6 +152,34 @@ def test_a_second_ctrl_c_does_not_wait(train: Train, tiny_encoder: Path) -> None
         train(recipe_of(tiny_encoder), report=twice)
 
 
+def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("embedlab.training.token_store.TOKENISED_AT_ONCE", 8)
+
+    def stop(_done: int, _total: int) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="stopped by SIGTERM before step 1 of"):
+        train(recipe_of(tiny_encoder, stage(rows=96)), progress=stop)
+
+
+def test_a_signal_that_comes_too_late_for_a_run_ends_what_follows_it(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    received: list[int] = []
+
+    def stop(event: events.Event) -> None:
+        if isinstance(event, events.Finished):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    try:
+        train(recipe_of(tiny_encoder), report=stop)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert received == [signal.SIGTERM]
+    assert run_status(RunFolder.of(tmp_path / "runs", "small", 1)).state == "finished"
+
+
 def flip(file: Path, byte: int) -> None:
     content = bytearray(file.read_bytes())
     content[byte] ^= 1

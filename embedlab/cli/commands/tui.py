@@ -51,7 +51,10 @@ def tui(
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     dashboard = Dashboard(terminal.settings, pair_file=pairs)
     dashboard.run()
-    if dashboard.return_code:  # Textual has printed the traceback
+    if (error := dashboard.crash) is not None:
+        terminal.note("the dashboard ended by an error of its own; runs go on")
+        raise error
+    if dashboard.return_code:  # Textual has printed why
         raise EmbedlabError("the dashboard ended by an error of its own", hint="please report the lines above; runs go on")
 
 

@@ -1,0 +1,89 @@
+"""What nobody foresaw: two lines for the user, and a file with the traceback for whoever mends it."""
+
+import os
+import platform
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.paths import state_folder
+from embedlab.core.printable import one_line
+from embedlab.core.version import __version__
+
+ENDS = (KeyboardInterrupt, SystemExit, GeneratorExit)  # how a program is ended on purpose
+
+
+class UnforeseenError(EmbedlabError):
+    """A bug, as a user sees it: fuzzers count it as a traceback."""
+
+    exit_code = ExitCode.FAILED
+
+
+def reports_folder() -> Path:
+    """Return the folder of the report files."""
+    return state_folder() / "reports"
+
+
+def unforeseen(error: BaseException) -> UnforeseenError:
+    """Return the two lines on an error that nobody foresaw, and write its report file."""
+    what = f"{type(error).__name__}: {one_line(str(error)).strip()[:200]}".removesuffix(": ")
+    try:
+        path = _write(error)
+    except OSError as refusal:
+        hint = f"a bug, whose report cannot be written to {str(reports_folder())!r}: {refusal.strerror}; --debug shows it"
+        return UnforeseenError(f"unforeseen: {what}", hint=hint)
+    return UnforeseenError(f"unforeseen: {what}", hint=f"this is a bug; its report, to send with what you typed: {path}")
+
+
+def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) -> int:
+    """Return the exit code of WORK, the whole work of a process; SHOW gets the error that ends it, a bug as an UnforeseenError."""
+    with _guarded_threads(show):
+        try:
+            return work()
+        except EmbedlabError as error:
+            known = error
+        except ENDS:
+            raise
+        except BaseException as error:  # a panic of Rust is no Exception
+            known = unforeseen(error)
+        show(known)
+        return known.exit_code
+
+
+def show_in_log(error: EmbedlabError) -> None:
+    """Write the two lines to stderr, which is the log of a process without a terminal."""
+    with suppress(OSError):  # nobody reads it any more
+        sys.stderr.write(f"embedlab: error: {one_line(error.message)}\n{f'hint: {one_line(error.hint)}' if error.hint else ''}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def _guarded_threads(show: Callable[[EmbedlabError], None]) -> Iterator[None]:
+    """SHOW also what ends a thread within the block; the process goes on."""
+
+    def ended(thread: threading.ExceptHookArgs) -> None:
+        if thread.exc_value is not None and not isinstance(thread.exc_value, ENDS):
+            show(unforeseen(thread.exc_value))
+
+    before = threading.excepthook
+    threading.excepthook = ended
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
+def _write(error: BaseException) -> Path:
+    now = datetime.now(UTC)
+    path = reports_folder() / f"{now:%Y%m%d-%H%M%S}-{uuid4().hex[:6]}.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    system = f"embedlab {__version__}, python {platform.python_version()}, {platform.platform()}"
+    lines = [f"{now:%Y-%m-%d %H:%M:%S} UTC", system, f"in {os.getpid()}: {sys.argv!r}", "", *traceback.format_exception(error)]
+    path.write_text("\n".join(line.rstrip("\n") for line in lines) + "\n", encoding="utf-8", errors="backslashreplace")
+    return path

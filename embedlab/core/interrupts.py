@@ -1,0 +1,51 @@
+"""Interruptions that nothing discards.
+
+A KeyboardInterrupt that a signal handler raises is lost where it meets a `__del__`, a callback of C code or a bare `except` of a library.
+Until the block that waits for it is left it is raised again, unless it is on its way already.
+"""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+AGAIN_S = 0.2  # between two attempts
+AT_ONCE_S = 0.001  # the interpreter itself says that one was discarded
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], NoReturn]]:
+    """Yield a function for signal handlers, which are called in the main thread: it interrupts the block for certain."""
+    discarded_before = sys.unraisablehook
+
+    def interrupt() -> NoReturn:
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
+        raise KeyboardInterrupt
+
+    def again(_number: int, _frame: FrameType | None) -> None:
+        if not _is_on_its_way(sys.exception()):
+            raise KeyboardInterrupt
+
+    def discarded(what: "sys.UnraisableHookArgs") -> None:
+        if isinstance(what.exc_value, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, AT_ONCE_S, AGAIN_S)
+        else:
+            discarded_before(what)
+
+    alarm_before = signal.signal(signal.SIGALRM, again)
+    sys.unraisablehook = discarded
+    try:
+        yield interrupt
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = discarded_before
+        signal.signal(signal.SIGALRM, alarm_before)
+
+
+def _is_on_its_way(handled: BaseException | None) -> bool:
+    """Return whether the exception that is HANDLED now, in an `except`, `finally` or `__exit__`, is an interruption or came of one."""
+    while handled is not None and not isinstance(handled, KeyboardInterrupt):
+        handled = handled.__context__
+    return handled is not None

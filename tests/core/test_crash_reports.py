@@ -1,0 +1,81 @@
+"""Bugs become two lines and a report file."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.crash_reports import UnforeseenError, reports_folder, run_guarded, show_in_log, unforeseen
+from embedlab.core.errors import EmbedlabError, MissingError
+
+
+def _raise(error: BaseException) -> int:
+    raise error
+
+
+class Panic(BaseException):
+    """As Rust's panics arrive: no Exception."""
+
+
+@pytest.mark.parametrize("error", [TypeError("no\nway"), Panic("index out of bounds"), RecursionError("deep"), KeyError("x")])
+def test_a_bug_is_two_lines_and_a_file_with_its_traceback(error: BaseException) -> None:
+    shown: list[EmbedlabError] = []
+    assert run_guarded(lambda: _raise(error), shown.append) == 1
+    (known,) = shown
+    assert isinstance(known, UnforeseenError)
+    assert type(error).__name__ in known.message
+    (report,) = reports_folder().iterdir()
+    assert known.hint.endswith(str(report))
+    assert not {"\n"} & set(known.message + known.hint)
+    text = report.read_text()
+    assert "Traceback (most recent call last)" in text
+    assert "in _raise" in text
+
+
+def test_what_was_foreseen_writes_no_report() -> None:
+    shown: list[EmbedlabError] = []
+    error = MissingError("no file 'x'", hint="give another")
+    assert run_guarded(lambda: _raise(error), shown.append) == 3
+    assert shown == [error]
+    assert not reports_folder().exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(0)])
+def test_what_ends_a_program_on_purpose_is_no_bug(error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        run_guarded(lambda: _raise(error), lambda _: None)
+    assert not reports_folder().exists()
+
+
+def test_a_bug_in_a_thread_is_reported_too(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> int:
+        thread = threading.Thread(target=_raise, args=(TypeError("in a thread"),))
+        thread.start()
+        thread.join()
+        return 0
+
+    assert run_guarded(work, show_in_log) == 0
+    said = capsys.readouterr().err
+    assert said.count("\n") == 2
+    assert "TypeError: in a thread" in said
+
+
+def test_a_report_that_cannot_be_written_leaves_the_two_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
+    known = unforeseen(TypeError("x"))
+    assert "cannot be written" in known.hint
+    assert "--debug shows it" in known.hint
+
+
+@pytest.mark.parametrize("module", ["embedlab.grids.worker", "embedlab.encoders.pair_worker", "embedlab.data.part_worker"])
+def test_processes_without_a_terminal_report_in_two_lines(module: str, tmp_path: Path) -> None:
+    words = [str(tmp_path), "--parent", "1", "--since", "0"] if module.endswith("grids.worker") else ["[", str(tmp_path)]
+    (tmp_path / "plan.json").mkdir()  # where a file is read
+    ended = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, text=True, check=False)
+    assert ended.returncode in {1, 3}
+    assert ended.stderr.startswith("embedlab: error: ")
+    assert len(ended.stderr.splitlines()) == 2
