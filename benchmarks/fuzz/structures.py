@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from embedlab.cli.app import main
+from embedlab.core.crash_reports import reports_folder
 from embedlab.core.errors import EmbedlabError
 
 ODD: Sequence[Any] = (
@@ -68,6 +69,11 @@ def command(*words: str) -> None:
         code = main(list(words))
     out.flush()
     err.flush()
+    if reports := sorted(reports_folder().glob("*")):  # a bug, which the program shows in two lines
+        text = reports[-1].read_text(encoding="utf-8")
+        for report in reports:
+            report.unlink()
+        raise RuntimeError(text)
     if code:
         said = err.buffer.getvalue().decode().splitlines()  # type: ignore[attr-defined]
         errors = [place for place, line in enumerate(said) if line.startswith("embedlab: error: ")]

@@ -14,6 +14,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache, TextKeys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors, shifted
+from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.encoders.texts import Text, characters
 
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
@@ -101,14 +102,25 @@ class CachedEncoder:
     def _compute(
         self, unique: Sequence[Text], keys: TextKeys, known: NDArray[np.bool_], progress: ProgressCallback | None
     ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
-        """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags; each piece is stored."""
+        """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags; each piece is stored.
+
+        Texts that the encoder refuses alone are raised at the end, when all others are stored.
+        """
+        refusals: list[RefusedTextsError] = []
         new = np.flatnonzero(~known)
         done = len(unique) - len(new)
         # Sentences of similar length together need hardly any padding.
         new = new[np.argsort([-characters(unique[row]) for row in new.tolist()], kind="stable")]
         for start in range(0, len(new), self._per_save):
             rows = new[start : start + self._per_save]
-            vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
+            try:
+                vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
+            except RefusedTextsError as error:
+                refusals.append(error)
+                rows, vectors = rows[error.accepted(len(rows))], error.vectors
+                cut = np.zeros(len(rows), np.bool_)
+                if not len(rows):
+                    continue
             if vectors.shape[1] != self.dim:
                 raise EmbedlabError(
                     f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after others of {self.dim}",
@@ -117,5 +129,7 @@ class CachedEncoder:
             with suppress(MissingError):  # an unwritable cache costs time, not the result
                 self._cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut
+        if refusals:
+            raise refusals[0].at([text for error in refusals for text in error.refused]) from refusals[0]
         if progress is not None and not len(new):
             progress(done, len(unique))

@@ -15,6 +15,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors, distinct, score_by_vectors
+from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.encoders.texts import Text, single_texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
@@ -64,10 +65,18 @@ class PrefixedEncoder:
         return score_by_vectors(self, first, second, progress)
 
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
-        vectors = np.asarray(self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]), np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(sentences):
+        try:
+            return self._cut_vectors(self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]), len(sentences))
+        except RefusedTextsError as error:
+            refused = [(sentences[place], reason) for place, (_, reason) in zip(error.places, error.refused, strict=True)]
+            vectors = self._cut_vectors(error.vectors, len(error.vectors)) if len(error.vectors) else error.vectors
+            raise error.at(refused, error.places, vectors) from error
+
+    def _cut_vectors(self, found: Any, count: int) -> Vectors:
+        vectors = np.asarray(found, np.float32)
+        if vectors.ndim != 2 or len(vectors) != count:
             raise EmbedlabError(
-                f"{self.name!r} gives vectors of shape {vectors.shape} for {len(sentences)} sentences",
+                f"{self.name!r} gives vectors of shape {vectors.shape} for {count} sentences",
                 hint="encode(sentences) should return an array of shape (sentences, dim)",
             )
         if not np.isfinite(vectors.sum(dtype=np.float64)):

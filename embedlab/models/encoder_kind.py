@@ -43,6 +43,10 @@ def _as_typed(rest: str) -> str:
     return rest
 
 
+def _no_identity(_: str) -> str:
+    return ""
+
+
 def _unknown_length(_: str) -> int | None:
     return None
 
@@ -57,6 +61,7 @@ class EncoderKind:
     backend: str = "plugin"  # what computes the vectors
     per_save: int | None = None  # sentences that are computed together before they are cached; None: many
     is_remote: bool = False  # whether it needs the network
+    identity: Callable[[str], str] = _no_identity  # of what a remote one is now, where another one may be at its address than before
     has_vectors: bool = True  # otherwise it only scores pairs
     options: tuple[str, ...] = OPTIONS  # what can be typed behind its names
     opened_with: tuple[str, ...] = ()  # those of them that `open` takes as keywords; the others are applied to what it gives
@@ -113,6 +118,12 @@ def scores_rows(prefix: str) -> bool:
     return plugin is not None and plugin.is_shipped and encoder_kind(prefix).score_rows is not None
 
 
+def is_remote(prefix: str) -> bool:
+    """Whether encoders of a kind need the network; those of plug-ins count as local."""
+    plugin = plugins.find("encoders", prefix)
+    return plugin is not None and plugin.is_shipped and encoder_kind(prefix).is_remote
+
+
 def score_part(prefix: str, location: str, part: Part) -> RowScores | None:
     """Return the similarities of the rows of PART by an encoder of such a kind; None where it has none of them."""
     score = encoder_kind(prefix).score_rows
@@ -162,6 +173,8 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(path.rglob("*")) if file.is_file())
     else:
         yield location
+    if is_remote(prefix) and (found := encoder_kind(prefix).identity(location)):
+        yield f"identity={found}"
 
 
 def file_and_part(location: str) -> tuple[Path, str | None]:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from embedlab.core.errors import Interrupted, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.paths import file_hash
 from embedlab.data.sentence_file import sentences
 from embedlab.encoders import partial_vectors
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.partial_vectors import PartialVectors
 from embedlab.reports.notes import facts_of
-from embedlab.workflows.models import one_member, resolve_model
+from embedlab.workflows.models import needs_network, one_member, resolve_model
 from embedlab.workflows.session import Session
 
 
@@ -49,7 +49,10 @@ def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
 
-    encoder = load_encoder(spec, machine(session.settings), offline=session.settings.offline)
+    settings = session.settings
+    # The answers of a server may cost money, and come piece by piece: none is lost with the chunk that it is a part of.
+    cache = settings.cache if needs_network(spec) else None
+    encoder = load_encoder(spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline)
     job = partial_vectors.Job(
         fingerprint=encoder.fingerprint,
         input_sha256=file_hash(options.file),
@@ -90,20 +93,29 @@ def _encode_all(partial: PartialVectors, encoder: Encoder, file: Path, session: 
     """Encode the chunks of FILE that PARTIAL lacks."""
     for note in partial.notes:
         session.note(note)
+    from embedlab.encoders.refused_texts import RefusedTextsError
+
     job, done = partial.job, 0
+    refused: list[tuple[int, RefusedTextsError]] = []  # the first row of the chunk
     with session.progress(f"encoding {file.name}") as tick:
         try:
             for chunk in _chunks(sentences(file, job.column), job.chunk):
                 if not partial.holds(done, chunk):
                     before = encoder.facts.truncated
-                    vectors = encoder.encode(chunk)
-                    partial.write(done, chunk, vectors, encoder.facts.truncated - before)
+                    try:
+                        partial.write(done, chunk, encoder.encode(chunk), encoder.facts.truncated - before)
+                    except RefusedTextsError as error:
+                        refused.append((done + chunk.index(error.refused[0][0]), error))
                 done += len(chunk)
                 tick(done, job.sentences)
         except KeyboardInterrupt:
             raise Interrupted("stopped; the chunks so far are saved", hint="the same command goes on from there") from None
     if done != job.sentences:
         raise MissingError(f"{str(file)!r} was changed while it was read", hint="type the command again")
+    if refused:
+        row, first = refused[0]
+        known = first.at([text for _, one in refused for text in one.refused])
+        raise EmbedlabError(f"{file}, sentence {row + 1}: {known.message}", hint=known.hint) from first
 
 
 def _chunks(stream: Iterator[str], size: int) -> Iterator[list[str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import Model, ModelSpec, resolve
+from embedlab.models.encoder_kind import is_remote
 from embedlab.models.location import pinned
 from embedlab.workflows.session import Session
 
@@ -20,7 +21,25 @@ def resolve_model(name: str, session: Session) -> Model:
     model = replace(found, members=tuple(pinned(spec, offline=session.settings.offline) for spec in found.members))
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
         session.note(f"{name}: {note}")
+    if not session.settings.offline and session.settings.endpoint_check == "on":
+        _check_endpoints(model.members, session)
     return model
+
+
+def needs_network(spec: ModelSpec) -> bool:
+    """Whether the vectors of SPEC, or of a part of it, come from a server."""
+    return any(map(needs_network, spec.parts)) or (spec.is_prefixed and is_remote(spec.kind))
+
+
+def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
+    """Record which models answer at the addresses of MEMBERS; one that is another than before is reported."""
+    for spec in members:
+        _check_endpoints(spec.parts, session)
+        if spec.is_prefixed and is_remote(spec.kind):
+            from embedlab.encoders.endpoint import check_identity
+
+            if (note := check_identity(spec.kind, spec.location)) is not None:
+                session.warn(note)
 
 
 def refuse_twice(names: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """Vectors of a server, against a real one in another process."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
@@ -18,15 +20,16 @@ from embedlab.models.catalog import resolve
 from embedlab.models.grammar import title_of
 from tests.encoders.endpoint_server import vector
 
+LONG = "a text of more characters than the server takes"
 TEXTS = ["a man plays", "", "two dogs", "a man plays"]
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     """The address of a fresh server, without waits between attempts."""
     monkeypatch.setattr("embedlab.encoders.endpoint._wait", lambda _: 0.01)
     monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
-    program = [sys.executable, str(Path(__file__).with_name("endpoint_server.py"))]
+    program = [sys.executable, str(Path(__file__).with_name("endpoint_server.py")), str(tmp_path / "model.txt")]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -87,11 +90,19 @@ def test_what_was_computed_before_a_failure_is_not_lost(server: str, cpu: Machin
         ("key", "refuses the request: status 401"),
         ("unknown", "refuses the model 'unknown': status 404"),
         ("text", "an answer that is not JSON"),
-        ("shapes", r"vectors of shape \(1, 6\) for 2 texts"),
+        ("shapes", "1 vectors for 2 texts"),
         ("infinite", "numbers that are not finite"),
+        ("nowhere", "redirects to no address"),
+        ("huge", "no vectors of numbers"),
+        ("words", "no vectors of numbers"),
+        ("deep", "an answer that is not JSON, or nested too deep"),
+        ("endless", "more than 1 MiB"),
+        ("bomb", "more than 1 MiB"),
+        ("all", "refuses the model 'all': status 400"),
     ],
 )
-def test_a_server_that_fails_is_one_line(server: str, cpu: Machine, model: str, words: str) -> None:
+def test_a_server_that_fails_is_one_line(server: str, cpu: Machine, model: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.encoders.endpoint.ANSWER_BYTES", 2**20)
     with pytest.raises(EmbedlabError, match=words) as error:
         load(f"{server}#{model}", cpu).encode(["a", "b"])
     assert "\n" not in error.value.message + error.value.hint
@@ -99,8 +110,11 @@ def test_a_server_that_fails_is_one_line(server: str, cpu: Machine, model: str, 
 
 def test_answers_that_would_give_wrong_vectors_are_refused(server: str, cpu: Machine, tmp_path: Path) -> None:
     for model, words in {
-        "order": "vectors whose indices give no order",
-        "twice": "vectors whose indices give no order",
+        "order": "vectors whose indices are not 0 to 2, each once",
+        "twice": "vectors whose indices are not 0 to 2, each once",
+        "indices": "vectors whose indices are not 0 to 2, each once",
+        "same": "vectors whose indices are not 0 to 2, each once",
+        "half": "vectors whose indices are not 0 to 2, each once",
         "busy": "status 200: .*model is busy",
         "moved": "redirects to http://localhost",
         "lengths": "gives vectors of 4 numbers, after others of 6",
@@ -162,3 +176,111 @@ def test_an_address_that_does_not_fit_is_refused(name: str, words: str) -> None:
 
 def test_tables_call_it_by_its_model() -> None:
     assert title_of("https://host/v1#BAAI/bge-small") == "BAAI/bge-small"
+
+
+@pytest.mark.parametrize("model", ["slow", "silent"])
+def test_a_server_that_never_comes_to_an_end_is_left(server: str, cpu: Machine, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.encoders.endpoint.REQUEST_S", 0.3)
+    monkeypatch.setattr("embedlab.encoders.endpoint.ATTEMPTS", 2)
+    with pytest.raises(MissingError, match=r"did not answer after 2 attempts: no whole answer within 0.3 s"):
+        load(f"{server}#{model}", cpu).encode(["a"])
+
+
+def test_answers_that_are_packed_or_count_absurdly_are_read(server: str, cpu: Machine) -> None:
+    for model in ("packed", "counted"):
+        encoder = load(f"{server}#{model}", cpu)
+        assert encoder.encode(["a", "b"]).shape == (2, 6)
+        assert len(str(encoder.facts)) < 500
+
+
+@pytest.mark.parametrize("model", ["large", "picky"])
+def test_what_is_refused_together_is_halved_and_a_text_alone_is_named(server: str, cpu: Machine, tmp_path: Path, model: str) -> None:
+    short, long = [f"text {number}" for number in range(9)], [LONG, f"another, {LONG}"]
+    encoder = load(f"{server}#{model}", cpu, tmp_path)
+    assert len(encoder.encode(short)) == 9
+    texts = [*short[:4], long[0], "new", *short[4:], long[1], "newer"]
+    with pytest.raises(EmbedlabError, match="refuses 2 texts, each alone") as error:
+        encoder.encode(texts)
+    assert all(f"{text[:45]}" in error.value.message for text in long)
+    assert "\n" not in error.value.message + error.value.hint
+    before = answered(server)
+    again = load(f"{server}#{model}", cpu, tmp_path, offline=True)  # what was computed beside them is cached, each with its text
+    expected = [vector(text) for text in texts if text not in long]
+    np.testing.assert_allclose(again.encode([text for text in texts if text not in long]), np.array(expected, np.float32))
+    assert answered(server) == before
+
+
+def test_a_prompt_and_a_length_hold_for_what_is_computed_beside_a_refused_text(server: str, cpu: Machine, tmp_path: Path) -> None:
+    name = f'{server}#large?prompt="q: "&dim=4'
+    with pytest.raises(EmbedlabError, match=rf"refuses a text alone .*'{LONG}'"):
+        load(name, cpu, tmp_path).encode(["two dogs", LONG])
+    found = load(name, cpu, tmp_path, offline=True).encode(["two dogs"])
+    np.testing.assert_allclose(found, np.array([vector("q: two dogs")[:4]], np.float32))
+
+
+def test_encode_goes_on_behind_a_refused_sentence_and_names_its_place(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("embedlab.encoders.partial_vectors.CHUNK", 3)
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    texts = [f"text {number}" for number in range(10)]
+    texts[4] = LONG
+    file = tmp_path / "sentences.txt"
+    file.write_text("\n".join(texts))
+    words = ["encode", f"{server}#large", str(file), "-o", str(tmp_path / "out.npy")]
+    assert main(words) == 1
+    said = capsys.readouterr().err
+    assert f"{file}, sentence 5: " in said
+    before = answered(server)
+    file.write_text("\n".join(texts).replace(texts[4], "short"))
+    assert main(words) == 0
+    assert answered(server)["texts"] == before["texts"] + 1 + 3  # and the three fixed sentences
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy")[4], np.array(vector("short"), np.float32))
+
+
+def scored(server: str, tmp_path: Path, model: str, *words: str) -> float:
+    """The score that `evaluate` prints of the server's model, which behaves as MODEL now."""
+    (tmp_path / "model.txt").write_text(model)
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("sentence1\tsentence2\tscore\n" + "".join(f"a b {n}\tb c {n * n}\t{n % 6}\n" for n in range(30)))
+    out = tmp_path / "answer.json"
+    with out.open("w") as file, contextlib.redirect_stdout(file):
+        assert main(["evaluate", f"{server}#swapped", "--task", str(pairs), "--json", *words]) == 0
+    score: float = json.loads(out.read_text())["rows"][0]["score"]
+    return score
+
+
+def test_another_model_behind_the_same_name_starts_anew_and_is_reported(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    first = scored(server, tmp_path, "good")
+    assert "fixed sentences" not in capsys.readouterr().err
+    before = answered(server)["texts"]
+    assert scored(server, tmp_path, "drifted") == first  # as little as another device changes: the same model
+    assert answered(server)["texts"] == before + 3
+    second = scored(server, tmp_path, "other")
+    assert second != first
+    said = capsys.readouterr().err
+    assert "its vectors of three fixed sentences have a cosine of" in said
+    assert "it counts as another model, without what was computed before" in said
+    assert scored(server, tmp_path, "other", "--offline") == second
+    before = answered(server)["texts"]
+    assert scored(server, tmp_path, "good") == first  # which comes back
+    assert "the model that answered there at an earlier time" in capsys.readouterr().err
+    assert answered(server)["texts"] == before + 3
+    scored(server, tmp_path, "longer")
+    assert "three fixed sentences have another length" in capsys.readouterr().err
+
+
+def test_the_check_is_a_setting_and_a_server_that_is_down_leaves_what_is_cached(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    first = scored(server, tmp_path, "good")
+    assert scored(server, tmp_path, "down") == first
+    assert "whether it is still the model whose vectors are cached is not known" in capsys.readouterr().err
+    monkeypatch.setenv("EMBEDLAB_ENDPOINT_CHECK", "off")
+    before = answered(server)["requests"]
+    assert scored(server, tmp_path, "other") == first
+    assert answered(server)["requests"] == before

@@ -1,0 +1,98 @@
+"""Which model answers at an address: a server may put another one behind the same name.
+
+A record in the state folder holds the vectors of three fixed sentences for each model that answered there. The first has no identity of
+its own, so that what was cached before stays valid; each later one has, and it is a part of the fingerprint.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.core.checksums import read_sealed_json, sealed_json
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.schema import build, table
+
+SENTENCES = ("A man is playing a guitar on the stage.", "The stock market fell sharply today.", "Wo ist der nächste Bahnhof?")
+LOWEST_COSINE = 0.999  # of one model with itself: its numbers differ by its batches and devices
+_REMADE = "remove it: the next use of the address starts a new one"
+
+
+@table
+class KnownModel:
+    """A model that answered at an address, and its vectors of SENTENCES."""
+
+    identity: str
+    vectors: tuple[tuple[float, ...], ...]
+
+
+@table
+class EndpointRecord:
+    """The models that answered at an address; CURRENT is the identity of the one that did so last."""
+
+    address: str
+    current: str = ""
+    known: tuple[KnownModel, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentityCheck:
+    """What a comparison with the record gave: the lowest cosine to the model that answered before, and whether that is another one now."""
+
+    cosine: float | None  # None: there was none before, or its vectors have another length
+    is_changed: bool
+    is_new: bool
+
+
+def identity_of(address: str) -> str:
+    """Return the identity of the model that answered last at ADDRESS; empty for the first one."""
+    return _read(address).current
+
+
+def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityCheck:
+    """Compare VECTORS, those of SENTENCES now, with those of the record, and write there which model answers."""
+    record = _read(address)
+    same = [one for one in record.known if (cosine := lowest_cosine(one.vectors, vectors)) is not None and cosine >= LOWEST_COSINE]
+    before = next((one for one in record.known if one.identity == record.current), None)
+    found = next((one for one in same if one is before), same[0] if same else None)
+    is_new = found is None
+    if found is None:
+        identity = hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()[:12] if record.known else ""
+        found = KnownModel(identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist()))
+        record = replace(record, known=(*record.known, found))
+    if is_new or found.identity != record.current:
+        write_atomic(_path(address), sealed_json(asdict(replace(record, current=found.identity)), indent=1))
+    return IdentityCheck(
+        cosine=None if before is None else lowest_cosine(before.vectors, vectors),
+        is_changed=before is not None and before is not found,
+        is_new=is_new,
+    )
+
+
+def lowest_cosine(first: Sequence[Sequence[float]], second: NDArray[np.float32]) -> float | None:
+    """Return the lowest cosine of a row with the same row; None where the vectors have other lengths."""
+    a, b = np.asarray(first, np.float64), second.astype(np.float64)
+    if a.shape != b.shape:
+        return None
+    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    return float(np.min(np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0)))
+
+
+def _path(address: str) -> Path:
+    return state_folder() / "endpoints" / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.json"
+
+
+def _read(address: str) -> EndpointRecord:
+    path = _path(address)
+    try:
+        values: Any = read_sealed_json(path, hint=_REMADE)
+    except FileNotFoundError:
+        return EndpointRecord(address=address)
+    except (OSError, ValueError, RecursionError) as error:
+        raise MissingError(f"{str(path)!r} is not readable: {' '.join(str(error).split())[:150]}", hint=_REMADE) from error
+    return build(EndpointRecord, values, where=str(path))
