@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.config import hidden_size
 from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.folder import Wishes
 
 WORDS = ("a", "dog", "runs", "in", "the", "park", "cat", "sleeps")
 SENTENCES = ["a dog runs", "the cat sleeps in the park, quietly", "", "x" * 300]
@@ -52,8 +54,8 @@ def build_folders(place: Path) -> dict[str, Path]:
     poolings: dict[str, Pooling] = {"bert": "mean-without-cls", "roberta": "cls", "distilbert": "mean"}
     for name, pooling in poolings.items():
         build_random_encoder(place / f"random-{name}", seed=0, hidden=16, vocabulary=WORDS, architecture=name)
-        encoder = load_transformer(str(place / f"random-{name}"), MACHINE, pooling=pooling)
-        encoder.is_normalised = name == "distilbert"
+        encoder = load_transformer(str(place / f"random-{name}"), MACHINE, wishes=Wishes(pooling=pooling))
+        encoder.usage = replace(encoder.usage, is_normalised=name == "distilbert")
         save_model(place / name, encoder, card="# A card\n")
         prompts = {"prompts": {"query": "query: "}, "default_prompt_name": None}
         if name == "roberta":  # as sentence-transformers alone would have saved it

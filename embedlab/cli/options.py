@@ -3,7 +3,8 @@
 import functools
 import inspect
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +13,7 @@ import typer
 
 from embedlab.cli.terminal import Terminal
 from embedlab.core.checksums import unverified_files
-from embedlab.core.crash_reports import ENDS
+from embedlab.core.crash_reports import ENDS, unforeseen
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank
@@ -76,7 +77,8 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
                 terminal.note(text)
             with unverified_files() as unverified, gathered_faults() as faults:
                 try:
-                    command(**arguments, terminal=terminal)
+                    with _no_end_of_file_is_a_stop():
+                        command(**arguments, terminal=terminal)
                 except BaseException as error:
                     if isinstance(error, EmbedlabError):
                         error.hint = terminal.placed(error.hint)
@@ -98,6 +100,15 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
         return with_settings
 
     return decorate
+
+
+@contextmanager
+def _no_end_of_file_is_a_stop() -> Iterator[None]:
+    """Let the end of a file that nothing expected be a bug: Typer takes any EOFError for a user who ends a question."""
+    try:
+        yield
+    except EOFError as error:
+        raise unforeseen(error) from error
 
 
 def _unverified_note(paths: Sequence[Path]) -> str:

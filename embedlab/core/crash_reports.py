@@ -1,4 +1,4 @@
-"""What nobody foresaw: two lines for the user, and a file with the traceback for whoever mends it."""
+"""What the program did not foresee: two lines for the user, and a file with the traceback for whoever mends it."""
 
 import os
 import platform
@@ -31,7 +31,7 @@ def reports_folder() -> Path:
 
 
 def unforeseen(error: BaseException) -> UnforeseenError:
-    """Return the two lines on an error that nobody foresaw, and write its report file."""
+    """Return the two lines on an unforeseen error, and write its report file."""
     what = f"{type(error).__name__}: {one_line(str(error)).strip()[:200]}".removesuffix(": ")
     try:
         path = _write(error)
@@ -58,7 +58,7 @@ def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) 
 
 def show_in_log(error: EmbedlabError) -> None:
     """Write the two lines to stderr, which is the log of a process without a terminal."""
-    with suppress(OSError):  # nobody reads it any more
+    with suppress(OSError):  # its reader has gone
         sys.stderr.write(f"embedlab: error: {one_line(error.message)}\n{f'hint: {one_line(error.hint)}' if error.hint else ''}\n")
         sys.stderr.flush()
 

@@ -117,7 +117,8 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
     if not found:
         return None
     own = _chosen_subset(path, found)
-    figures = {key: float(value) for key, value in own.items() if isinstance(value, float | int)}
+    numbers = {key: value for key, value in own.items() if isinstance(value, float | int)}
+    figures = {key: float(value) for key, value in numbers.items() if not abs(value) > _LARGEST}  # nan stays
     if "main_score" not in figures:
         raise MissingError(f"{path}: no number 'main_score'", hint=_WRITTEN)
     return StatedFigures(

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.frame_files import read_parquet
+from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.data.nli import json_object
 from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 
@@ -30,7 +30,7 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
     try:
         match path.suffix.lower():
             case ".parquet":
-                return read_parquet(path).with_row_index(PLACE, offset=1)
+                return read_foreign_parquet(path).with_row_index(PLACE, offset=1)
             case ".jsonl":
                 return _read_jsonl(path)
             case ".csv":
@@ -91,8 +91,24 @@ def refuse_rows(title: Path | str, rows: pl.DataFrame, is_wrong: pl.Expr, fault:
 def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
     """Raise for one of COLUMNS that holds neither texts nor numbers."""
     for name in columns:
-        if name in rows.columns and (rows.schema[name].is_nested() or rows.schema[name] in {pl.Binary, pl.Object}):
-            raise MissingError(f"{title}: {name} holds lists, tables or bytes, not texts or numbers", hint="give one text or number a row")
+        if name in rows.columns and (rows.schema[name].is_nested() or rows.schema[name].base_type() in {pl.Binary, pl.Object, pl.Duration}):
+            raise _other_values(title, rows, name)
+
+
+def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return ROWS with COLUMNS as text; one that holds what no text can be is refused."""
+    for name in columns:
+        try:
+            rows = rows.with_columns(pl.col(name).cast(pl.String))
+        except pl.exceptions.PolarsError as error:
+            raise _other_values(title, rows, name) from error
+    return rows
+
+
+def _other_values(title: Path | str, rows: pl.DataFrame, name: str) -> MissingError:
+    kind = rows.schema[name]
+    what = "lists, tables or bytes" if kind.is_nested() or kind in {pl.Binary, pl.Object} else f"values of the type {kind}"
+    return MissingError(f"{title}: {name} holds {what}, not texts or numbers", hint="give one text or number a row")
 
 
 def refuse_bad_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:

@@ -1,8 +1,11 @@
 """One-line errors over the untrusted files of a model folder."""
 
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from embedlab.core.errors import MissingError
 
@@ -13,11 +16,39 @@ WHOLE = "is it a whole transformers folder? copy or download it again"
 def one_line_errors(folder: Path, what: str) -> Iterator[None]:
     """Turn any exception of a library that reads WHAT in FOLDER into a one-line error."""
     try:
-        yield
+        with _without_panic_messages():
+            yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
         raise
     except BaseException as error:  # any type: tokenizers' panic is not even an Exception
         raise MissingError(f"cannot load the {what} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE) from error
+
+
+@contextmanager
+def _without_panic_messages() -> Iterator[None]:
+    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one before it can be caught."""
+    try:
+        stderr = os.dup(2)
+    except OSError:  # closed
+        yield
+        return
+    with TemporaryFile() as held:
+        is_panic = False
+        sys.stderr.flush()
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException as error:
+            is_panic = type(error).__name__ == "PanicException"
+            raise
+        finally:
+            sys.stderr.flush()
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            held.seek(0)
+            if not is_panic and (said := held.read()):
+                with suppress(OSError):  # its reader has gone
+                    os.write(2, said)
 
 
 def in_one_line(error: BaseException) -> str:

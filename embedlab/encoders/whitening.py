@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.core.array_files import read_npy
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.frame_files import read_parquet
+from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.encoders.encoder import Vectors
 
 # An axis with a smaller share of the largest variance is rounding of float32 numbers, and has no direction.
@@ -63,7 +64,7 @@ def read_vectors(path: Path) -> Vectors | None:
     if path.suffix not in {".npy", ".parquet"}:
         return None
     try:
-        found = np.load(path, allow_pickle=False) if path.suffix == ".npy" else np.array(read_parquet(path)["vector"].to_list())
+        found = read_npy(path) if path.suffix == ".npy" else np.array(read_foreign_parquet(path)["vector"].to_list())
         vectors: Vectors = np.asarray(found, np.float32)
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint="`embedlab encode` writes files of vectors") from error

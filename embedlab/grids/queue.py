@@ -285,6 +285,8 @@ class Queue:
             yield
         except sqlite3.DatabaseError as error:
             raise _as_error(error, self.path, is_read=self._is_foreign) from error
+        except UnicodeDecodeError as error:  # of a name that SQLite quotes while it complains
+            raise _damaged(self.path, "a name in it is not text") from error
 
 
 def _reading(path: Path) -> str:

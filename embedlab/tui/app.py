@@ -99,7 +99,7 @@ class Dashboard(App[None]):
 
     @property
     def crash(self) -> Exception | None:
-        """The error that nobody handled and that ended the dashboard; the command reports it, once the terminal is its own again."""
+        """The unhandled error that ended the dashboard; the command reports it, once the terminal is its own again."""
         error = self._exception
         return error.error if isinstance(error, WorkerFailed) and isinstance(error.error, Exception) else error
 

@@ -113,12 +113,12 @@ def _full(*_: object) -> None:
 
 def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def broken() -> list[str]:
-        raise TypeError("nobody foresaw this")
+        raise TypeError("not foreseen")
 
     monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", broken)
     assert main(["recipes"]) == 1
     first, second = capsys.readouterr().err.splitlines()
-    assert first == "embedlab: error: unforeseen: TypeError: nobody foresaw this"
+    assert first == "embedlab: error: unforeseen: TypeError: not foreseen"
     report = Path(second.rpartition(": ")[2])
     assert "in broken" in report.read_text()
     assert main(["recipes", "--debug"]) == 1
@@ -127,13 +127,13 @@ def test_a_bug_is_two_lines_and_a_report_that_debug_shows_too(monkeypatch: pytes
 
 def test_a_bug_of_a_detached_process_is_an_event_with_the_path_of_its_report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def broken() -> list[str]:
-        raise TypeError("nobody foresaw this")
+        raise TypeError("not foreseen")
 
     monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", broken)
     monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "events.jsonl"))
     assert main(["recipes"]) == 1
     event = json.loads((tmp_path / "events.jsonl").read_text())
-    assert "TypeError: nobody foresaw this" in str(event)
+    assert "TypeError: not foreseen" in str(event)
     assert "reports" in str(event)
 
 
@@ -144,3 +144,12 @@ def test_memory_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", large)
     assert main(["recipes"]) == 3
     assert capsys.readouterr().err.startswith("embedlab: error: not enough memory: Unable to allocate 3 TiB\nhint: ")
+
+
+def test_the_end_of_a_file_is_no_interruption(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def short() -> list[str]:
+        raise EOFError("no data left in file")
+
+    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", short)
+    assert main(["recipes"]) == 1
+    assert capsys.readouterr().err.startswith("embedlab: error: unforeseen: EOFError: no data left in file\nhint: ")

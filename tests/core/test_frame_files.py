@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from embedlab.core.frame_files import join_parquet, read_csv, read_parquet
+from embedlab.core.frame_files import join_parquet, read_csv, read_foreign_parquet, read_parquet
 from embedlab.core.paths import PACKAGE
 from embedlab.data.source import Source
 from embedlab.runs.store import RunFolder, find_runs
@@ -118,3 +118,37 @@ def test_runs_in_a_folder_with_brackets_are_found(tmp_path: Path) -> None:
     run = RunFolder.of(tmp_path / "runs[1]*?", "mine", 1)
     run.path.mkdir(parents=True)
     assert find_runs(tmp_path / "runs[1]*?") == [run]
+
+
+def test_a_parquet_file_that_aborts_its_reader_ends_no_process(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.parquet"
+    file.write_bytes(Path(__file__).with_name("aborts_its_reader.parquet").read_bytes())
+    with pytest.raises(pl.exceptions.PolarsError):  # an abort of polars 2.1, at least an error of any other
+        read_foreign_parquet(file)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("code", [-6, -9, 1])
+def test_a_file_that_breaks_its_reader_down_is_an_error(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "mine.parquet"
+    pl.DataFrame(PAIRS).write_parquet(file)
+    monkeypatch.setattr("embedlab.core.frame_files.run_module", lambda *_: code)
+    with pytest.raises(pl.exceptions.ComputeError, match="its reader breaks down"):
+        read_foreign_parquet(file)
+
+
+def test_another_process_reads_a_foreign_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, started = tmp_path / "mine.parquet", []
+    monkeypatch.setattr("embedlab.core.frame_files.run_module", lambda *words: started.append(words) or 0)
+    for rows in (PAIRS, PAIRS, {**PAIRS, "sentence2": ["other"] * 4}, PAIRS):
+        pl.DataFrame(rows).write_parquet(file)
+        assert read_foreign_parquet(file).to_dict(as_series=False) == rows
+    assert len(started) == 2  # two contents
+
+
+def test_the_process_that_reads_first_runs_no_code_of_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pl.DataFrame(PAIRS).write_parquet(tmp_path / "mine.parquet")
+    (tmp_path / "random.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert len(read_foreign_parquet(Path("mine.parquet"))) == 4
+    assert not Path("ran").exists()

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 
 import embedlab
 from embedlab.cli.app import app
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.mteb_files import read_figures
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
 from embedlab.models.catalog import resolve
@@ -189,3 +190,13 @@ def test_two_models_are_compared_with_intervals_pairs_and_figures(tmp_path: Path
     assert alone.frame["score"].to_list() == [50.0]
     with pytest.raises(UsageError, match="only figures of whole datasets are known"):
         embedlab.compare(["mteb:c"], tasks=["mine.tsv"])
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 1e308])
+def test_a_number_beyond_all_floats_is_refused(tmp_path: Path, value: float) -> None:
+    path = result(tmp_path / "mine", 0.5)
+    path.write_text(path.read_text().replace('"main_score": 0.5', f'"main_score": {value}'))
+    with pytest.raises(MissingError, match="no number 'main_score'"):
+        read_figures(path)
+    with pytest.raises(MissingError, match="not a number"):
+        scored(predictions(tmp_path / "other", [0.1, 0.2, value, 0.4, 0.5]))

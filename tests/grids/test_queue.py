@@ -167,6 +167,18 @@ def test_a_damaged_file_is_refused_with_the_way_out(path: Path) -> None:
     assert "remove it" in caught.value.hint
 
 
+def test_a_name_that_is_no_text_is_damage(path: Path) -> None:
+    with Queue(path) as queue:
+        queue.claim("me")
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"CREATE TABLE cells", b"CREATE TAB\xffE cells"))
+    for file in path.parent.glob("queue.sqlite-*"):
+        file.unlink()
+    with pytest.raises(MissingError, match="is damaged: a name in it is not text") as caught:
+        Queue(path)
+    assert "remove it" in caught.value.hint
+
+
 def test_other_trouble_names_the_file(path: Path) -> None:
     with Queue(path) as queue:
         queue._connection.execute("DROP TABLE cells")

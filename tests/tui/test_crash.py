@@ -11,7 +11,7 @@ from embedlab.tui.app import Dashboard
 
 
 def broken() -> None:
-    raise TypeError("nobody foresaw this")
+    raise TypeError("not foreseen")
 
 
 @pytest.mark.parametrize("is_in_thread", [False, True])

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.row_file import PLACE, read_rows, refuse_nested
+from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_nested
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
@@ -67,7 +67,7 @@ def _read(path: Path) -> pl.DataFrame:
         raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(columns)}", hint=_FORMAT)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
-    return table.with_columns(pl.col(name).cast(pl.String).fill_null("") for name in SENTENCES)
+    return as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
 
 
 def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
@@ -91,7 +91,8 @@ def _is_of_numbers(values: pl.Series) -> bool:
 
 def _numbers(values: pl.Series) -> pl.Series:
     """VALUES as numbers, null where they are none."""
-    return (values.str.strip_chars() if values.dtype == pl.String else values).cast(pl.Float64, strict=False)
+    texts = values.cast(pl.String) if values.dtype.base_type() in {pl.Categorical, pl.Enum} else values
+    return (texts.str.strip_chars() if texts.dtype == pl.String else texts).cast(pl.Float64, strict=False)
 
 
 ENCODER = EncoderKind(open=open_scores, locate=_locate, backend="file", is_cached=False, has_vectors=False)

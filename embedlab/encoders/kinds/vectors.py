@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.core.array_files import read_npy
 from embedlab.core.errors import MissingError
-from embedlab.core.frame_files import read_parquet
+from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.data.text_file import read_text
 from embedlab.encoders.encoder import Vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
@@ -66,7 +67,7 @@ def _read_npy(path: Path) -> tuple[list[str], Vectors]:
     if not text.is_file():
         raise MissingError(f"no file {str(text)!r} with the sentences of {path.name!r}", hint=_FORMAT)
     try:
-        vectors = np.load(path, allow_pickle=False)
+        vectors = read_npy(path)
         return read_text(text).replace("\r\n", "\n").removesuffix("\n").split("\n"), _as_float32(vectors)
     except (OSError, ValueError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
@@ -74,7 +75,7 @@ def _read_npy(path: Path) -> tuple[list[str], Vectors]:
 
 def _read_parquet(path: Path) -> tuple[list[str], Vectors]:
     try:
-        table = read_parquet(path)
+        table = read_foreign_parquet(path)
         sentences: Any = table["sentence"].cast(pl.String).to_list()
         return sentences, _as_float32(np.array(table["vector"].to_list(), np.float64))
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:

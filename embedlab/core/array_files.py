@@ -1,0 +1,32 @@
+"""Read arrays of numbers from .npy files that other programs wrote: what the header states must be in the file."""
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_KINDS = "biufc"  # booleans, whole, real and complex numbers
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Return the numbers of the .npy file at PATH; a file that does not hold those that its header states is a ValueError."""
+    with path.open("rb") as file:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # numpy reads a damaged header as one of Python 2
+                shape, is_fortran, dtype = _HEADERS[npy.read_magic(file)](file)
+        except OSError:
+            raise
+        except Exception as error:  # numpy evaluates the header as Python, and a damaged one can be any kind of error
+            raise ValueError("not an array of numbers, or a damaged one") from error
+        if dtype.kind not in _KINDS or dtype.hasobject or any(length < 0 for length in shape):
+            raise ValueError(f"an array of {dtype} of shape {shape}, not of numbers")
+        count = math.prod(shape)
+        there = path.stat().st_size - file.tell()
+        if count * dtype.itemsize > there:
+            raise ValueError(f"its header states {count} numbers, and the file holds {there // dtype.itemsize}")
+        return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")
