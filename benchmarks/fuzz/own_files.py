@@ -2,10 +2,12 @@
 
     python benchmarks/fuzz/own_files.py [--cases 8000] [--seed 21] [--write]
 
-Pairs are scored by word overlap and correlated as `evaluate dice --task FILE` does, sentences are read as `encode` reads them, the
-others as training reads them. Parquet files are damaged in their bytes, or written with columns of other types.
+Pairs are scored by word overlap and correlated as `evaluate dice --task FILE` does, sentences are read as `encode` reads them, what other
+programs computed (scores, vectors, items, files of mteb) as models of a comparison, the others as training reads them. Parquet files
+are damaged in their bytes, or written with columns of other types.
 """
 
+import datetime
 import io
 import json
 import random
@@ -13,10 +15,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import numpy as np
 import polars as pl
 from campaign import Case, arguments, generator, report, timed
 from mutations import MUTATIONS, VALUES
@@ -24,13 +28,20 @@ from mutations import MUTATIONS, VALUES
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import pair_table
 from embedlab.data.dataset import COLUMNS, DatasetKind
+from embedlab.data.mteb_files import read_figures, read_predictions
 from embedlab.data.own_file import open_own_file
 from embedlab.data.sentence_file import sentences
+from embedlab.encoders.kinds.items import read_items
+from embedlab.encoders.kinds.scores import open_scores
+from embedlab.encoders.kinds.vectors import open_vectors
 from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.whitening import read_vectors
 
 ROWS = 12
 _WORDS = ("a cat sleeps", "the dog runs", 'she said "no"', "it rains, again", "ein Über-Satz", "two men play", "𝛼 and β", "x")
 _PAIRS = ("sentence1", "sentence2", "score", "source")
+_ITEMS = ("dataset", "item", "prediction")
+_VECTORS = ("sentence", "vector")
 _TRIPLETS = ("sent0", "sent1", "hard_neg")
 
 
@@ -50,7 +61,9 @@ class Target:
 
 def rows(names: Sequence[str], rng: random.Random) -> list[dict[str, object]]:
     """Rows of sentences; a score from 0 to 5."""
-    return [{name: f"{number % 6}" if name == "score" else rng.choice(_WORDS) for name in names} for number in range(ROWS)]
+    numbered = {"score": lambda number: f"{number % 6}", "item": lambda number: number, "vector": lambda number: [float(number), 1.0]}
+    numbered["sentence"] = lambda number: f"{rng.choice(_WORDS)} {number}"
+    return [{name: numbered[name](number) if name in numbered else rng.choice(_WORDS) for name in names} for number in range(ROWS)]
 
 
 def tsv(names: Sequence[str]) -> Callable[[random.Random], bytes]:
@@ -88,6 +101,12 @@ def parquet(names: Sequence[str]) -> Callable[[random.Random], bytes]:
         ["\0"] * ROWS,
         [""] * ROWS,
         [10**18] * ROWS,
+        [datetime.timedelta(1)] * ROWS,
+        [datetime.date(2020, 2, 29)] * ROWS,
+        [Decimal("1.5")] * ROWS,
+        [[float(number), 1.0] for number in range(ROWS)],
+        [[None, 1.0]] * ROWS,
+        [[1.0] * (number % 2 + 1) for number in range(ROWS)],
     )
 
     def make(rng: random.Random) -> bytes:
@@ -118,6 +137,46 @@ def lines(rng: random.Random) -> bytes:
 def definitions(rng: random.Random) -> bytes:
     """A word, a tab and its definition on each line."""
     return "".join(f"word{number}\t{rng.choice(_WORDS)}\n" for number in range(ROWS)).encode()
+
+
+def npy(rng: random.Random) -> bytes:
+    """An array of one vector a sentence."""
+    target = io.BytesIO()
+    np.save(target, np.array([[number, rng.random()] for number in range(ROWS)], rng.choice(("<f4", "<f8", ">f2", "<i4"))))
+    return target.getvalue()
+
+
+def mteb_predictions(rng: random.Random) -> bytes:
+    """What mteb predicts of one task."""
+    values = {"cosine_scores": [rng.random() for _ in range(ROWS)]}
+    return json.dumps({"mteb_model_meta": {"model_name": "a/b", "revision": "0" * 40}, "default": {"test": values}}).encode()
+
+
+def mteb_results(rng: random.Random) -> bytes:
+    """What mteb states of one task."""
+    own = {"main_score": rng.random(), "cosine_spearman": rng.random(), "hf_subset": "default"}
+    return json.dumps({"task_name": "STS16", "dataset_revision": "0" * 40, "mteb_version": "2.26.24", "scores": {"test": [own]}}).encode()
+
+
+def score_by(path: Path) -> None:
+    """What `compare scores:FILE` reads."""
+    found = open_scores(str(path)).score([*_WORDS], [*_WORDS])
+    assert found.dtype == np.float32
+
+
+def vectors(path: Path) -> None:
+    """What `compare vectors:FILE` reads."""
+    path.with_suffix(".txt").write_text("".join(f"sentence {number}\n" for number in range(ROWS)))
+    found = open_vectors(str(path))
+    assert found.dim
+    read_vectors(path)
+
+
+def predictions(path: Path) -> None:
+    """What `compare mteb:FILE` reads of similarities."""
+    named = path.rename(path.with_name("STS16_predictions.json"))
+    found = read_predictions(named, "test")
+    assert found is None or np.isfinite(np.array(found.values, np.float64)).all()
 
 
 def score(path: Path) -> None:
@@ -164,6 +223,11 @@ def targets() -> list[Target]:
     }
     found = [Target(name=f"pairs {kind}", make=make(_PAIRS), read=score) for kind, make in makers.items()]
     found += [Target(name=f"sentences {kind}", make=make(("sentence", "id")), read=encode) for kind, make in makers.items()]
+    found += [Target(name=f"scores {kind}", make=make(_PAIRS[:3]), read=score_by) for kind, make in makers.items()]
+    found += [Target(name=f"items {kind}", make=make(_ITEMS), read=lambda path: read_items(str(path))) for kind, make in makers.items()]
+    found += [Target(name="vectors npy", make=npy, read=vectors), Target(name="vectors parquet", make=parquet(_VECTORS), read=vectors)]
+    found += [Target(name="predictions json", make=mteb_predictions, read=predictions)]
+    found += [Target(name="figures json", make=mteb_results, read=read_figures)]
     found += [Target(name="sentences txt", make=lines, read=encode)]
     found += [Target(name="training sentences txt", make=lines, read=read_as("sentences"))]
     found += [Target(name="definitions tsv", make=definitions, read=read_as("definitions"))]
