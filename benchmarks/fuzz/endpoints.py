@@ -88,7 +88,7 @@ def serve(listening: socket.socket, answer: bytes, *, waits: bool, ended: Event)
                 continue
 
 
-def ask(answer: bytes, *, waits: bool) -> None:
+def request(answer: bytes, *, waits: bool) -> None:
     """What a model of the server reads."""
     ended = Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -111,7 +111,7 @@ def case(number: int, seed: int) -> Case:
 
     def run() -> None:
         with patch.multiple(endpoint, **LIMITS), patch.object(endpoint, "_wait", lambda _: 0.0):
-            ask(TARGETS[target](rng), waits=waits)
+            request(TARGETS[target](rng), waits=waits)
 
     return Case(target=target, mutation="waits in the middle" if waits else "sent at once", run=run)
 

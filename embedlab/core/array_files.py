@@ -1,6 +1,7 @@
 """Read arrays of numbers from .npy files that other programs wrote: what the header states must be in the file."""
 
 import math
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def read_npy(path: Path) -> NDArray[Any]:
         if dtype.kind not in _KINDS or dtype.hasobject or any(length < 0 for length in shape):
             raise ValueError(f"an array of {dtype} of shape {shape}, not of numbers")
         count = math.prod(shape)
-        there = path.stat().st_size - file.tell()
+        there = path.stat().st_size - file.seek(0, os.SEEK_CUR)
         if count * dtype.itemsize > there:
             raise ValueError(f"its header states {count} numbers, and the file holds {there // dtype.itemsize}")
         return np.fromfile(file, dtype, count).reshape(shape, order="F" if is_fortran else "C")

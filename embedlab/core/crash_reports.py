@@ -50,7 +50,7 @@ def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) 
             known = error
         except ENDS:
             raise
-        except BaseException as error:  # a panic of Rust is no Exception
+        except BaseException as error:  # a panic of Rust is not an Exception
             known = unforeseen(error)
         show(known)
         return known.exit_code

@@ -41,7 +41,7 @@ _TOO_LARGE = {400, 413, 422}  # how servers refuse texts that are too many or to
 
 @dataclass(frozen=True, kw_only=True)
 class _Answer:
-    """What a server answered: its status, where it redirects or when to ask again, and the body."""
+    """What a server answered: its status, where it redirects, when to try again, and the body."""
 
     status: int
     location: str | None

@@ -14,7 +14,7 @@ LENGTH = 50  # characters of each that it shows
 
 
 class RefusedTextsError(EmbedlabError):
-    """Some texts have no vector; those of the others are here, so that they can be cached before this is raised again.
+    """Some texts have no vector; this holds those of the others, so that they can be cached before this is raised again.
 
     PLACES are those of the refused texts among all that were to be encoded, VECTORS the rows of the others in their order.
     """

@@ -146,7 +146,7 @@ def test_memory_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch, ca
     assert capsys.readouterr().err.startswith("embedlab: error: not enough memory: Unable to allocate 3 TiB\nhint: ")
 
 
-def test_the_end_of_a_file_is_no_interruption(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_end_of_a_file_is_not_an_interruption(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def short() -> list[str]:
         raise EOFError("no data left in file")
 

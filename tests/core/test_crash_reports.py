@@ -43,7 +43,7 @@ def test_what_was_foreseen_writes_no_report() -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(0)])
-def test_what_ends_a_program_on_purpose_is_no_bug(error: BaseException) -> None:
+def test_what_ends_a_program_on_purpose_is_not_a_bug(error: BaseException) -> None:
     with pytest.raises(type(error)):
         run_guarded(lambda: _raise(error), lambda _: None)
     assert not reports_folder().exists()

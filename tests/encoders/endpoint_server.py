@@ -4,7 +4,7 @@
 
 prints its port. `good` answers; `flaky` first answers 429, then 500, then drops the connection; `down` always answers 503; `key` wants the
 key "s3cret"; `shapes`, `text`, `infinite`, `order`, `twice` and `lengths` answer with something else, `busy` with an error of status 200,
-`moved` with another address, `nowhere` with none; `large` refuses more than two texts with 413 and a text of more than 45 characters alone,
+`moved` with another address, `lost` with none; `large` refuses more than two texts with 413 and a text of more than 45 characters alone,
 `picky` the same with 400, `all` every text; `endless`, `slow`, `silent`, `bomb`, `deep`, `huge` and `counted` answer too much or too late;
 `other`, `longer` and `drifted` have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
 GET returns how many texts and requests were answered.
@@ -84,7 +84,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._answer(200, None if model == "text" else {"error": {"message": "model is busy"}})
         if model == "moved":
             return self._answer(307, {}, {"Location": f"http://localhost:{self.server.server_port}/v1/embeddings"})
-        if model == "nowhere":
+        if model == "lost":
             return self._answer(302, {})
         if model in {"large", "picky", "all"} and (model == "all" or len(texts) > 2 or any(len(text) > 45 for text in texts)):
             return self._answer(413 if model == "large" else 400, {"error": "too long"})

@@ -92,7 +92,7 @@ def test_what_was_computed_before_a_failure_is_not_lost(server: str, cpu: Machin
         ("text", "an answer that is not JSON"),
         ("shapes", "1 vectors for 2 texts"),
         ("infinite", "numbers that are not finite"),
-        ("nowhere", "redirects to no address"),
+        ("lost", "redirects to no address"),
         ("huge", "no vectors of numbers"),
         ("words", "no vectors of numbers"),
         ("deep", "an answer that is not JSON, or nested too deep"),

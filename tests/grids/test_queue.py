@@ -167,7 +167,7 @@ def test_a_damaged_file_is_refused_with_the_way_out(path: Path) -> None:
     assert "remove it" in caught.value.hint
 
 
-def test_a_name_that_is_no_text_is_damage(path: Path) -> None:
+def test_a_name_that_is_not_text_is_damage(path: Path) -> None:
     with Queue(path) as queue:
         queue.claim("me")
     content = path.read_bytes()
