@@ -27,6 +27,7 @@ from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate, By
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.marks import data_marks
@@ -80,7 +81,9 @@ class StoredPairs(ScoredPairs):
 
     def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
         """Return the text that each slice and average shares with the member's training text."""
-        return dict(self.stored[member].overlaps.get(by, {}))
+        # Fifths are those of all splits of STS-B; files of before name them as those of the test split.
+        stored = self.stored[member].overlaps.get(by, {})
+        return {key.replace("sts-benchmark/fifth", f"sts-benchmark{ALL_SPLITS}/fifth"): found for key, found in stored.items()}
 
     def description(self, member: str) -> Evaluation:
         """Return the evaluation of one member without scores."""
@@ -154,9 +157,9 @@ def score_all(models: Sequence[str], settings: Settings, datasets: Sequence[str]
     from embedlab.workflows.notebook import NotebookSession
     from embedlab.workflows.scoring import score
 
-    scored, is_whole = score(models, NotebookSession(settings=settings), datasets=datasets, fifths=datasets is not None)
+    scored, is_whole = score(models, NotebookSession(settings=settings), datasets=datasets, all_splits=datasets is not None)
     assert is_whole, "a dataset is missing"
-    return scored
+    return replace(scored, table=joined_splits(scored.table))
 
 
 @lru_cache(maxsize=4)
@@ -169,7 +172,7 @@ def stored_table(path: Path) -> StoredTable:
 def bare_pairs(settings: Settings, *, fifths: bool) -> ScoredPairs:
     """Return the pairs of the seven test splits, or of all splits of STS-B, without models."""
     source = replace(Source.from_settings(settings), allow_partial=True)
-    parts, missing = open_parts(source, ["sts-benchmark"] if fifths else STS_DATASETS, fifths=fifths)
+    parts, missing = open_parts(source, ["sts-benchmark"] if fifths else STS_DATASETS, all_splits=fifths)
     assert not missing, missing
     states = tuple(part.state for part in parts)
     return ScoredPairs(table=pair_table(parts), models=(), places={}, facts={}, states=states, training_text={})
@@ -187,7 +190,7 @@ def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: By) 
     columns = {member: scores.select("pair_key", similarity=member) for member in members if member != "dice"}
     stored = facts.members[FIFTHS if by == "dice" else SUITE]
     return StoredPairs(
-        table=with_scores(bare.table, columns),
+        table=with_scores(joined_splits(bare.table), columns),
         models=chosen,
         places={},
         facts={member: stored[member].facts for member in members},

@@ -105,7 +105,7 @@ def make_world(folder: Path) -> World:
     train_run(recipe, SAMPLE, MACHINE, run, 1, dev_score=lambda _: 1.0, cache=folder / "cache", keeps_checkpoints=True)
     settings = Settings(sample=True, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
-    parts, _ = open_parts(SAMPLE, STS_DATASETS, fifths=False)
+    parts, _ = open_parts(SAMPLE, STS_DATASETS, all_splits=False)
     scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
     scored_pairs.evaluate_pairs(scored, run.id).save(run.evaluations)
     return World(folder=folder, run=run, recipe=recipe, settings=settings)

@@ -110,6 +110,7 @@ class Comparison:
     slices: tuple[ComparedSlice, ...]
     test: PairTest = "dyadic"
     margin: float | None = None  # of the test of equivalence, in units of the scores
+    common: bool = False  # on the pairs that all models score
     notes: tuple[str, ...] = ()  # remarks on the whole comparison
 
 
@@ -124,14 +125,15 @@ def compare_models(
     margin: float | None = None,
     task: str = "sts",
     averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
+    common: bool = False,
     progress: Callable[[int, int], None] | None = None,
     preview: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Compare MODELS, columns of TABLE, on each of its slices against REFERENCE (default: the first).
 
     Every model sees the same pairs, so differences are paired. AVERAGES over datasets, which TASK reports, count sentences that
-    recur in several of them. Pairs that some member did not score are left out, with a note. By Dice, a dataset's fifths are cut
-    within it, or over its train, dev and test splits where all three are in the table.
+    recur in several of them. A model that does not score every pair of a slice has no number there, with a note; with COMMON all
+    models are compared on the pairs that all of them score. By Dice, a dataset's fifths are cut within it.
 
     TEST selects the test behind p; intervals are always those of dependent pairs. `williams` and `steiger` are for models of one
     member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
@@ -140,8 +142,12 @@ def compare_models(
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
     _check_test(models, aggregate, test)
-    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, test=test, task=task, averages=averages, progress=progress)
-    empty = Comparison(by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin)
+    evidence = pair_evidence(
+        table, models, by=by, aggregate=aggregate, test=test, task=task, averages=averages, common=common, progress=progress
+    )
+    empty = Comparison(
+        by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
+    )
     show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
     found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
     return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)))

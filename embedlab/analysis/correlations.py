@@ -43,8 +43,14 @@ def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Co
     return float(combine(each, groups, aggregate))
 
 
+def unscored(pairs: pl.DataFrame, column: str) -> str:
+    """Return of how many PAIRS the COLUMN has a score; empty if it scores all of them."""
+    count = int(pairs[column].fill_nan(None).count())
+    return f"{count} of {pairs.height} pairs scored" if count < pairs.height else ""
+
+
 def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str:
-    """Return why `correlate` gives nan for these pairs; empty if it gives a number."""
+    """Return why `correlate` gives nan for these pairs, all of which COLUMN scores; empty if it gives a number."""
     groups = correlated_groups(pairs, aggregate)
     if not groups:
         return "its pairs name no source"
@@ -53,8 +59,8 @@ def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str
         where = "" if aggregate == "all" else f" in source '{pairs['source'][int(rows[0])]}'"
         if len(rows) < 2:
             return f"a correlation needs two pairs, and it has {len(rows)}{where}"
-        if gold.null_count() or values.null_count() or values.cast(pl.Float64).is_nan().any():
-            return f"a pair has no score{where}"
+        if gold.null_count():
+            return f"a pair has no gold score{where}"
         if gold.n_unique() == 1:
             return f"all gold scores are {gold[0]:g}{where}"
         if values.n_unique() == 1:

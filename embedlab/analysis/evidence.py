@@ -25,6 +25,7 @@ from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import Slice, slices
 from embedlab.choices import Aggregate, By, Correlation
+from embedlab.core.note import Note
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
@@ -86,11 +87,16 @@ def pair_evidence(
     test: PairTest = "dyadic",
     task: str = "sts",
     averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
+    common: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Evidence]:
-    """Return the evidence of the pairs of TABLE, which TASK evaluates, on MODELS, slice by slice, with the AVERAGES of datasets."""
+    """Return the evidence of the pairs of TABLE, which TASK evaluates, on MODELS, slice by slice, with the AVERAGES of datasets.
+
+    A member that does not score every pair of a slice has no score there, and the others keep theirs on all pairs; with COMMON all
+    have theirs on the pairs that all of them score.
+    """
     numbered, columns = table.with_columns(sentence_numbers(table)), member_columns(models)
-    parts, evidence = slices(numbered, by), []
+    parts, evidence = slices(numbered, by, common=columns if common else ()), []
     for done, part in enumerate(parts):
         evidence.append(_of_pairs(task, part, columns, aggregate, test))
         if progress:
@@ -202,29 +208,30 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
 
 
 def _of_pairs(task: str, part: Slice, columns: Sequence[str], aggregate: Aggregate, test: PairTest) -> Evidence:
-    """Return the evidence of the pairs that all members score; a member that scores none of them has no score, and costs no pair."""
-    whole, members = part.pairs.with_columns(pl.col(columns).fill_nan(None)), len(columns)
-    there = [number for number, column in enumerate(columns) if whole[column].count()] or list(range(members))
+    """Return the evidence of the pairs with a gold score; a member that does not score each of them has no score, and costs no pair."""
+    pairs, members = part.pairs.with_columns(pl.col(columns).fill_nan(None)).drop_nulls("gold"), len(columns)
+    there = [number for number, column in enumerate(columns) if not pairs[column].null_count()]
     own = [columns[number] for number in there]
-    pairs = whole.drop_nulls(["gold", *own])
-    points, rows = pair_rows(pairs, own, aggregate)
+    points, rows = pair_rows(pairs, own, aggregate) if own else (np.zeros(0), None)
     gold, scores = pairs["gold"].to_numpy(), pairs.select(own).to_numpy().T
     return Evidence(
         key=part.key,
         title=part.title,
         task=task,
         pairs=pairs.height,
-        notes=(*part.notes, *_notes(whole, pairs, own, aggregate)),
+        notes=(*part.notes, *_notes(part.pairs, pairs, columns, aggregate)),
         points=_spread(points, there, members),
         rows=rows and SliceRows(contributions=_spread(rows.contributions, there, members), texts=rows.texts, groups=rows.groups),
-        closed_p={} if test == "dyadic" else {test: _placed(dependent_correlations(gold, scores, test), there, members)},
+        closed_p={} if test == "dyadic" or not own else {test: _placed(dependent_correlations(gold, scores, test), there, members)},
     )
 
 
 def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> Iterator[str]:
     if after.height < before.height:
-        missing = [column for column in columns if before[column].null_count()]
-        yield f"{before.height - after.height} of {before.height} pairs left out, not scored by {', '.join(missing) or 'people'}"
+        yield f"{before.height - after.height} of {before.height} pairs left out, not scored by people"
+    counts = {column: after[column].count() for column in columns}
+    for count in sorted({count for count in counts.values() if count < after.height}):
+        yield Note(f"no number of {', '.join(name for name in columns if counts[name] == count)}: {count} of {after.height} pairs scored")
     if after.height and aggregate != "all" and after["source"].null_count():
         yield f"no {aggregate}: its pairs name no source"
 

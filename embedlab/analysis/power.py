@@ -35,14 +35,21 @@ class Detectable:
 
 
 def detectable(
-    table: pl.DataFrame, first: ModelColumns, second: ModelColumns, *, detect: float | None = None, seeds: int | None = None
+    table: pl.DataFrame,
+    first: ModelColumns,
+    second: ModelColumns,
+    *,
+    detect: float | None = None,
+    seeds: int | None = None,
+    common: bool = False,
 ) -> list[Detectable]:
     """Return the detectable differences of two models on each dataset of TABLE, and on their usual averages.
 
-    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe.
+    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe. With COMMON
+    the pairs count that both score.
     """
     found = []
-    for one in pair_evidence(table, [first, second]):
+    for one in pair_evidence(table, [first, second], common=common):
         weighed = Weighed(one, [first, second])
         pair = (first.name, second.name)
         uncertainty, spreads = weighed.of_pair[pair], weighed.spreads.get(pair, [])

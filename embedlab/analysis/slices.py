@@ -1,7 +1,7 @@
 """Subsets of pairs that are evaluated separately: each dataset, each source, each fifth of word overlap."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,8 @@ from embedlab.choices import By
 from embedlab.core.note import Note
 
 FIFTHS = 5
+_COMMON = "?common"  # whether a pair is one of those that all members score; no model has this name
+ALL_SPLITS = " (all splits)"  # after the name of a dataset whose train, dev and test pairs are one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +35,45 @@ class Fifths:
     ties: tuple[int, ...]  # pairs that share the value a cut runs through; 0 when the cut separates two values
 
 
-def slices(table: pl.DataFrame, by: By) -> list[Slice]:
-    """The slices of a pair table, in the table's order."""
+def slices(table: pl.DataFrame, by: By, *, common: Sequence[str] = ()) -> list[Slice]:
+    """The slices of a pair table, in the table's order; of members COMMON the pairs alone that all of them score, counted in titles.
+
+    A member that scores no pair of a dataset costs the others none there. Fifths are those of all pairs, whatever is scored.
+    """
+    if not common:
+        return _cut(table, by)
+    return [_of_common(part) for part in _cut(table.with_columns(_has_all(common).alias(_COMMON)), by)]
+
+
+def joined_splits(table: pl.DataFrame) -> pl.DataFrame:
+    """TABLE with each dataset whose three splits are all there as one, train, dev, test: the pairs and the order of published fifths."""
+    parts = {pairs["dataset"][0]: pairs for pairs in table.partition_by("dataset", maintain_order=True)}
+    for name in list(parts):
+        splits = [f"{name}:train", f"{name}:dev", name]
+        if all(split in parts for split in splits):
+            parts[name] = pl.concat(parts.pop(split) for split in splits).with_columns(dataset=pl.lit(f"{name}{ALL_SPLITS}"))
+    return pl.concat(parts.values()) if parts else table
+
+
+def _has_all(members: Sequence[str]) -> pl.Expr:
+    """Whether a pair has a score of each member that scores any pair of its dataset."""
+    scored = [pl.col(name).is_not_null() & pl.col(name).is_not_nan() for name in dict.fromkeys(members)]
+    return pl.all_horizontal(one | ~one.any().over("dataset") for one in scored)
+
+
+def _of_common(part: Slice) -> Slice:
+    pairs = part.pairs.filter(_COMMON).drop(_COMMON)
+    counted = f", {pairs.height} of {part.pairs.height}" if pairs.height < part.pairs.height else ""
+    return replace(part, title=f"{part.title}{counted}", pairs=pairs)
+
+
+def _cut(table: pl.DataFrame, by: By) -> list[Slice]:
+    parts = [(pairs["dataset"][0], pairs) for pairs in table.partition_by("dataset", maintain_order=True)]
     if by == "dice":
-        return [part for name, pairs in _whole_datasets(table) for part in _by_fifth(name, pairs)]
+        return [part for name, pairs in parts for part in _by_fifth(name, pairs)]
     if by == "source":
         return [_by_source(pairs) for pairs in table.partition_by("dataset", "source", maintain_order=True)]
-    return [Slice(key=name, title=name, pairs=pairs) for name, pairs in _by_dataset(table)]
+    return [Slice(key=name, title=name, pairs=pairs) for name, pairs in parts]
 
 
 def dice_fifths(values: ArrayLike) -> Fifths:
@@ -58,26 +92,11 @@ def dice_fifths(values: ArrayLike) -> Fifths:
     return Fifths(fifth=fifth, sizes=tuple(sizes), cuts=tuple(above.tolist()), ties=tuple(ties))
 
 
-def _by_dataset(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    for pairs in table.partition_by("dataset", maintain_order=True):
-        yield pairs["dataset"][0], pairs
-
-
 def _by_source(pairs: pl.DataFrame) -> Slice:
     dataset, source = pairs["dataset"][0], pairs["source"][0]
     if source is None:
         return Slice(key=dataset, title=dataset, pairs=pairs, notes=("its pairs name no source",))
     return Slice(key=f"{dataset}/{source}", title=f"{dataset} {source}", pairs=pairs)
-
-
-def _whole_datasets(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each dataset; one whose three splits are all there is taken whole, as train, dev, test: the order of the published fifths."""
-    parts = dict(_by_dataset(table))
-    for name in list(parts):
-        splits = [f"{name}:train", f"{name}:dev", name]
-        if all(split in parts for split in splits):
-            parts[name] = pl.concat(parts.pop(split) for split in splits)
-    yield from parts.items()
 
 
 def _by_fifth(name: str, pairs: pl.DataFrame) -> Iterator[Slice]:
@@ -86,8 +105,7 @@ def _by_fifth(name: str, pairs: pl.DataFrame) -> Iterator[Slice]:
         part = pairs.filter(fifths.fifth == number)
         if part.height:
             dice = part["dice"].to_numpy()
-            whole = " (all splits)" if pairs["dataset"].n_unique() > 1 else ""
-            title = f"{name}{whole} fifth {number} (Dice {dice.min():.2f}–{dice.max():.2f})"
+            title = f"{name} fifth {number} (Dice {dice.min():.2f}–{dice.max():.2f})"
             yield Slice(key=f"{name}/fifth-{number}", title=title, pairs=part, notes=_tie_notes(fifths, number))
 
 

@@ -38,7 +38,7 @@ PairDatasets = Annotated[
         "--dataset", metavar="NAME", help="Only this dataset, your own file, or hub:OWNER/NAME.", autocompletion=completion.datasets
     ),
 ]
-SlicesBy = Annotated[By, typer.Option("--by", help="How pairs are grouped into scores.")]
+SlicesBy = Annotated[By, typer.Option("--by", help="How pairs are grouped into scores; dice: fifths of each dataset by word overlap.")]
 SourcesAs = Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")]
 OnlyAggregate = Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")]
 ShownMetric = Annotated[Correlation, typer.Option("--metric", help="The correlation to show.")]
@@ -49,6 +49,10 @@ Margin = Annotated[
     typer.Option("--equivalent", metavar="MARGIN", help="Also test whether models are equal within MARGIN points; = marks those."),
 ]
 Published = Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")]
+CommonPairs = Annotated[
+    bool,
+    typer.Option("--common", help="Take the pairs that all models score, where a brought file lacks some; titles count them."),
+]
 Again = Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")]
 MtebFolder = Annotated[
     Path | None, typer.Option("--mteb", metavar="DIR", help="Also write the STS results into DIR/MODEL as files that mteb reads.")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers
     from embedlab.runs.store import RunFolder
 
 OVERLAP, SHORTENED = "overlap", "shortened"
+COMMON = "common pairs"  # of numbers on the pairs that all models score
 WHITENED = "whitened by the scored sentences: its vectors depend on the test sentences, which it saw without their gold"
 PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 

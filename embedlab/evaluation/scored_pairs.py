@@ -1,12 +1,14 @@
 """Pairs scored by models: their similarities, stored and shared, with the marks and notes of the numbers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property, partial
 
 import polars as pl
+import xxhash
 
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_keys, pair_table, with_scores
+from embedlab.analysis.slices import Slice, slices
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
@@ -19,15 +21,15 @@ from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total
 from embedlab.encoders.encoder import EncoderFacts, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.pair_scores import BYS, Averages, scores_of, suite_slices
-from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.evaluation.pair_scores import BYS, Averages, scores_of
+from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.stated_text import UNKNOWN_TEXT
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.encoder_kind import score_part, scores_rows
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.signature import Signature, joined_values, merged
+from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
 from embedlab.tasks.task import task as find_task
 
 
@@ -42,6 +44,18 @@ class ScoredPairs:
     states: tuple[DatasetState, ...]
     training_text: Mapping[str, TrainingText]  # by member column
     task: str = "sts"  # which scores its pairs
+    common: bool = False  # whether all numbers are of the pairs that all models score
+
+    def slices(self, by: By) -> list[Slice]:
+        """Return the slices of the pairs behind all numbers."""
+        return self._slices_of(self.table, by)
+
+    @property
+    def test_pairs(self) -> "ScoredPairs":
+        """Return the same without STS-B's train and dev pairs, which no number of the task is of."""
+        others = [f"{FIFTHS_OF}:{split}" for split in OTHER_SPLITS]  # as the pair table names them
+        states = tuple(state for state in self.states if (state.name, state.split) not in {(FIFTHS_OF, split) for split in OTHER_SPLITS})
+        return replace(self, table=self.table.filter(~pl.col("dataset").is_in(others)), states=states)
 
     @cached_property
     def averages(self) -> Averages:
@@ -56,7 +70,7 @@ class ScoredPairs:
 
     def member_marks(self, member: str) -> tuple[str, ...]:
         """Return the marks of every number of one member."""
-        shared = (OVERLAP,) if self.overlaps(member, "dataset") else ()
+        shared = (*((OVERLAP,) if self.overlaps(member, "dataset") else ()), *((COMMON,) if self.common else ()))
         return tuple(sorted({*data_marks(self.states), *training_marks(self.places[member].spec), *shared}))
 
     def member_notes(self, member: str) -> tuple[str, ...]:
@@ -68,7 +82,7 @@ class ScoredPairs:
         text = self.training_text[member].text
         if text is None:
             return {}
-        found = {part.key: text.overlap(part.pairs) for part in suite_slices(self._with_keys, by)}
+        found = {part.key: text.overlap(part.pairs) for part in self._slices_of(self._with_keys, by)}
         if by == "dataset":
             found |= {name: total(found[key] for key in keys) for name, keys in self.averages.items()}
         return {key: counts for key, counts in found.items() if counts}
@@ -101,6 +115,9 @@ class ScoredPairs:
             scored_by=tuple(version for version in joined_values(facts.get("embedlab")) if version != __version__),
         )
 
+    def _slices_of(self, table: pl.DataFrame, by: By) -> list[Slice]:
+        return slices(table, by, common=[member for model in self.models for member in model.members] if self.common else ())
+
     @cached_property
     def _with_keys(self) -> pl.DataFrame:
         return with_text_keys(self.table)
@@ -112,11 +129,13 @@ def score_models(
     settings: Settings,
     *,
     task: str = "sts",
+    common: bool = False,
     progress: StartProgress | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> ScoredPairs:
     """Score every pair of PARTS, which TASK evaluates, with every member of MODELS; stored scores are not computed again.
 
+    Numbers are of the pairs that every member scores with COMMON, otherwise of all pairs.
     START_PROGRESS returns the progress callback for a member's name; NOTE receives what the user should know.
     """
     table = pair_table(parts)
@@ -128,8 +147,6 @@ def score_models(
             columns = [with_scores(rows, {name: file.scores})[name] for rows, file in files]
             scored = scored.with_columns(pl.concat(columns))
     scored = scored.with_columns(_whole_datasets(name) for name, place in places.items() if scores_rows(place.spec.kind))
-    for text in _lacking_scores(scored, [name for name in stored if name in scored.columns]):
-        note(text)
     return ScoredPairs(
         table=scored,
         models=tuple(model_columns(model) for model in models),
@@ -138,23 +155,13 @@ def score_models(
         states=tuple(part.state for part in parts),
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
         task=task,
+        common=common,
     )
 
 
 def _whole_datasets(member: str) -> pl.Expr:
     """Return the scores of a member that knows rows: of a dataset that it does not know, pairs of equal text in another one are none."""
     return pl.when(pl.col(member).is_not_null().all().over("dataset")).then(pl.col(member)).alias(member)
-
-
-def _lacking_scores(table: pl.DataFrame, members: Sequence[str]) -> Iterator[str]:
-    """Say of how many pairs of a dataset a member has no score, which only brought scores can lack."""
-    for member in members:
-        if not table[member].null_count():
-            continue
-        counts = table.group_by("dataset", maintain_order=True).agg(pl.len().alias("pairs"), pl.col(member).count().alias("scored"))
-        for dataset, pairs, scored in counts.iter_rows():
-            if scored < pairs:
-                yield f"{member}: scores {scored} of {pairs} pairs of {dataset}: `evaluate` has no number there"
 
 
 def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
@@ -165,23 +172,26 @@ def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
-        scores=scores_of(scored.table, member, scored.averages),
+        scores=scores_of(scored.slices, member, scored.averages),
     )
 
 
-def signature_of(
-    scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int
-) -> Signature:
-    """Return the signature of a model's numbers in a table that shows them BY slices of all ROWS."""
-    signature = merged([scored.description(member).signature for member in model.members])
-    return narrow_signature(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
-
-
-def narrow_signature(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int) -> Signature:
-    """Return the part of a SIGNATURE that decides the numbers BY slices of all ROWS; only the fifths use other splits than test."""
-    others = tuple(f"{FIFTHS_OF}/{split}@" for split in OTHER_SPLITS)
-    data = tuple(part for part in signature.data if by == "dice" or not part.startswith(others))
+def signature_of(scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation) -> Signature:
+    """Return the signature of a model's numbers in a table that shows them BY slices."""
+    signature, parts = merged([scored.description(member).signature for member in model.members]), scored.slices(by)
+    chosen = (f"common/pairs@{_digest(parts)}",) if scored.common else ()
+    rows = sum(part.pairs.height for part in parts)
+    data = (*signature.data, *chosen)
     return replace(signature, by=(by,), aggregation=tuple(aggregation), metric=(metric,), data=data, n=(str(rows),))
+
+
+def _digest(parts: Sequence[Slice]) -> str:
+    """Return what identifies the pairs of PARTS among those of the same data."""
+    found = xxhash.xxh3_64()
+    for part in parts:
+        found.update(f"{part.key}\0".encode("utf-8", "surrogatepass"))
+        found.update(part.pairs["pair"].to_numpy().tobytes())
+    return found.hexdigest()[:HASH_DIGITS]
 
 
 def model_columns(model: Model) -> ModelColumns:

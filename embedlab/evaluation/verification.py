@@ -11,6 +11,7 @@ import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, compare_models
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import has_own_units, scores_pairs
@@ -103,11 +104,17 @@ def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     table = with_scores(pair_table(parts), {name: scores for name, scores in stored.items() if scores is not None})
     table = table.with_columns(pl.col("dice").alias(DICE))
     intervals: Intervals = {}
-    for by, aggregate in dict.fromkeys((key.by, key.setting) for key in wanted):
-        found = compare_models(table, _columns(sides), by=cast("By", by), aggregate=cast("Aggregate", aggregate))
-        own = [key for key in wanted if (key.by, key.setting) == (by, aggregate)]
+    for by, aggregate, is_whole in dict.fromkeys(map(_table_of, wanted)):
+        pairs = joined_splits(table) if is_whole else table
+        found = compare_models(pairs, _columns(sides), by=cast("By", by), aggregate=cast("Aggregate", aggregate))
+        own = [key for key in wanted if _table_of(key) == (by, aggregate, is_whole)]
         intervals |= _intervals(sides, own, found.slices, scale=100)
     return ScoreIntervals(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))
+
+
+def _table_of(key: ScoreKey) -> tuple[str, str, bool]:
+    """Return how the pairs of a score are grouped: by what, in which aggregation, and whether the splits of a dataset are one."""
+    return key.by, key.setting, ALL_SPLITS in key.slice
 
 
 def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:

@@ -13,7 +13,7 @@ from embedlab.models.grammar import titles_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.reports.frames import compared_frame
-from embedlab.reports.notes import data_notes, slice_note, undefined_notes, usage_notes, with_marks
+from embedlab.reports.notes import common_count, data_notes, slice_note, undefined_notes, usage_notes, with_marks
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
 from embedlab.reports.tables import Column, Table
 
@@ -37,7 +37,7 @@ def comparison_table(
     compared = compared_frame(
         comparison.slices, marks=scored.marks, by=comparison.by, setting=comparison.aggregate, shared=shared, published=published
     )
-    title = with_marks(f"Spearman x 100, {comparison.aggregate}", scored.marks)
+    title = with_marks(f"Spearman x 100, {comparison.aggregate}{common_count(scored, comparison.by)}", scored.marks)
     tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
     printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
     return Table(
@@ -69,10 +69,9 @@ def comparison_table(
 
 def _signatures(comparison: Comparison, scored: ScoredPairs) -> dict[str, str]:
     """Return the signature of each model's numbers and of its differences from the reference."""
-    rows = sum(one.pairs for one in comparison.slices if not one.average_of)
     margin = (f"{100 * comparison.margin:g}",) if comparison.margin is not None else ()
     found = {
-        model.name: signature_of(scored, model, by=comparison.by, aggregation=(comparison.aggregate,), metric="spearman", rows=rows)
+        model.name: signature_of(scored, model, by=comparison.by, aggregation=(comparison.aggregate,), metric="spearman")
         for model in scored.models
     }
     return {name: str(replace(one, interval=(METHOD,), test=(comparison.test,), margin=margin)) for name, one in found.items()}

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from embedlab.core.note import Note
 from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED, training_notes
@@ -37,6 +39,11 @@ def sample_note(marks: Sequence[str]) -> list[str]:
     return [SAMPLE_NOTE] if "sample" in marks else []
 
 
+def common_count(scored: "ScoredPairs", by: "By") -> str:
+    """Return how many of all pairs are behind the numbers of a title, where they are those that all models score."""
+    return f", {sum(part.pairs.height for part in scored.slices(by))} of {scored.table.height} pairs" if scored.common else ""
+
+
 def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
     """Return which data was incomplete, by how much, and which is not the published data."""
     return [remark for state in states for remark in remarks(asdict(state))]
@@ -46,19 +53,34 @@ def data_notes(scored: "ScoredPairs") -> list[str]:
     """Return the notes on the pairs, and on the models' training data."""
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     trained = [model_note(model.name, note) for model in scored.models for note in _of_all(model, scored)]
-    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *trained]
+    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *unscored_notes(scored), *trained]
+
+
+def unscored_notes(scored: "ScoredPairs") -> list[str]:
+    """Return on which datasets a model that was brought has no number, because it does not score all of their pairs."""
+    sizes = dict(scored.table.group_by("dataset", maintain_order=True).len().iter_rows())
+    found: list[str] = []
+    for model in scored.models:
+        held = scored.table.group_by("dataset").agg(pl.min_horizontal(pl.col(name).fill_nan(None).count() for name in model.members))
+        counts = {name: count for name, count in held.iter_rows() if count < sizes[name] and not (scored.common and count)}
+        parts = {name: f"{counts[name]} of {sizes[name]} pairs" if counts[name] else "no pair" for name in sizes if name in counts}
+        more = "; `compare --common` takes the pairs that all models score" if any(counts.values()) else ""
+        if parts:
+            lacking = ", ".join(f"{name} ({scored_pairs} scored)" for name, scored_pairs in parts.items())
+            found.append(model_note(model.name, f"no number on {lacking}{more}"))
+    return found
 
 
 def undefined_notes(scored: "ScoredPairs", by: "By", aggregates: "Sequence[Aggregate]") -> list[str]:
-    """Return why a correlation is absent, for each slice and model without one."""
-    from embedlab.analysis.correlations import why_undefined
-    from embedlab.evaluation.pair_scores import suite_slices
+    """Return why a correlation of scored pairs is absent, for each slice and model without one."""
+    from embedlab.analysis.correlations import unscored, why_undefined
 
     reasons: dict[tuple[str, str, str], list[str]] = {}  # the aggregates of each slice, model and reason
-    for part in suite_slices(scored.table, by):
+    for part in scored.slices(by):
         for model in scored.models:
+            whole = [member for member in model.members if not unscored(part.pairs, member)]
             for aggregate in aggregates:
-                found = (why_undefined(part.pairs, member, aggregate) for member in model.members)
+                found = (why_undefined(part.pairs, member, aggregate) for member in whole)
                 if reason := next(filter(None, found), ""):
                     about = model.name if "similarity" in reason else ""
                     own = reasons.setdefault((part.key, about, reason), [])

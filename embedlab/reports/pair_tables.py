@@ -11,13 +11,12 @@ from embedlab.analysis.comparison import ComparedSlice, compare_models
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.pair_scores import suite_slices
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import titles_of
 from embedlab.reports.comparison_cells import pair_footnotes
 from embedlab.reports.frames import Intervals, evaluated_frame
-from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
+from embedlab.reports.notes import common_count, data_notes, undefined_notes, usage_notes, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.evaluations import Evaluation
 
@@ -34,7 +33,7 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         for aggregate in aggregates
         for key in keys
     }
-    subject, title, columns = "", _title(scored, metric), [Column(key="dataset", title="dataset", role="key")]
+    subject, title, columns = "", _title(scored, "dataset", metric), [Column(key="dataset", title="dataset", role="key")]
     rows: list[dict[str, Value | TableCell]]
     if len(scored.models) == 1:
         (name,) = titles
@@ -65,10 +64,7 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
 
 
 def _signatures(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], metric: Correlation) -> dict[str, str]:
-    rows = sum(part.pairs.height for part in suite_slices(scored.table, by))
-    return {
-        model.name: str(signature_of(scored, model, by=by, aggregation=aggregates, metric=metric, rows=rows)) for model in scored.models
-    }
+    return {model.name: str(signature_of(scored, model, by=by, aggregation=aggregates, metric=metric)) for model in scored.models}
 
 
 def _dataset_cell(evaluations: PairEvaluations, model: ModelColumns, key: str, metric: Correlation, aggregate: Aggregate) -> TableCell:
@@ -82,7 +78,7 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
     rows: list[dict[str, Value | TableCell]] = []
     notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
-    for part in suite_slices(scored.table, by):
+    for part in scored.slices(by):
         row: dict[str, Value | TableCell] = {"slice": TableCell(value=part.key, text=part.title), "pairs": part.pairs.height}
         for model in scored.models:
             shared = overlaps[model.name].get(part.key)
@@ -94,7 +90,7 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
     columns += [Column(key=name, title=title, align="right", role="score") for name, title in titles.items()]
     signatures = _signatures(scored, by, ("all",), metric)
     return Table(
-        title=_title(scored, metric),
+        title=_title(scored, by, metric),
         columns=columns,
         rows=rows,
         frame=_frame(scored, evaluations, (by,), ("all",), metric),
@@ -129,7 +125,9 @@ def _intervals(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> 
 
 
 def _compared(scored: ScoredPairs, by: By, aggregate: Aggregate) -> Sequence[ComparedSlice]:
-    found = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, task=scored.task, averages=scored.averages)
+    found = compare_models(
+        scored.table, scored.models, by=by, aggregate=aggregate, task=scored.task, averages=scored.averages, common=scored.common
+    )
     return found.slices
 
 
@@ -161,8 +159,8 @@ def _sd(values: Sequence[float]) -> float:
     return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else nan
 
 
-def _title(scored: ScoredPairs, metric: Correlation) -> str:
-    return with_marks(f"{metric.title()} x 100", scored.marks)
+def _title(scored: ScoredPairs, by: By, metric: Correlation) -> str:
+    return with_marks(f"{metric.title()} x 100{common_count(scored, by)}", scored.marks)
 
 
 def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from embedlab.analysis.power import Detectable
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import titles_of
-from embedlab.reports.notes import data_notes, usage_notes, with_marks
+from embedlab.reports.notes import common_count, data_notes, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell, Value
 
 
@@ -38,7 +38,7 @@ def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: flo
         if seeds is not None and own:
             notes.append(f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds")
     return Table(
-        title=with_marks(f"Detectable differences between {second} and {first}", scored.marks),
+        title=with_marks(f"Detectable differences between {second} and {first}{common_count(scored, 'dataset')}", scored.marks),
         columns=columns,
         rows=[_row(one) for one in found],
         notes=[*data_notes(scored), *usage_notes(scored.models, scored.facts), *notes],
@@ -49,10 +49,7 @@ def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: flo
 
 def _signatures(scored: ScoredPairs) -> dict[str, str]:
     """Return the signature of each model's numbers."""
-    found = {
-        model.name: signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman", rows=scored.table.height)
-        for model in scored.models
-    }
+    found = {model.name: signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman") for model in scored.models}
     return {name: str(replace(one, interval=(METHOD,))) for name, one in found.items()}
 
 

@@ -8,6 +8,7 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Self
 
+from embedlab.analysis.slices import ALL_SPLITS
 from embedlab.core.errors import MissingError
 from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.plain_values import quote
@@ -74,6 +75,13 @@ def without_folder(name: str, signature: Signature) -> str:
     return "/".join(parts[start:])
 
 
+def _slice_name(by: str, name: str, signature: Signature) -> str:
+    """Return the NAME of a slice as it is now: fifths of older files, which read all splits of STS-B, had the names of its test split's."""
+    dataset, slash, fifth = without_folder(name, signature).rpartition("/")
+    is_whole = by == "dice" and any(part.startswith(f"{dataset}/train@") for part in signature.data)
+    return f"{dataset}{ALL_SPLITS if is_whole else ''}{slash}{fifth}"
+
+
 def _is_table(table: Any) -> bool:
     is_whole = isinstance(table, dict) and isinstance(table.get("rows"), list) and isinstance(table.get("signatures", {}), dict)
     return is_whole and all(isinstance(row, dict) for row in table["rows"])
@@ -85,7 +93,7 @@ def _of_evaluation(evaluation: Evaluation) -> StoredResult:
         ScoreKey(
             task=evaluation.task,
             by="dataset" if score.by == "average" else score.by,
-            slice=without_folder(score.slice, signature),
+            slice=_slice_name(score.by, score.slice, signature),
             metric=score.metric,
             setting=score.setting,
             split=score.split or "",
@@ -131,7 +139,7 @@ def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
     return ScoreKey(
         task=str(row["task"]),
         by="dataset" if row["by"] == "average" else str(row["by"]),
-        slice=without_folder(str(row["slice"]), signature),
+        slice=_slice_name(str(row["by"]), str(row["slice"]), signature),
         metric=str(row["metric"]),
         setting=str(row.get("setting") or ""),
         split=str(row.get("split") or ""),
@@ -161,7 +169,7 @@ def _wide_scores(row: Mapping[str, Any], model: str, signature: Signature) -> It
         ScoreKey(
             task=task,
             by="dataset" if "setting" in row else by,
-            slice=without_folder(where, signature),
+            slice=_slice_name(by, where, signature),
             metric=own,
             setting=str(setting),
             split=str(row.get("split") or ""),

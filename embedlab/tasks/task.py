@@ -166,7 +166,7 @@ def pair_task(
         name=name,
         summary=summary,
         evaluate=None,
-        texts=lambda source, selection: pair_texts(source, selection.names or suite, fifths=not selection.names),
+        texts=lambda source, selection: pair_texts(source, selection.names or suite, all_splits=not selection.names),
         outcomes="pairs",
         has_dataset=has_dataset or suite.__contains__,
         datasets=suite,
@@ -175,9 +175,9 @@ def pair_task(
     )
 
 
-def pair_texts(source: Source, datasets: Sequence[str], *, fifths: bool = False) -> Texts:
-    """Return the sentences of the pairs of DATASETS, and with FIFTHS those of the other splits of STS-B."""
-    parts, missing = open_parts(source, datasets, fifths=fifths)
+def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = False) -> Texts:
+    """Return the sentences of the pairs of DATASETS, and with ALL_SPLITS those of the other splits of STS-B."""
+    parts, missing = open_parts(source, datasets, all_splits=all_splits)
     columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
     return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 

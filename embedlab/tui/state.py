@@ -35,6 +35,7 @@ class CompareState:
     aggregate: Aggregate = "all"
     reference: str | None = None
     margin: float | None = None  # of equivalence, in points of the score
+    common: bool = False  # on the pairs that all models score
 
 
 @table

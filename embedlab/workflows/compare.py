@@ -18,7 +18,7 @@ from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compare_tasks
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import chosen_datasets, score
+from embedlab.workflows.scoring import score
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
 
@@ -35,6 +35,7 @@ class CompareOptions:
     test: Test = "dyadic"
     equivalent: float | None = None  # a margin in points
     setting: SettingName = "literature"
+    common: bool = False  # on the pairs that all models score
     published: bool = False  # also what papers print for models of these names
 
     @property
@@ -50,7 +51,6 @@ class ComparisonReport(Report):
     pairs: ComparedPairs | None = None
     tasks: TaskComparison | None = None
     printed: tuple[PublishedRow, ...] = ()
-    selected: SelectedTask | None = None  # whose pairs they are
 
 
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
@@ -64,15 +64,18 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     if len(selected) == 1 and selected[0].scores_pairs:
         return _compare_on_pairs(selected[0], options, session)
     _refuse_options_of_pairs(options)
-    compared = compare_tasks(options.models, selected, session, test=options.test, margin=options.margin, setting=options.setting)
+    if options.common and not any(one.scores_pairs for one in selected):
+        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
+    compared = compare_tasks(
+        options.models, selected, session, test=options.test, margin=options.margin, setting=options.setting, common=options.common
+    )
     report = ComparisonReport.of([task_comparison_table(compared)], COMPARED, is_whole=compared.is_whole)
     return replace(report, tasks=compared)
 
 
 def compare_pairs(one: SelectedTask, options: CompareOptions, session: Session) -> tuple[ComparedPairs, bool]:
     """The models compared on the pairs of a task, or of some of its datasets, and whether no dataset was missing."""
-    datasets_by = chosen_datasets(list(one.names), options.by, one.task)
-    scored, is_whole = score(options.models, session, task=one.task, datasets=datasets_by, fifths=options.by == "dice")
+    scored, is_whole = score(options.models, session, task=one.task, datasets=one.names, common=options.common)
     return compare_scored(scored, options, session), is_whole
 
 
@@ -89,6 +92,7 @@ def compare_scored(scored: ScoredPairs, options: CompareOptions, session: Sessio
             margin=options.margin,
             task=scored.task,
             averages=scored.averages,
+            common=scored.common,
             progress=tick,
         )
     return ComparedPairs(comparison=comparison, scored=scored)
@@ -108,7 +112,7 @@ def _compare_on_pairs(one: SelectedTask, options: CompareOptions, session: Sessi
     printed = [row for row in rows if row is not None]
     table = comparison_table(found.comparison, found.scored, printed, stated)
     report = ComparisonReport.of([table], COMPARED, is_whole=is_whole)
-    return replace(report, pairs=found, printed=tuple(printed), selected=one)
+    return replace(report, pairs=found, printed=tuple(printed))
 
 
 def _check_margin(options: CompareOptions) -> None:

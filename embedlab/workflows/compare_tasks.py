@@ -45,9 +45,16 @@ class _Found:
 
 
 def compare_tasks(
-    names: Sequence[str], selected: Sequence[SelectedTask], session: Session, *, test: Test, margin: float | None, setting: SettingName
+    names: Sequence[str],
+    selected: Sequence[SelectedTask],
+    session: Session,
+    *,
+    test: Test,
+    margin: float | None,
+    setting: SettingName,
+    common: bool = False,
 ) -> TaskComparison:
-    """The models on all selected tasks. What is missing is reported; where nothing is left, that is an error."""
+    """The models on all selected tasks, on pairs that all of them score with COMMON; what is missing is reported, nothing is an error."""
     models = [resolve_model(name, session) for name in names]
     columns = [model_columns(model) for model in models]
     known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
@@ -57,7 +64,7 @@ def compare_tasks(
             continue
         try:
             if one.scores_pairs:
-                _add_pairs(found, names, columns, one, session)
+                _add_pairs(found, names, columns, one, session, common=common)
             else:
                 _add_answers(found, models, columns, one, known, setting, session)
         except MissingError as error:
@@ -82,14 +89,17 @@ def compare_tasks(
     )
 
 
-def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session) -> None:
-    scored, _ = score(names, session, task=one.task, datasets=one.names or None, is_reported=True)
+def _add_pairs(
+    found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session, *, common: bool
+) -> None:
+    scored, _ = score(names, session, task=one.task, datasets=one.names or None, common=common, is_reported=True)
     with session.progress("comparing") as tick:
-        found.evidence += pair_evidence(scored.table, columns, task=scored.task, averages=scored.averages, progress=tick)
+        found.evidence += pair_evidence(
+            scored.table, columns, task=scored.task, averages=scored.averages, common=scored.common, progress=tick
+        )
     for model in scored.models:
         own = scored.model_overlaps(model, "dataset")
-        rows = scored.table.height
-        signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman", rows=rows)
+        signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman")
         found.signatures.setdefault(model.name, []).append(signature)
         found.shared.setdefault(model.name, {}).update(own)
         found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in scored.averages})

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from embedlab.choices import By
-from embedlab.core.errors import MissingError
 from embedlab.data.dataset import DatasetState
 from embedlab.models.grammar import title_of
+from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_page import TITLES, ComparedPairs, comparison_section, scatter_section
-from embedlab.reports.html import Section, write_page
+from embedlab.reports.html import write_page
 from embedlab.reports.task_page import task_sections
-from embedlab.workflows.compare import CompareOptions, ComparisonReport, compare_pairs, compare_scored
+from embedlab.workflows.compare import CompareOptions, ComparisonReport, compare_scored
 from embedlab.workflows.session import Session
 
 Facts = Callable[[Sequence[DatasetState]], Mapping[str, str]]  # what the page says of itself, by the data that was read
@@ -22,34 +22,25 @@ def write_comparison_page(path: Path, report: ComparisonReport, options: Compare
         names = [model.name for model in report.tasks.models]
         write_page(path, _title(names), list(task_sections(report.tasks)), facts=facts(report.tasks.states))
     elif report.pairs is not None:
-        _write_pairs(path, report, report.pairs, options, facts, session)
+        _write_pairs(path, report.printed, report.pairs, options, facts, session)
     session.note(f"the page is {path}")
 
 
 def _write_pairs(
-    path: Path, report: ComparisonReport, found: ComparedPairs, options: CompareOptions, facts: Facts, session: Session
+    path: Path, printed: Sequence[PublishedRow], found: ComparedPairs, options: CompareOptions, facts: Facts, session: Session
 ) -> None:
     sections = []
-    states = list(found.scored.states)
     for by in sorted(TITLES, key=lambda by: by != options.by):
-        try:
-            own = found if by == options.by else _by_other_slices(report, found, by, options, session)
-        except MissingError as error:  # the pairs of the fifths are not those of the datasets
-            sections.append(Section(title=TITLES[by], text=(f"Not shown: {error.message}.",)))
-            continue
-        states += own.scored.states
-        sections.append(comparison_section(own, report.printed if by == "dataset" else []))
+        own = found if by == options.by else _by_other_slices(found, by, options, session)
+        sections.append(comparison_section(own, printed if by == "dataset" else []))
     sections.append(scatter_section(found.scored))
-    write_page(path, _title(found.comparison.models), sections, facts=facts(states))
+    write_page(path, _title(found.comparison.models), sections, facts=facts(found.scored.states))
 
 
-def _by_other_slices(report: ComparisonReport, found: ComparedPairs, by: By, options: CompareOptions, session: Session) -> ComparedPairs:
-    """The same models by another kind of slice; Dice fifths are cut from other pairs than datasets have."""
+def _by_other_slices(found: ComparedPairs, by: By, options: CompareOptions, session: Session) -> ComparedPairs:
+    """The same models on the same pairs by another kind of slice."""
     own = CompareOptions(models=tuple(found.comparison.models), by=by, aggregate=options.aggregate if by == "dataset" else "all")
-    if "dice" not in {by, options.by}:
-        return compare_scored(found.scored, own, session)
-    assert report.selected is not None, "pairs were selected"
-    return compare_pairs(report.selected, own, session)[0]
+    return compare_scored(found.scored, own, session)
 
 
 def _title(models: Sequence[str]) -> str:

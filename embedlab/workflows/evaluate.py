@@ -19,7 +19,7 @@ from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import Evaluations, chosen_datasets, evaluate_members, keep, score
+from embedlab.workflows.scoring import Evaluations, evaluate_members, keep, score
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
@@ -39,6 +39,7 @@ class EvaluateOptions:
     metric: Correlation = "spearman"
     setting: SettingName = "literature"
     again: bool = False  # also what was evaluated before
+    common: bool = False  # on the pairs that all models score
     mteb: Path | None = None  # where results are also written as files of mteb
     submission: Path | None = None  # where predictions of test splits are also written for their server
 
@@ -77,11 +78,13 @@ def _stated_datasets(one: SelectedTask) -> list[str]:
 
 def evaluate_on_pairs(options: EvaluateOptions, one: SelectedTask, session: Session, *, is_reported: bool = False) -> tuple[Table, bool]:
     """The table of the models on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
-    datasets = chosen_datasets(list(one.names), options.by, one.task)
-    has_fifths = datasets is None or options.by == "dice"
-    scored, is_whole = score(options.models, session, task=one.task, datasets=datasets, fifths=has_fifths, is_reported=is_reported)
+    is_suite = not one.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
+    found, is_whole = score(
+        options.models, session, task=one.task, datasets=one.names, all_splits=is_suite, common=options.common, is_reported=is_reported
+    )
+    scored = found.test_pairs
     evaluations = evaluate_members(scored)
-    if datasets is None:
+    if is_suite and not options.common:
         keep(scored, evaluations, session)
     if options.mteb is not None:
         _write_for_mteb(options.mteb, evaluations, session)
@@ -139,6 +142,10 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pai
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
     }
+    if options.common and not any(one.scores_pairs for one in selected):
+        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
+    if options.common and options.mteb is not None:
+        raise UsageError("option mteb writes scores of whole datasets, not of common pairs", hint="remove one of the two options")
     if not is_pairs_alone and (wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)):
         raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")
     if options.submission is not None and not has_submission:

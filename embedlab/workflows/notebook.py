@@ -118,13 +118,25 @@ def evaluate(
     aggregate: Aggregate | None = None,
     metric: Correlation = "spearman",
     setting: SettingName = "literature",
+    common: bool = False,
     again: bool = False,
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """Evaluate MODELS on a SUITE (a task, or "all") or on single TASKS and datasets, as `embedlab evaluate` does; results are stored."""
+    """Evaluate MODELS on a SUITE (a task, or "all") or on single TASKS and datasets, as `embedlab evaluate` does; results are stored.
+
+    COMMON takes the pairs that all of them score, where a brought file lacks some; nothing is stored then.
+    """
     options = EvaluateOptions(
-        models=_names(models), suite=suite, tasks=names_of(tasks), by=by, aggregate=aggregate, metric=metric, setting=setting, again=again
+        models=_names(models),
+        suite=suite,
+        tasks=names_of(tasks),
+        by=by,
+        aggregate=aggregate,
+        metric=metric,
+        setting=setting,
+        common=common,
+        again=again,
     )
     return _reported(evaluate, lambda session: evaluation_report(options, session), progress, settings)
 
@@ -139,11 +151,15 @@ def compare(
     test: Test = "dyadic",
     equivalent: float | None = None,
     setting: SettingName = "literature",
+    common: bool = False,
     published: bool = False,
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points."""
+    """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points.
+
+    A model that does not score all pairs of a dataset has no number there; COMMON takes the pairs that all models score.
+    """
     options = CompareOptions(
         models=_names(models),
         suites=names_of(suite),
@@ -153,6 +169,7 @@ def compare(
         test=test,
         equivalent=equivalent,
         setting=setting,
+        common=common,
         published=published,
     )
     return _reported(compare, lambda session: comparison_report(options, session), progress, settings)

@@ -8,7 +8,7 @@ from embedlab.core.errors import UsageError
 from embedlab.reports.power_table import power_table
 from embedlab.reports.tables import Table
 from embedlab.workflows.models import refuse_twice
-from embedlab.workflows.scoring import chosen_datasets, score
+from embedlab.workflows.scoring import score
 from embedlab.workflows.session import Session
 
 
@@ -21,6 +21,7 @@ class PowerOptions:
     datasets: Sequence[str] | None = None  # None: all
     detect: float | None = None  # a difference in points
     seeds: int | None = None  # of each recipe
+    common: bool = False  # on the pairs that both models score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +35,9 @@ class PowerReport:
 def power_report(options: PowerOptions, session: Session) -> PowerReport:
     """Score the pairs where that is not done yet, and say what they can detect."""
     _check(options)
-    datasets = chosen_datasets(list(options.datasets) if options.datasets else None, "dataset")
-    scored, is_whole = score([options.first, options.second], session, datasets=datasets)
+    scored, is_whole = score([options.first, options.second], session, datasets=options.datasets, common=options.common)
     detect = options.detect / 100 if options.detect is not None else None
-    found = detectable(scored.table, *scored.models, detect=detect, seeds=options.seeds)
+    found = detectable(scored.table, *scored.models, detect=detect, seeds=options.seeds, common=options.common)
     return PowerReport(table=power_table(found, scored, detect=options.detect, seeds=options.seeds), is_whole=is_whole)
 
 

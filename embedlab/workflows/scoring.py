@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from embedlab.choices import By
 from embedlab.core.errors import MissingError
 from embedlab.data.aliases import canonical_names
-from embedlab.data.pair_parts import FIFTHS_OF, open_parts
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.evaluation.scored_pairs import evaluate_pairs as evaluate_member
@@ -17,34 +16,37 @@ from embedlab.workflows.session import Session
 Evaluations = dict[str, Evaluation]  # by member
 
 
-def chosen_datasets(names: list[str] | None, by: By, task: str = "sts") -> list[str] | None:
-    """The datasets that were typed, or all of TASK (None); fifths are those of STS-B, as in tsukagoshi, unless others are typed."""
-    return names or ([FIFTHS_OF] if by == "dice" and FIFTHS_OF in find_task(task).datasets else None)
-
-
 def score(
     names: Sequence[str],
     session: Session,
     *,
     task: str = "sts",
     datasets: Sequence[str] | None = None,
-    fifths: bool = False,
+    all_splits: bool = False,
+    common: bool = False,
     is_reported: bool = False,
 ) -> tuple[ScoredPairs, bool]:
     """Every pair of a task, or of DATASETS, scored by every model, and whether no dataset was missing.
 
-    What is missing is reported, unless it was before.
+    With ALL_SPLITS also STS-B's train and dev pairs; with COMMON numbers are of the pairs that all models score. What is missing is
+    reported, unless it was before.
     """
     models = [resolve_model(name, session) for name in dict.fromkeys(names)]
     check_device(session.settings)
 
     wanted = canonical_names(datasets) if datasets else find_task(task).datasets
-    parts, missing = open_parts(Source.from_settings(session.settings), wanted, fifths=fifths)
+    parts, missing = open_parts(Source.from_settings(session.settings), wanted, all_splits=all_splits)
     for error in missing if not is_reported else ():
         session.report(error)
     with session.progresses() as progress:
         scored = score_models(
-            models, parts, session.settings, task=task, progress=lambda member: progress(f"scoring {member}"), note=session.note
+            models,
+            parts,
+            session.settings,
+            task=task,
+            common=common,
+            progress=lambda member: progress(f"scoring {member}"),
+            note=session.note,
         )
     return scored, not missing
 

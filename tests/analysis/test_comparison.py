@@ -116,22 +116,44 @@ def test_fifths_are_compared_like_any_slice(scored: pl.DataFrame) -> None:
         compare_models(scored, [TWIN], by="dice", aggregate="wmean")
 
 
-def test_pairs_that_a_model_did_not_score_are_left_out_for_all(scored: pl.DataFrame) -> None:
+def test_a_model_that_scores_part_of_a_slice_has_no_number_there_and_the_others_keep_theirs(scored: pl.DataFrame) -> None:
+    holes = scored.with_columns(twin=pl.when(pl.col("pair") > 9).then("twin"))
+    found, alone = compare_models(holes, [TWIN, GOOD, BAD]), compare_models(scored, [GOOD, BAD])
+    for one, other in zip(found.slices, alone.slices, strict=True):
+        assert one.pairs == other.pairs
+        assert np.isnan(one.scores["twin"].value)
+        assert (one.scores["good"].value, one.scores["bad"].value) == (other.scores["good"].value, other.scores["bad"].value)
+        assert np.isnan(one.differences["bad"].delta)  # from twin
+        assert f"no number of twin: {one.pairs - 10} of {one.pairs} pairs scored" in one.notes
+    reference = compare_models(holes, [GOOD, BAD, TWIN])
+    assert [one.differences["bad"] for one in reference.slices] == [one.differences["bad"] for one in alone.slices]
+
+
+def test_no_number_of_a_part_enters_an_average(scored: pl.DataFrame) -> None:
+    holes = scored.with_columns(twin=pl.when((pl.col("dataset") != "mine") | (pl.col("pair") > 3)).then("twin"))
+    averages = {"both": ("sts12", "mine")}
+    both, alone = (compare_models(table, [GOOD, TWIN], averages=averages).slices[-1] for table in (holes, scored))
+    assert np.isnan(both.scores["twin"].value)
+    assert both.scores["good"].value == alone.scores["good"].value
+
+
+def test_pairs_that_a_model_did_not_score_are_left_out_for_all_in_common_ones(scored: pl.DataFrame) -> None:
     holes = scored.with_columns(
         pl.when(pl.col("pair") > 9).then("bad@2"), twin=pl.when(pl.col("pair") == 50).then(float("nan")).otherwise("twin")
     )
-    one = compare_models(holes, [TWIN, BAD]).slices[0]
+    one = compare_models(holes, [TWIN, BAD], common=True).slices[0]
     remaining = scored.filter(pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50)
-    assert one.pairs == 89
+    assert (one.pairs, one.title, one.notes) == (89, "sts12, 89 of 100", ())
     assert one.scores["twin"].value == pytest.approx(correlate(remaining, "twin", "all"))
-    assert one.notes == ("11 of 100 pairs left out, not scored by twin, bad@2",)
+    assert one.scores["bad"].value == pytest.approx(np.mean([correlate(remaining, name, "all") for name in BAD.members]))
 
 
 def test_a_slice_that_no_model_scored_is_undefined(scored: pl.DataFrame) -> None:
     absent = {name: pl.lit(None, dtype=pl.Float64) for name in ("twin", *BAD.members)}
     one = compare_models(scored.with_columns(**absent), [TWIN, BAD]).slices[0]
-    assert one.pairs == 0
-    assert np.isnan(one.scores["bad"].value)
+    assert one.pairs == 100
+    assert np.isnan([one.scores[name].value for name in ("twin", "bad")]).all()
+    assert one.notes == ("no number of twin, bad@1, bad@2: 0 of 100 pairs scored",)
 
 
 def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl.DataFrame) -> None:
@@ -139,7 +161,7 @@ def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl
     one = compare_models(holes, [GOOD, BAD, TWIN], test="dyadic").slices[0]
     alone = compare_models(scored, [GOOD, BAD]).slices[0]
     assert np.isnan(one.scores["twin"].value)
-    assert (one.pairs, one.notes) == (alone.pairs, alone.notes)
+    assert (one.pairs, one.notes) == (alone.pairs, ("no number of twin: 0 of 100 pairs scored",))
     for name in ("good", "bad"):
         assert (one.scores[name].value, one.scores[name].low) == (alone.scores[name].value, alone.scores[name].low)
     assert one.differences["bad"].low == alone.differences["bad"].low

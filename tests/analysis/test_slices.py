@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.analysis.overlap import dice_column
 from embedlab.analysis.scores import pair_table
-from embedlab.analysis.slices import dice_fifths, slices
+from embedlab.analysis.slices import dice_fifths, joined_splits, slices
 from embedlab.data.dataset import Part
 
 
@@ -56,14 +56,34 @@ def test_slices_are_named_by_dataset_source_and_fifth(table: pl.DataFrame) -> No
     assert any("tie at Dice" in note for part in by_dice for note in part.notes)
 
 
-def test_a_dataset_with_its_three_splits_is_cut_as_a_whole_in_their_order(make_part: Callable[..., Part]) -> None:
+def test_joined_splits_are_cut_as_a_whole_in_their_order(make_part: Callable[..., Part]) -> None:
     parts = [make_part("sts-benchmark", {None: 7}, split=split, seed=seed) for seed, split in enumerate(["test", "dev", "train"])]
-    assert [part.pairs.height for part in slices(pair_table(parts), "dice")] == [5, 4, 4, 4, 4]
+    joined = slices(joined_splits(pair_table(parts)), "dice")
+    assert [part.pairs.height for part in joined] == [5, 4, 4, 4, 4]
     whole = pair_table([parts[2], parts[1], parts[0]])
     fifths = dice_fifths(whole["dice"]).fifth
-    for number, part in enumerate(slices(pair_table(parts), "dice"), start=1):
+    for number, part in enumerate(joined, start=1):
+        assert part.key == f"sts-benchmark (all splits)/fifth-{number}"
         assert part.pairs["pair_key"].to_list() == whole.filter(fifths == number)["pair_key"].to_list()
-    assert [part.key for part in slices(pair_table(parts[:2]), "dice")][::5] == ["sts-benchmark/fifth-1", "sts-benchmark:dev/fifth-1"]
+    assert joined_splits(pair_table(parts[:2])).equals(pair_table(parts[:2]))
+
+
+def test_fifths_are_cut_within_each_split_that_is_scored_by_itself(make_part: Callable[..., Part]) -> None:
+    parts = [make_part("sts-benchmark", {None: 7}, split=split, seed=seed) for seed, split in enumerate(["test", "dev", "train"])]
+    table = pair_table(parts)
+    assert [part.key for part in slices(table, "dice")][::5] == [f"{name}/fifth-1" for name in table["dataset"].unique(maintain_order=True)]
+
+
+def test_common_pairs_are_left_of_slices_that_were_cut_before(table: pl.DataFrame) -> None:
+    is_low = pl.col("dice") < pl.col("dice").median()
+    holes = table.with_columns(low=pl.when(is_low).then("gold"), other=pl.when(pl.col("dataset") == "mine").then("gold"))
+    for whole, part in zip(slices(holes, "dice"), slices(holes, "dice", common=["low", "other"]), strict=True):
+        there = ["low", "other"] if whole.key.startswith("mine") else ["low"]  # other scores no pair of sts12
+        remaining = whole.pairs.drop_nulls(there)
+        assert part.key == whole.key
+        assert part.pairs.equals(remaining)
+        lost = remaining.height < whole.pairs.height
+        assert part.title == (f"{whole.title}, {remaining.height} of {whole.pairs.height}" if lost else whole.title)
 
 
 def test_published_fifths_of_sts_benchmark(shared_data: Path) -> None:

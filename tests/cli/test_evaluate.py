@@ -50,7 +50,9 @@ def test_golden_numbers_of_word_overlap(embedlab: Embedlab, shared_data: Path) -
         assert [scores[name, aggregate] for aggregate in ("all", "mean", "wmean")] == pytest.approx(values, abs=0.01), name
     assert (scores["sts-benchmark", "all"], scores["sick-r", "all"]) == pytest.approx((56.48, 57.49), abs=0.01)
     fifths = embedlab("evaluate", "dice", "--by", "dice", "--data", str(shared_data), "--json").rows
-    assert [row["items"] for row in fifths] == [1726, 1726, 1726, 1725, 1725]
+    sizes = {"sts12": 3108, "sts13": 1500, "sts14": 3750, "sts15": 3000, "sts16": 1186, "sts-benchmark": 1379, "sick-r": 4927}
+    assert [row["slice"] for row in fifths] == [f"{name}/fifth-{number}" for name in sizes for number in range(1, 6)]
+    assert [sum(row["items"] for row in fifths[start : start + 5]) for start in range(0, 35, 5)] == list(sizes.values())
 
 
 def test_what_is_missing_is_reported_after_the_others_are_done(embedlab: Embedlab, my_pairs: Path) -> None:

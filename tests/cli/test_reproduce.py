@@ -9,6 +9,8 @@ import pytest
 
 from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import load_recipe, to_toml
+from embedlab.core.settings import Settings
+from embedlab.data.source import Source
 from embedlab.runs.store import RunFolder
 from tests.conftest import thin_out_the_sample
 
@@ -140,6 +142,10 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
     _, figure = tables(embedlab(*words, "--json"))
     assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [f"fifth-{number}" for number in range(1, 6)]  # type: ignore[attr-defined]
+    source = Source.from_settings(Settings(sample=True))
+    pairs = sum(source.open("sts-benchmark", split).frame.height for split in ("train", "dev", "test"))
+    assert sum(row["items"] for row in figure["rows"]) == pairs  # type: ignore[attr-defined]
+    assert "sts-benchmark (all splits) fifth 1" in embedlab(*words).out
     assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
     assert "SBERT, DefSent" in str(figure["notes"])
 

@@ -170,3 +170,22 @@ def test_what_is_absent_or_damaged_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("0.505", "0.605"))
     with pytest.raises(MissingError, match=r"sts\.json.* is damaged"):
         read_results(path)
+
+
+def test_fifths_of_before_which_were_of_all_splits_are_not_those_of_the_test_split(tmp_path: Path) -> None:
+    def fifth(*splits: str, key: str = "sts-benchmark/fifth-1") -> ScoreKey:
+        states = tuple({"name": "sts-benchmark", "split": split, "sha256": {"file": split}} for split in splits)
+        one = StoredScore(by="dice", slice=key, metric="spearman", setting="all", value=0.5, items=9)
+        evaluated = evaluation("sts", one, data=states)
+        (stored,) = read_results(evaluated.save(tmp_path))
+        line = str(evaluated.signature)
+        row = {"task": "sts", "by": "dice", "slice": key, "metric": "spearman", "setting": "all", "model": "a", "score": 50.0}
+        (printed,) = read_results(written(tmp_path, {"rows": [row], "signatures": {"a": line}}))
+        assert list(stored.scores) == list(printed.scores)
+        return next(iter(stored.scores))
+
+    before, now = fifth("train", "dev", "test"), fifth("test")
+    figure = fifth("train", "dev", "test", key="sts-benchmark (all splits)/fifth-1")
+    assert before.is_of(figure)
+    assert not before.is_of(now)
+    assert now.slice == "sts-benchmark/fifth-1"

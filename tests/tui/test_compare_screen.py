@@ -206,3 +206,25 @@ async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_com
         assert screen.result.comparison.models == ("far",)
         assert screen.result.comparison.slices[0].pairs == 9
         assert "not scored by near, published" in str(screen.query_one("#compare-status", Static).content)
+
+
+async def test_a_model_that_scores_part_of_a_dataset_is_compared_on_common_pairs_with_a_key(opened: Open, own_world: Settings) -> None:
+    scores = own_world.runs_folder / "far" / "seed-1" / "scores.parquet"
+    table = load_pairs(own_world).table
+    write_scores(table.filter((pl.col("dataset") != "sts12") | (pl.col("pair") < 40)), scores, noise=0.6, seed=4)
+    async with opened(own_world) as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        whole = table.filter(dataset="sts12").height
+        first, second = screen.result.comparison.slices[:2]
+        assert (first.pairs, first.scores["far"].value == first.scores["far"].value) == (whole, False)
+        assert first.scores["near"].value == compare_models(screen.data.table, [screen.data.models[1]]).slices[0].scores["near"].value
+        assert f"no number of far@1: 40 of {whole} pairs scored" in str(screen.query_one(SliceDetail).query_one(Static).content)
+        await pilot.press("C")
+        await until(pilot, lambda: screen.result.comparison.common)
+        first = screen.result.comparison.slices[0]
+        assert (first.pairs, first.title) == (40, f"sts12, 40 of {whole}")
+        assert len(screen.result.rows["sts12"]) == 40
+        assert screen.result.comparison.slices[1].scores["far"].value == second.scores["far"].value
+        assert "common pairs" in str(screen.query_one("#compare-status", Static).content)
+        assert first.scores["far"].value == first.scores["far"].value

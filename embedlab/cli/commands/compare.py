@@ -2,6 +2,7 @@
 
 from embedlab.cli.evaluation_options import (
     ClassifierSetting,
+    CommonPairs,
     Margin,
     PairedTest,
     Published,
@@ -33,6 +34,7 @@ def compare(
     aggregate: SourcesAs = "all",
     test: PairedTest = "dyadic",
     equivalent: Margin = None,
+    common_pairs: CommonPairs = False,
     setting: ClassifierSetting = "literature",
     published: Published = False,
     html: HtmlFile = None,
@@ -63,6 +65,7 @@ def compare(
         test=test,
         equivalent=equivalent,
         setting=setting,
+        common=common_pairs,
         published=published,
     )
     if len(models) == 1:

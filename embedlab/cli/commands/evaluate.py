@@ -3,6 +3,7 @@
 from embedlab.cli.evaluation_options import (
     Again,
     ClassifierSetting,
+    CommonPairs,
     MtebFolder,
     OnlyAggregate,
     ShownMetric,
@@ -34,6 +35,7 @@ def evaluate(
     aggregate: OnlyAggregate = None,
     metric: ShownMetric = "spearman",
     setting: ClassifierSetting = "literature",
+    common_pairs: CommonPairs = False,
     again: Again = False,
     signature: Signed = False,
     mteb: MtebFolder = None,
@@ -44,7 +46,7 @@ def evaluate(
     """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear classifiers (transfer, probing) …, x 100.
 
     Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean` weights them by pairs. Dice fifths
-    are those of all STS-B pairs, unless --task names others. A run with several seeds shows mean ± standard deviation. Everything
+    are cut within each dataset. A run with several seeds shows mean ± standard deviation. Everything
     measured is stored in the run's folder, or in the cache.
     """
     from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
@@ -58,6 +60,7 @@ def evaluate(
         metric=metric,
         setting=setting,
         again=again,
+        common=common_pairs,
         mteb=mteb,
         submission=submission,
     )

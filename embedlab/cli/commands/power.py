@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.evaluation_options import CommonPairs
 from embedlab.cli.models import ModelName
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.terminal import Terminal
@@ -29,6 +30,7 @@ def power(
     ] = None,
     detect: Annotated[float | None, typer.Option("--detect", metavar="POINTS", help="How many seeds a difference of POINTS needs.")] = None,
     seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", help="What N seeds of each recipe would detect.")] = None,
+    common_pairs: CommonPairs = False,
     signature: Signed = False,
     *,
     terminal: Terminal,
@@ -39,7 +41,9 @@ def power(
     """
     from embedlab.workflows.power import PowerOptions, power_report
 
-    found = power_report(PowerOptions(first=first, second=second, datasets=dataset, detect=detect, seeds=seeds), terminal)
+    found = power_report(
+        PowerOptions(first=first, second=second, datasets=dataset, detect=detect, seeds=seeds, common=common_pairs), terminal
+    )
     terminal.show(replace(found.table, is_signed=signature))
     if not found.is_whole:
         raise typer.Exit(ExitCode.MISSING)

@@ -14,6 +14,7 @@ ENTRY = ScreenEntry(
         command("d", "plot", "Plot", "The next pane: plots, disagreements, forest plot, fifths.", show=True),
         command("D", "plot(-1)", "Plot before", "The pane before it.", shown="D"),
         command("equals_sign", "margin", "Equivalence", "Choose the margin within which a difference counts as none.", shown="="),
+        command("C", "common", "Common pairs", "Compare on the pairs that all models score; again: each dataset whole.", shown="C"),
         command("c", "columns", "Models", "Choose the models; / finds one, or takes the name or file of another.", show=True),
         command("e", "export", "Export", "Write the table as csv, json or markdown."),
         *FACE_KEYS,

@@ -13,7 +13,7 @@ from embedlab.analysis.comparison import ComparedSlice, Comparison, compare_mode
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import slices
 from embedlab.choices import Aggregate, By
-from embedlab.evaluation.provenance import overlap_mark
+from embedlab.evaluation.provenance import COMMON, overlap_mark
 from embedlab.tui.compare.stored import StoredComparison
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
@@ -36,6 +36,7 @@ class ComparisonRequest:
     aggregate: Aggregate
     reference: str | None
     margin: float | None = None  # of equivalence, in points: 100 times the correlation
+    common: bool = False  # on the pairs that all models score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,17 +67,28 @@ def compare_slices(
     models = compared_models(data)
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
-    table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
+    table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
     reference = request.reference if request.reference in {model.name for model in models} else None
-    rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, request.by)}
+    rows = {
+        part.key: part.pairs["row"].to_numpy().astype(np.intp)
+        for part in slices(table, request.by, common=members if request.common else ())
+    }
     margin = request.margin / 100 if request.margin is not None else None
-    options = (request.by, request.aggregate, reference, *(() if margin is None else (margin,)))
+    options = (request.by, request.aggregate, reference, request.common, *(() if margin is None else (margin,)))
     stored = StoredComparison.of(cache, table, models, options) if cache is not None else None
     if stored is not None and (known := stored.read()) is not None:
         return _with_rows(known, rows)
     show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
     found = compare_models(
-        table, models, by=request.by, aggregate=request.aggregate, reference=reference, margin=margin, progress=progress, preview=show
+        table,
+        models,
+        by=request.by,
+        aggregate=request.aggregate,
+        reference=reference,
+        margin=margin,
+        common=request.common,
+        progress=progress,
+        preview=show,
     )
     if stored is not None:
         stored.write(found)
@@ -216,7 +228,7 @@ def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mappin
             "reference": comparison.reference,
             "test": comparison.test,
             "design_effect": one.design_effect,
-            "marks": " ".join(data.marks),
+            "marks": " ".join([*data.marks, *([COMMON] if comparison.common else [])]),
         }
         for one in comparison.slices
         for name, score in one.scores.items()

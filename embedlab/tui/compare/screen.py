@@ -20,6 +20,7 @@ from embedlab.analysis.pairing import Pairing
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import write_atomic
+from embedlab.evaluation.provenance import COMMON
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.difference_panes import FIFTHS_MAP, FOREST, DifferencePanes
@@ -105,7 +106,7 @@ class CompareScreen(DifferencePanes):
         names = [model.name for model in self.data.models] if self.data is not None else []
         reference = self.dashboard.reference(names)
         aggregate = "all" if state.by == "dice" else state.aggregate
-        return ComparisonRequest(by=state.by, aggregate=aggregate, reference=reference, margin=state.margin)
+        return ComparisonRequest(by=state.by, aggregate=aggregate, reference=reference, margin=state.margin, common=state.common)
 
     def show_data(self, data: PairData) -> None:
         """Compare the models of new data."""
@@ -204,6 +205,7 @@ class CompareScreen(DifferencePanes):
         reference = found.comparison.reference
         marks = self.data.marks if self.data else []
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
+        marks += [COMMON] if request.common else []
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
         pairing = self.data.pairing if self.data else None
         models = f"reference {reference}" if pairing is None else named(pairing)  # A is the reference
@@ -326,6 +328,10 @@ class CompareScreen(DifferencePanes):
             )
             return
         self._remember(aggregate=AGGREGATES[(AGGREGATES.index(request.aggregate) + 1) % len(AGGREGATES)])
+
+    def action_common(self) -> None:
+        """Compare on the pairs that all models score, or each model on whole datasets."""
+        self._remember(common=not self.requested.common)
 
     def action_pin(self) -> None:
         """Make the model under the cursor the reference."""

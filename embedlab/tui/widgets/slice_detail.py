@@ -49,8 +49,9 @@ class SliceDetail(VerticalScroll):
 
 def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
     lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs · Spearman x 100", "bold")]
-    low = min((score.low if score.low == score.low else score.value for score in one.scores.values()), default=0)
-    high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
+    defined = [score for score in one.scores.values() if score.value == score.value]
+    low = min((score.low if score.low == score.low else score.value for score in defined), default=0)
+    high = max((score.high if score.high == score.high else score.value for score in defined), default=1)
     for name, score in one.scores.items():
         label = f"{short_name(plain(name), _LABEL):<{_LABEL}} "
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))

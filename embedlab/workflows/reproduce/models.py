@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from embedlab.analysis.slices import joined_splits
 from embedlab.choices import By
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
 from embedlab.core.names import scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
-from embedlab.data.pair_parts import open_parts
+from embedlab.data.pair_parts import FIFTHS_OF, open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task as evaluate_on
@@ -27,7 +28,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.reproduce.plan import ReproductionOptions
-from embedlab.workflows.scoring import chosen_datasets, evaluate_members, keep
+from embedlab.workflows.scoring import evaluate_members, keep
 from embedlab.workflows.session import Session
 
 Members = Mapping[CellKey, Sequence[Member]]
@@ -163,14 +164,17 @@ def _evaluation_file(name: str, task: str, options: ReproductionOptions, session
 def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs | None, dict[str, str]]:
     """The STS pairs scored by those of the models called NAMES that are there, and why the others are absent.
 
-    Evaluations of the whole suite are stored. None where there are no pairs or no models.
+    The fifths of a figure are those of all pairs of STS-B, as in tsukagoshi: train, dev and test. Evaluations of the whole suite are
+    stored. None where there are no pairs or no models.
     """
     if not names:
         return None, {}
     check_device(session.settings)
     try:
         parts, missing = open_parts(
-            Source.from_settings(session.settings), chosen_datasets(None, by) or find_task("sts").datasets, fifths=by != "source"
+            Source.from_settings(session.settings),
+            [FIFTHS_OF] if by == "dice" else find_task("sts").datasets,
+            all_splits=by != "source",
         )
     except MissingError as error:
         session.report(error)
@@ -178,7 +182,10 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
     for lacking in missing:
         session.report(lacking)
     scored, absent = _score_present(names, parts, session)
+    if scored is not None and by == "dice":
+        scored = replace(scored, table=joined_splits(scored.table))
     if scored is not None and by == "dataset":
+        scored = scored.test_pairs
         places = {name: place for name, place in scored.places.items() if not (place.evaluations / f"{scored.task}.json").is_file()}
         part = replace(scored, places=places)
         keep(part, evaluate_members(part), session)
