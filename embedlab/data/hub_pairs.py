@@ -17,6 +17,7 @@ from embedlab.data.dataset import DatasetState, HubSource, Part
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
 from embedlab.data.pair_file import HUB, scored_pairs
 from embedlab.data.row_file import PLACE
+from embedlab.data.score_scale import ScoreScale
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
 _OURS = {"s1": "sentence1", "s2": "sentence2", "score": "score", "source": "source"}  # option → our column
@@ -78,6 +79,7 @@ def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
     else:
         hub = said.at(commit(hub.repository, hub.revision or "main"))
     rows = scored_pairs(name, _renamed(hub, load_split(hub, otherwise=NO_HUB)), scale=said.scale)
+    _refuse_other_scale(name, said.scale, rows.frame["gold"])
     state = DatasetState(
         name=name,
         split="all",
@@ -89,6 +91,16 @@ def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
         skipped=rows.skipped,
     )
     return Part(frame=rows.frame, state=state)
+
+
+def _refuse_other_scale(name: str, said: tuple[float, float] | None, scores: pl.Series) -> None:
+    """Refuse scores of which none is in the upper half of the scale that was SAID."""
+    if said is None:
+        return
+    low, high = said
+    if (found := ScoreScale.of(scores)).high <= (low + high) / 2:
+        hint = "remove scale=, or state the scale that the scores have"
+        raise UsageError(f"{name!r}: the scores are {found}, but scale is {low:g}-{high:g}", hint=hint)
 
 
 def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:

@@ -20,6 +20,7 @@ class Needs:
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # label column → its class names, in index order
     numbers: tuple[str, ...] = ()  # columns of scores
     largest: float | None = None  # absolute value that a score of the user's own rows can have; None: any
+    scale_option: str = ""  # the option that states it
     only: Mapping[str, str] = field(default_factory=dict)  # label column → the one class whose rows are read; not a column of the loss
     words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"

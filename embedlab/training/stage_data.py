@@ -10,10 +10,11 @@ import polars as pl
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
-from embedlab.data.dataset import DatasetState
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.own_rows import ColumnMap, open_own_rows
 from embedlab.data.pair_file import is_pair_file
+from embedlab.data.score_scale import ScoreScale
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import Needs, objective_needs, require_columns, require_data
 from embedlab.objectives.rows import NumberedRows, WordIds, index_rows
@@ -47,6 +48,7 @@ class StageData:
     passes: float  # passes over the rows; a partial last pass counts as a fraction
     whole: tuple[int, ...] = ()  # the epochs without `max_steps`; empty = the same
     ends: tuple[int, ...] = ()  # end of each dataset in the rows
+    scale: str = ""  # the range of the user's own scores, and what the objective says of it
 
     @property
     def steps(self) -> int:
@@ -97,7 +99,8 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
     require_data(recipe)
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
-    frames, states = _read(stage, source, needs, seed)
+    parts = _open(stage, source, needs)
+    frames, scale = _drawn_rows(stage, needs, parts, seed), _checked_scale(recipe, index, needs, parts)
     rows = index_rows(pl.concat(frames), needs, words)
     if not len(rows):
         raise MissingError(f"{_names(stage.data.names)} has no rows to train on", hint="`embedlab data check` says what is there")
@@ -112,11 +115,12 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
         stage=stage,
         rows=rows,
         groups=groups,
-        states=states,
+        states=tuple(part.state for part in parts),
         seed=seed,
         epochs=epochs,
         passes=passes,
         ends=tuple(ends.tolist()),
+        scale=scale,
     )
 
 
@@ -280,19 +284,36 @@ def _unit(stage: Stage, name: str) -> int:
     return 1 if stage.data.rows is not None or is_own else dataset(name).unit
 
 
-def _read(stage: Stage, source: Source, needs: Needs, seed: int) -> tuple[list[pl.DataFrame], tuple[DatasetState, ...]]:
+def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
     named = ColumnMap(columns=stage.data.columns or {}, labels=stage.data.labels or {})
-    parts += [open_own_rows(Path(file), needs.shape, named) for file in stage.data.files or ()]
+    return parts + [open_own_rows(Path(file), needs.shape, named) for file in stage.data.files or ()]
+
+
+def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:
+    """Return the range of the user's own scores in words, empty where there are none; another scale than the objective's is refused."""
+    stage = recipe.stages[index]
+    is_own = [*map(is_pair_file, stage.data.datasets), *([True] * len(stage.data.files or ()))]
+    own = [part for part, is_theirs in zip(parts, is_own, strict=True) if is_theirs]
+    if needs.largest is None or not own:
+        return ""
+    key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}objective.{needs.scale_option}"
+    scale = ScoreScale.of(pl.concat([part.frame[column].cast(pl.Float64) for part in own for column in needs.numbers]))
+    if scale.contradicts(needs.largest):
+        message = f"{_names([part.state.name for part in own])}: the scores are {scale}, but {key} is {needs.largest:g}"
+        raise UsageError(message, hint=f"state their scale: --set {key}={scale.usual:g}")
+    return f"own scores are {scale}, {key} is {needs.largest:g}"
+
+
+def _drawn_rows(stage: Stage, needs: Needs, parts: Sequence[Part], seed: int) -> list[pl.DataFrame]:
     key = needs.together or needs.columns[0]
     wanted = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
     chance = seed if stage.data.sample == "seed" else _SAME_ROWS
     # Labels are numbers in some datasets, and text in files.
     read = [pl.col(column).cast(pl.String) if stage.data.files and column in needs.classes else pl.col(column) for column in needs.columns]
-    frames = [_drawn(part.frame.select(read).filter(*wanted), stage.data.rows, key, chance) for part in parts]
-    return frames, tuple(part.state for part in parts)
+    return [_drawn(part.frame.select(read).filter(*wanted), stage.data.rows, key, chance) for part in parts]
 
 
 def _drawn(frame: pl.DataFrame, rows: int | None, key: str, seed: int) -> pl.DataFrame:

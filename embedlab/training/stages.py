@@ -185,6 +185,8 @@ def _collation(session: Session, data: StageData, progress: ProgressCallback) ->
         cut=cut_for(session.encoder),
         team=session.team,
     )
+    if data.scale:
+        session.emit(events.Note(text=f"stage {data.index}: {data.scale}"))
     if data.rows.left_out:
         session.emit(events.Note(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
     if cut := int(made.tokens.truncated.sum()):

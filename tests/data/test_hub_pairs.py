@@ -124,6 +124,7 @@ def test_an_unknown_repository_is_said_by_its_name(monkeypatch: pytest.MonkeyPat
         (ROWS, "s1=question&s2=answer", "has no column 'score': found question, answer, rating, lang"),
         (ROWS, f"{NAMED}&source=genre", "has no column 'genre': found question, answer, rating, lang"),
         (ROWS, f"{NAMED}&scale=0-1", "row 1: score is not from 0 to 1: 1.5"),
+        (ROWS, f"{NAMED}&scale=0-10", "the scores are from 1.5 to 4, but scale is 0-10"),
         (ROWS, f"{NAMED}&split=dev", 'Unknown split "dev"'),
         (ROWS, f"{NAMED}&config=new", "BuilderConfig 'new' not found"),
         (ROWS, f"{NAMED}&where=lang:fr", "has no row with lang 'fr'"),

@@ -155,3 +155,32 @@ def test_own_files_and_what_their_columns_mean_are_part_of_a_recipes_hash() -> N
     mapped = load_recipe("own-pairs", ["data.files=a.csv", "data.columns.anchor=text"])
     assert len({plain.hash, named.hash, mapped.hash}) == 3
     assert {"files", "columns", "labels"}.isdisjoint(recipe_to_table(load_recipe("sbert"))["stage"][0]["data"])  # its hash is what it was
+
+
+@pytest.mark.parametrize("factor", [1, 10, 100])
+def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_one(
+    tiny_encoder: Path, tmp_path: Path, factor: int
+) -> None:
+    frame = KINDS["own-scored-pairs"][1].with_columns(pl.col("score") * factor)
+    write(tmp_path / "rows.tsv", frame)
+    stated = 2 * 15 / 16 * factor
+    with pytest.raises(UsageError, match=rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}") as error:
+        open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={stated}"), SAMPLE, 1)
+    assert error.value.hint == f"state their scale: --set objective.highest={factor}"
+    for highest in (factor, stated - 0.01):  # a score in the upper half of the scale
+        (data,) = open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={highest}"), SAMPLE, 1)
+        assert data.scale == f"own scores are from 0 to {0.9375 * factor:.4g}, objective.highest is {highest:g}"
+
+
+def test_the_scale_of_several_files_is_that_of_all_of_them(tiny_encoder: Path, tmp_path: Path) -> None:
+    low = write(tmp_path / "low.tsv", KINDS["own-scored-pairs"][1])
+    high = write(tmp_path / "high.tsv", KINDS["own-scored-pairs"][1].with_columns(pl.col("score") * 5))
+    recipe = own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f'data.files=["{low}", "{high}"]', "objective.highest=5")
+    assert open_stages(recipe, SAMPLE, 1)[0].scale == "own scores are from 0 to 4.688, objective.highest is 5"
+    assert open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path), SAMPLE, 1)[0].scale == ""
+
+
+def test_a_run_says_which_scale_its_scores_have(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    run = train(own_recipe("own-scored-pairs", tiny_encoder, tmp_path))
+    notes = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Note)]
+    assert "stage 0: own scores are from 0 to 0.9375, objective.highest is 1" in notes

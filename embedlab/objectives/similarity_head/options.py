@@ -29,7 +29,7 @@ class Options:
 def needs(options: Options) -> Needs:
     """Pairs with a gold score; without additional layers there is no linear layer for the dropout to come before."""
     inert = {"dropout": "0.0"} if options.layers == "none" and options.dropout else {}
-    return Needs(sentences=("sentence1", "sentence2"), numbers=("gold",), largest=options.highest, inert=inert)
+    return Needs(sentences=("sentence1", "sentence2"), numbers=("gold",), largest=options.highest, scale_option="highest", inert=inert)
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ class StagePreview:
     steps: int
     batch_size: int
     example: tuple[tuple[str, str], ...]  # role and sentence
+    scale: str = ""  # the range of the user's own scores, and what the objective says of it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class TrainPreview:
         lines += [f"# shortened to {self.steps} of {self.whole_steps} steps"] if self.steps < self.whole_steps else []
         for stage in self.stages:
             lines.append(f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of {stage.batch_size} rows; one example:")
+            lines += [f"#   {stage.scale}"] if stage.scale else []
             lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in stage.example]
         return "\n".join(lines)
 
@@ -47,6 +49,7 @@ class TrainPreview:
                 "rows": stage.rows,
                 "steps": stage.steps,
                 "batch_size": stage.batch_size,
+                "scale": stage.scale,
                 "example": [{"role": role, "sentence": sentence} for role, sentence in stage.example],
             }
             for stage in self.stages
@@ -78,6 +81,7 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
                 steps=sum(data.epochs),
                 batch_size=data.stage.optim.batch_size,
                 example=tuple(example(data)) if data.steps else (),
+                scale=data.scale,
             )
             for data in stages
         ),

@@ -1,0 +1,39 @@
+"""The scale of a user's own scores, by the scores themselves: ranks do not depend on it, losses do."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+_USUAL = (1.0, 5.0, 10.0, 100.0)  # highest scores of scales that people use
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreScale:
+    """The range of the scores that are there."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, scores: pl.Series) -> "ScoreScale":
+        """Return the range of SCORES, of which there are some."""
+        values = scores.cast(pl.Float64)
+        return cls(low=float(values.min()), high=float(values.max()))  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        """The range in words."""
+        return f"from {self.low:.4g} to {self.high:.4g}"
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute value."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def usual(self) -> float:
+        """The highest score of the usual scale that these scores fit; the largest itself above all of them."""
+        return next((highest for highest in _USUAL if self.largest <= highest), self.largest)
+
+    def contradicts(self, highest: float) -> bool:
+        """Whether a scale up to HIGHEST is another one than that of the scores: none of them is in its upper half."""
+        return self.largest <= highest / 2
