@@ -12,10 +12,12 @@ from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.core.errors import UsageError
 from embedlab.core.names import has_own_units
 from embedlab.core.nearest import nearest_name
+from embedlab.data.marks import marks_of
 from embedlab.data.shared_text import Overlap
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 DEV_SCORE = "dev"  # the last dev score, next to the slices of the evaluation
@@ -77,7 +79,7 @@ class Pivot:
     is_ranked: bool  # whether the best are marked
     is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
-    made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell
+    made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell that has one
     missing: int  # cells of the plan without these results
     averaged: tuple[str, ...]  # axes that are neither rows nor columns
 
@@ -86,7 +88,8 @@ class Pivot:
 class _Result:
     cell: Cell
     scores: Mapping[str, float]  # slice → score, shares x 100
-    evaluation: Evaluation
+    marks: tuple[str, ...]
+    evaluation: Evaluation | None  # None where the dev score alone is known
 
 
 def pivot(
@@ -102,6 +105,7 @@ def pivot(
 
     ROWS: axes, all others by default. COLUMNS: an axis, and then SCORE names the slice to show, by default the last average;
     or None for one column a slice. WHERE: axis = label, to select a part. Axes in neither place are averaged, and named.
+    Dev scores are those of every cell whose training is finished where SCORE selects them, or where no cell is evaluated.
     """
     _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
     if columns is not None and columns in (rows or ()):
@@ -109,8 +113,11 @@ def pivot(
     labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
     wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
     results = list(_results(plan, wanted, measure))
-    if results and all(set(result.scores) <= {DEV_SCORE} for result in results):
+    if results and score != DEV_SCORE and all(set(result.scores) <= {DEV_SCORE} for result in results):
         _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure)
+    is_evaluated = any(next(plan.run(cell).evaluations.glob("*.json"), None) for cell in wanted)
+    if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):  # of the task that need not be named
+        results += _dev_results(plan, [cell for cell in wanted if all(cell is not result.cell for result in results)])
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         guess = nearest_name(score, slices)
@@ -137,8 +144,8 @@ def pivot(
         spreads=spreads,
         is_ranked=measure.is_share,
         is_by_pairs=False,
-        marks=tuple(sorted({mark for result in results for mark in result.evaluation.marks})),
-        made=tuple((result.cell.variant.labels, result.evaluation) for result in results),
+        marks=tuple(sorted({mark for result in results for mark in result.marks})),
+        made=tuple((result.cell.variant.labels, result.evaluation) for result in results if result.evaluation is not None),
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
@@ -168,18 +175,30 @@ def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> I
             continue
         evaluation = Evaluation.load(path, where=measure.is_of)
         scores = {score.slice: (100 if measure.is_share else 1) * score.value for score in evaluation.scores}
-        dev = _last_dev(run.events_file)
-        yield _Result(cell=cell, scores={**({DEV_SCORE: dev.score} if dev is not None else {}), **scores}, evaluation=evaluation)
+        dev = last_dev(run)
+        shown = {**({DEV_SCORE: dev.score} if dev is not None else {}), **scores}
+        yield _Result(cell=cell, scores=shown, marks=evaluation.marks, evaluation=evaluation)
+
+
+def _dev_results(plan: GridPlan, cells: Collection[Cell]) -> Iterator[_Result]:
+    """Yield the last dev score of each of CELLS whose training is finished."""
+    for cell in cells:
+        run = plan.run(cell)
+        dev = last_dev(run) if run.path.is_dir() and run_status(run).state == "finished" else None
+        if dev is not None:
+            here = run.environment()
+            marks = marks_of(is_partial=here.is_partial, is_sample=here.is_sample)
+            yield _Result(cell=cell, scores={DEV_SCORE: dev.score}, marks=marks, evaluation=None)
 
 
 def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
     return run.evaluations / f"{measure.task}.json"
 
 
-def _last_dev(path: Path) -> events.Dev | None:
+def last_dev(run: RunFolder) -> events.Dev | None:
     """Return the last dev score of a run, searched from the end; None where none was reported, or a damaged line comes after it."""
     try:
-        lines = path.read_bytes().splitlines()
+        lines = run.events_file.read_bytes().splitlines()
     except FileNotFoundError:
         return None
     for line in reversed(lines):
@@ -210,7 +229,7 @@ def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | 
         _place(result, row_axes, columns, name): result.evaluation.overlaps[name]
         for result in results
         for name in shown
-        if name in result.evaluation.overlaps
+        if result.evaluation is not None and name in result.evaluation.overlaps
     }
 
 

@@ -8,6 +8,7 @@ from embedlab.grids.listing import ListedGrid
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import CellState, QueueEntry
+from embedlab.grids.table import last_dev
 from embedlab.reports.tables import Column, Role, Table, TableCell, Value
 from embedlab.runs.status import run_status
 
@@ -36,10 +37,12 @@ def status_table(progress: GridProgress) -> Table:
         cell = plan.cell(entry.number)
         step = steps.get(entry.key) or (run_status(plan.run(cell)).step if entry.state != "waiting" else None)
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
+        dev = last_dev(plan.run(cell)) if entry.state != "waiting" else None
+        at |= {"dev": dev.score} if dev is not None else {}
         outcome = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
         rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **outcome})
-    keys = ("cell", *plan.axes, "seed", "state", "step", "steps", "loss", "seconds", "reason", "run")
-    digits = {"loss": 4, "seconds": 1}
+    keys = ("cell", *plan.axes, "seed", "state", "step", "steps", "loss", "dev", "seconds", "reason", "run")
+    digits = {"loss": 4, "dev": 2, "seconds": 1}
     columns = [Column(key=key, title=key, digits=digits.get(key), role=_role(key, plan)) for key in keys]
     return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=(states_line(progress),))
 

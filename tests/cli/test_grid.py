@@ -19,7 +19,7 @@ from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import Queue
 from embedlab.reports.notes import SAMPLE_NOTE
 from tests.grids.conftest import GRID, STAND_IN, plan_of, work_here
-from tests.grids.test_table import write_results
+from tests.grids.test_table import value_of, without_evaluations, write_results
 from tests.stored_json import store_values, stored_values
 
 
@@ -188,6 +188,21 @@ def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(plan: GridPlan,
     rows = {row["grid"]: row for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
     assert "plan.json: damaged" in rows["mine"]["summary"]
     assert rows["snli-supcl-lambda"]["axes"]
+
+
+def test_dev_scores_alone_are_tabled_and_in_the_status(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    without_evaluations(plan, list(plan.cells))
+    dev = [100 * value_of(cell) for cell in plan.cells]
+    for words in ((), ("--score", "dev")):
+        found = json.loads(answer(capsys, "table", "mine", "--sample", "--json", *words))
+        assert [row["dev"] for row in found["rows"]] == pytest.approx(dev)
+        assert found["title"] == "mine: last dev score"
+        assert "last dev score" in answer(capsys, "table", "mine", "--sample", "--latex", *words)
+    found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
+    assert [row["dev"] for row in found["rows"]] == pytest.approx(dev)
+    assert f"{dev[0]:.2f}" in answer(capsys, "status", "mine", "--sample")
+    assert main(["grid", "table", "mine", "--task", "transfer", "--sample"]) == ExitCode.FAILED
 
 
 def test_status_of_a_job_array_is_read_from_its_runs(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:

@@ -191,3 +191,39 @@ def test_the_table_of_many_cells_has_a_row_a_variant(tmp_path: Path, monkeypatch
     plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
     found = pivot(GridPlan.load(GridFolder.of(plan.place.runs_folder, plan.name).plan_file), ScoreFilter())
     assert len(found.rows) == 50
+
+
+def without_evaluations(plan: GridPlan, cells: list[Cell]) -> None:
+    write_results(plan, cells)
+    for cell in cells:
+        (plan.run(cell).evaluations / "sts.json").unlink()
+
+
+def test_a_grid_of_dev_scores_alone_has_a_table(plan: GridPlan) -> None:
+    without_evaluations(plan, list(plan.cells))
+    for score in (None, DEV_SCORE):
+        found = pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="encoder.pooling", score=score)
+        assert (found.shown, found.columns, found.missing, found.made) == ((DEV_SCORE,), ("cls", "mean"), 0, ())
+        for cell in plan.cells:
+            place = (cell.variant.labels["optim.lr"],), cell.variant.labels["encoder.pooling"]
+            expected = [100 * value_of(one) for one in plan.cells if one.variant.labels == cell.variant.labels]
+            assert found.spreads[place].values == pytest.approx(expected)
+        assert found.spreads[("5e-05",), "mean"].is_best
+        table = pivot_table(plan, found, "last dev score")
+        assert not table.signatures
+        assert any("Welch's t over seeds" in note for note in table.notes)
+
+
+def test_dev_scores_are_those_of_finished_trainings_with_or_without_an_evaluation(plan: GridPlan) -> None:
+    first, second, third, *others = plan.cells
+    write_results(plan, [first])
+    without_evaluations(plan, [second])
+    run = plan.run(third)
+    without_evaluations(plan, [third])
+    run.events_file.write_text(run.events_file.read_text().splitlines(keepends=True)[0])  # it is not finished
+    dev = pivot(plan, ScoreFilter(), score=DEV_SCORE)
+    assert sorted(cell for spread in dev.spreads.values() for cell in spread.cells) == sorted([first.id, second.id])
+    assert dev.missing == len(others) + 1
+    whole = pivot(plan, ScoreFilter())
+    assert {cell for spread in whole.spreads.values() for cell in spread.cells} == {first.id}
+    assert pivot(plan, ScoreFilter(task="transfer")).rows == ()  # another task's evaluation is there

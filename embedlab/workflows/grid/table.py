@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.grids.pair_differences import PairDifferences
 from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.table import Pivot, ScoreFilter, pivot, usual_measure
+from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
 
@@ -54,12 +54,13 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
     if not found.rows:
         _refuse_unknown_task(measure.task)
         raise EmbedlabError(
-            f"grid {plan.name!r} has no finished cell with {measure.task} scores ({measure.metric}, {measure.setting})",
+            f"grid {plan.name!r} has no finished cell with "
+            + ("a dev score" if options.score == DEV_SCORE else f"{measure.task} scores ({measure.metric}, {measure.setting})"),
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
     if (differences := PairDifferences.of(plan, found, measure, _source(plan, settings))) is not None:
         found = differences.marked(found)
-    return GridScores(plan=plan, pivot=found, measured=_measured(measure, found.shown[0] if options.columns else None))
+    return GridScores(plan=plan, pivot=found, measured=_measured(measure, found, options.columns))
 
 
 def _source(plan: GridPlan, settings: Settings) -> Source:
@@ -68,7 +69,10 @@ def _source(plan: GridPlan, settings: Settings) -> Source:
     return Source(folder=folder, sample=plan.place.sample, offline=True, allow_partial=True)
 
 
-def _measured(measure: ScoreFilter, score: str | None) -> str:
+def _measured(measure: ScoreFilter, found: Pivot, columns: str | None) -> str:
+    if found.shown == (DEV_SCORE,):
+        return "last dev score"
+    score = found.shown[0] if columns else None
     name = f"{measure.task} {measure.metric} ({measure.setting})" if measure.setting else f"{measure.task} {measure.metric}"
     return name + (" x 100" if measure.is_share else "") + (f", {score}" if score is not None else "")
 
