@@ -14,10 +14,20 @@ def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     return shared[group]
 
 
+def within_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return finite VALUES divided by a power of two, which is exact, so that the largest is below 1: no square overflows or vanishes."""
+    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
+    found: NDArray[np.float64] = np.ldexp(values, -exponent)
+    return found
+
+
 def pearson(first: ArrayLike, second: ArrayLike) -> float:
     """Return the linear correlation, −1 to 1; nan for fewer than two values, a constant column, or any nan."""
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
-    if len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()) or np.ptp(a) == 0 or np.ptp(b) == 0:
+    if len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return float("nan")
+    a, b = within_one(a), within_one(b)
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
     a, b = a - a.mean(), b - b.mean()
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from embedlab.analysis.correlations import within_one
 from embedlab.choices import Correlation
 
 Floats = NDArray[np.float64]
@@ -62,16 +63,22 @@ def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     found = np.full(rows.shape, np.nan)
     if not _varies(y):
         return found
-    v = (y - y.mean()) / y.std()
+    v = _standardised(y)
     for place, x in enumerate(rows):
         if _varies(x):
-            u = (x - x.mean()) / x.std()
+            u = _standardised(x)
             found[place] = _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
     return found
 
 
+def _standardised(values: Floats) -> Floats:
+    scaled = within_one(values)
+    found: Floats = (scaled - scaled.mean()) / scaled.std()
+    return found
+
+
 def _varies(values: Floats) -> bool:
-    return len(values) > 1 and not np.isnan(values).any() and float(np.ptp(values)) > 0
+    return len(values) > 1 and not np.isnan(values).any() and bool((values != values[0]).any())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,4 +1,6 @@
+from fractions import Fraction
 from itertools import product
+from math import sqrt
 
 import numpy as np
 import polars as pl
@@ -26,12 +28,50 @@ def test_correlations_equal_scipy(columns: list[tuple[np.ndarray, np.ndarray]]) 
             assert pearson(a, b) == pytest.approx(scipy.stats.pearsonr(a, b).statistic, abs=1e-12)
 
 
+def exact_pearson(a: list[float], b: list[float]) -> float:
+    """The correlation in exact arithmetic, up to one square root at the end."""
+
+    def centred(values: list[float]) -> list[Fraction]:
+        found = [Fraction(value) for value in values]
+        return [value - sum(found) / len(found) for value in found]
+
+    left, right = centred(a), centred(b)
+    both = sum(x * y for x, y in zip(left, right, strict=True))
+    square = both**2 / (sum(x * x for x in left) * sum(y * y for y in right))
+    return sqrt(square) * (1 if both > 0 else -1)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-150, 1.0, 1e150, 1e200, 1.7e308])
+def test_pearson_does_not_depend_on_the_size_of_the_numbers(size: float) -> None:
+    rng = np.random.default_rng(2)
+    gold = rng.normal(size=60)
+    scores = gold + rng.normal(size=60)
+    for a, b in ((gold, scores), (-gold, scores)):
+        large = (a / np.abs(a).max() * size).tolist()
+        with np.errstate(all="raise", under="ignore"):
+            for first, second in ((large, b.tolist()), (b.tolist(), large), (large, large[::-1])):
+                assert pearson(first, second) == pytest.approx(exact_pearson(first, second), abs=1e-12)
+    if 1e-100 < size < 1e100:
+        assert pearson(large, b) == pytest.approx(scipy.stats.pearsonr(large, b).statistic, abs=1e-12)
+
+
+def test_pearson_of_a_power_of_two_times_the_numbers_is_the_same_to_the_bit() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(2, 99))
+    assert {pearson(a * 2.0**power, b) for power in (-600, -1, 0, 3, 700)} == {pearson(a, b)}
+
+
 @pytest.mark.parametrize(
     ("a", "b"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([0.1] * 3, [1, 2, 3]), ([1, 2, float("nan")], [1, 2, 3])]
 )
 def test_what_has_no_correlation_is_nan(a: list[float], b: list[float]) -> None:
     assert np.isnan(spearman(a, b))
     assert np.isnan(pearson(a, b))
+
+
+@pytest.mark.parametrize("values", [[1e300, float("inf"), 1.0], [0.0, 0.0, 0.0], [1e308, 1e308, 1e308]])
+def test_infinite_and_constant_numbers_have_no_pearson(values: list[float]) -> None:
+    assert np.isnan(pearson(values, [1.0, 2.0, 3.0]))
 
 
 def pairs() -> pl.DataFrame:

@@ -86,3 +86,12 @@ def test_constant_predictions_have_a_metric_and_move_nothing() -> None:
     assert (metric_value(gold, constant, "matthews"), metric_value(gold, constant, "f1")) == (0, 0)
     assert not metric_influence(gold, constant, "matthews").any()
     assert metric_value(constant, constant, "f1") == 0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e200, 1e308])
+def test_influence_on_pearson_does_not_depend_on_the_size_of_the_numbers(size: float) -> None:
+    gold, scores = scored_pairs(50, ties=False)
+    whole = pearson_influences(gold, scores[None])
+    large = gold / np.abs(gold).max() * size
+    np.testing.assert_allclose(pearson_influences(large, scores[None]), whole, atol=1e-9)
+    np.testing.assert_allclose(pearson_influences(scores, large[None])[0], whole[0], atol=1e-9)

@@ -45,7 +45,8 @@ def open_scores(location: str) -> FileScores:
     numbers, place = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
     for row, text, number in zip(table[PLACE], table[chosen], numbers, strict=True):
         if number is None or not abs(number) <= _LARGEST:
-            found = "empty" if text is None else f"{text!r}, not a number"
+            is_large = number is not None and np.isfinite(number)
+            found = "empty" if text is None else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
             raise MissingError(f"{path}, {place} {row}: {chosen!r} is {found}", hint=f"correct or remove the {place}")
     values: dict[tuple[str, str], float] = {}
     for row, first, second, value in zip(table[PLACE], *(table[name] for name in SENTENCES), numbers, strict=True):
