@@ -309,17 +309,18 @@ def comparison_notes(
         shown = sum(not isnan(each.p_equivalent) for one in found for each in one.differences.values())
         over = _counted(shown, "difference")
         yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over {over} shown, 5%"
-    yield from _seed_notes([model for model in models if model.is_recipe])
+    yield from _seed_notes([model for model in models if model.seeds or any(model.runs)])
     if test != "dyadic" and effects:
         yield f"p of {test}: corrected by each slice's design effect"
 
 
-def _seed_notes(recipes: Sequence[ModelColumns]) -> Iterator[str]:
-    """Yield remarks on the effect of few seeds on the intervals."""
-    seeds = {model.name: len(model.members) for model in recipes}
+def _seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
+    """Yield remarks on the effect of few seeds on the intervals; a seed that was named is one seed as well."""
+    seeds = {model.name: len(model.members) for model in trained}
     single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
     if single:
-        borrowed = "; a difference from a model of several seeds takes that one's spread" if max(seeds.values()) > 1 else ""
+        borrows = max(seeds.values()) > 1 and any(model.is_recipe and len(model.members) == 1 for model in trained)
+        borrowed = "; a difference from a model of several seeds takes that one's spread" if borrows else ""
         full = f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: {', '.join(single)}"
         yield Note(full, models=single, short=["one seed: the interval is about this checkpoint"])
     if two:

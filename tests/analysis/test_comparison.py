@@ -278,8 +278,16 @@ def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame)
     assert f"one seed: the interval is about this checkpoint, not the recipe; {borrowed}: good" in notes
     pooled = "in a difference it is pooled with the other recipe's"
     assert f"two seeds: the spread over seeds is hardly known, which makes intervals wide; {pooled}: bad" in notes
-    named = ModelColumns(name="good@1", members=("good@1",), seeds=(1,))
-    assert not any("one seed" in note for note in compare_models(scored, [named, TWIN]).notes)
+
+
+def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame) -> None:
+    note = "one seed: the interval is about this checkpoint, not the recipe"
+    seeds = [ModelColumns(name=f"{run}@1", members=(f"{run}@1",), seeds=(1,)) for run in ("good", "bad")]
+    assert f"{note}: good@1, bad@1" in compare_models(scored, seeds).notes
+    assert f"{note}: good@1" in compare_models(scored, [seeds[0], BAD]).notes  # nothing is borrowed
+    combined = ModelColumns(name="average:x@1,y@1", members=("twin",), runs=(frozenset({"x@1", "y@1"}),))
+    assert f"{note}: average:x@1,y@1" in compare_models(scored, [combined, BAD]).notes
+    assert not any("one seed" in text for text in compare_models(scored, [TWIN, BAD]).notes)
 
 
 def test_a_closed_test_is_corrected_by_the_design_effect(scored: pl.DataFrame) -> None:
