@@ -26,7 +26,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
-from embedlab.runs.signature import data_part
+from embedlab.runs.signature import data_part, part_differences
 
 HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
 FIRST, SECOND = "first", "second"
@@ -80,12 +80,24 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
     if not sides.differing:
         return ScoreIntervals()
     if sides.first.signature.model == sides.second.signature.model:
-        return ScoreIntervals(reasons=("both are of the same vectors, so their stored scores cannot differ",))
+        return ScoreIntervals(reasons=(_what_changed(sides),))
     pairs = [key for key in sides.differing if scores_pairs(key.task)]
     items = [key for key in sides.differing if not scores_pairs(key.task)]
     found = [*([_of_pairs(sides, pairs)] if pairs else []), *([_of_items(sides, items)] if items else [])]
     intervals = {key: interval for one in found for key, interval in one.intervals.items()}
     return ScoreIntervals(intervals=intervals, reasons=tuple(dict.fromkeys(reason for one in found for reason in one.reasons)))
+
+
+def _what_changed(sides: ResultPair) -> str:
+    """Return what scores of the same vectors can differ by: the data, what else the signatures say, or nothing that they know."""
+    first, second = (dict(part.rpartition("@")[::2] for part in one.signature.data) for one in (sides.first, sides.second))
+    changed = [name for name, content in first.items() if second.get(name, content) != content]
+    differing = [part.name for part in part_differences(sides.first.signature, sides.second.signature) if part.agreement == "differs"]
+    if changed:
+        return f"both are of the same vectors, on other pairs, items or gold scores: {', '.join(changed)} changed"
+    if differing:
+        return f"both are of the same vectors, with another {', '.join(differing)}"
+    return "both are of the same vectors on the same data: a number was changed in a file, or another version computed it"
 
 
 def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:

@@ -333,3 +333,22 @@ def test_csv_has_the_signature_on_stderr_and_a_page_always_has_it(embedlab: Embe
     assert f"signature of dice: {signature}\n" in answer.err
     assert "signature" not in answer.out
     assert f"<li>signature of dice: {signature}</li>" in Path("page.html").read_text()
+
+
+def test_verify_says_what_changed_between_results_of_the_same_vectors(embedlab: Embedlab, model: str) -> None:
+    command = ["evaluate", model, "--task", "mine.tsv", "--json"]
+    first = save(embedlab(*command), "first.json")
+    lines = Path("mine.tsv").read_text().splitlines()
+    Path("mine.tsv").write_text("\n".join([lines[0], *(line.replace("\t5\t", "\t0\t") for line in lines[1:])]) + "\n")
+    changed_gold = embedlab("verify", first, save(embedlab(*command), "second.json"))
+    assert changed_gold.code == 1
+    words = " ".join(changed_gold.out.split())
+    assert "not of the same thing: data differs" in words
+    assert "no interval: both are of the same vectors, on other pairs, items or gold scores: mine.tsv/all changed" in words
+    assert "cannot differ" not in words
+
+    edited = json.loads(Path(first).read_text())
+    edited["rows"][0]["score"] += 1
+    Path("edited.json").write_text(json.dumps(edited))
+    words = " ".join(embedlab("verify", first, "edited.json").out.split())
+    assert "both are of the same vectors on the same data: a number was changed in a file" in words
