@@ -129,9 +129,13 @@ def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
 
     They are read again when the training begins: a wrong column is an error at once, before torch is loaded.
     """
-    for stage in recipe.stages:
+    own = replace(recipe, stages=tuple(replace(stage, data=replace(stage.data, datasets=())) for stage in recipe.stages))
+    for index, stage in enumerate(own.stages):
         if stage.data.files and not isinstance(stage.objective.options, RawOptions):  # whoever loads its plug-in checks it
-            _read(replace(stage, data=replace(stage.data, datasets=())), source, objective_needs(stage.objective), seed)
+            needs = objective_needs(stage.objective)
+            parts = _open(stage, source, needs)
+            _checked_scale(own, index, needs, parts)
+            _drawn_rows(stage, needs, parts, seed)
     if is_pair_file(recipe.evaluate.dev) and not is_hub_name(recipe.evaluate.dev):
         source.open(recipe.evaluate.dev, "dev")
 
