@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import polars as pl
 from campaign import Case, arguments, generator, report, timed
-from mutations import MUTATIONS
+from damage import MUTATIONS
 
 from embedlab.data.dataset import COLUMNS, Dataset, FileLayout
 from embedlab.data.probing import suite, suite_names

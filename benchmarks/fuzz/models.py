@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 import torch
 from campaign import Case, arguments, generator, report, timed
-from mutations import MUTATIONS
+from damage import MUTATIONS
 from safetensors.torch import load_file, save_file
 
 from embedlab.core.recipe import Pooling

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 import polars as pl
 from campaign import Case, arguments, generator, report, timed
-from mutations import MUTATIONS, VALUES
+from damage import MUTATIONS, VALUES
 
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import pair_table

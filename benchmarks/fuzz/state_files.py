@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from campaign import Case, arguments, generator, report, timed
-from mutations import MUTATIONS
+from damage import MUTATIONS
 from structures import ODD, change, command
 
 from embedlab.core.recipe import load_recipe

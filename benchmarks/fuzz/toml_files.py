@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import tomli_w
 from campaign import Case, arguments, generator, report, timed
-from mutations import MUTATIONS
+from damage import MUTATIONS
 from structures import NAMES, ODD, change, command
 
 from embedlab.core.paths import recipes_folder

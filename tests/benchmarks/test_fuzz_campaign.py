@@ -13,7 +13,7 @@ from tests.benchmarks.conftest import BENCHMARKS
 sys.path.append(str(BENCHMARKS / "fuzz"))
 
 from campaign import Case, generator, run
-from mutations import MUTATIONS
+from damage import MUTATIONS
 
 
 def refuse(hint: str) -> None:
