@@ -134,7 +134,7 @@ def files_of(area: str) -> list[str]:
     return files
 
 
-def tests_of(file: str, root: Path = ROOT) -> Path:
+def mirror_of(file: str, root: Path = ROOT) -> Path:
     """Return the folder of tests that mirrors the package of FILE: the nearest one above it that exists."""
     folder = Path("tests", *Path(file).parts[1:-1])
     return next(place for place in (folder, *folder.parents) if (root / place).is_dir())
@@ -144,14 +144,14 @@ def closest_tests(file: str, root: Path = ROOT) -> list[Path]:
     """Return the test files of its package that import from FILE."""
     path = Path(file)
     dotted, beside = ".".join(path.with_suffix("").parts), f"{'.'.join(path.parent.parts)} import {path.stem}"
-    texts = {test: test.read_text(encoding="utf-8") for test in sorted((root / tests_of(file, root)).glob("test_*.py"))}
+    texts = {test: test.read_text(encoding="utf-8") for test in sorted((root / mirror_of(file, root)).glob("test_*.py"))}
     return [test.relative_to(root) for test, text in texts.items() if re.search(rf"{re.escape(dotted)}\b|{re.escape(beside)}\b", text)]
 
 
 def _tested(drawn: Sequence[Mutant], typed: argparse.Namespace) -> dict[str, Ending]:
     """Return the ending of each mutant by its key, those of earlier calls included."""
     sources = {mutant.file: _hash([ROOT / mutant.file]) for mutant in drawn}
-    tests = {file: _hash(sorted((ROOT / tests_of(file)).rglob("*.py"))) for file in sources}
+    tests = {file: _hash(sorted((ROOT / mirror_of(file)).rglob("*.py"))) for file in sources}
     endings = {
         ending.mutant: ending
         for ending in _stored(typed.state)
@@ -161,9 +161,9 @@ def _tested(drawn: Sequence[Mutant], typed: argparse.Namespace) -> dict[str, End
     if not waiting:
         return endings
     with Copy(typed.lock) as tree:
-        limits = {folder: tree.usual_seconds(folder) * 3 + 30 for folder in dict.fromkeys(tests_of(mutant.file) for mutant in waiting)}
+        limits = {folder: tree.usual_seconds(folder) * 3 + 30 for folder in dict.fromkeys(mirror_of(mutant.file) for mutant in waiting)}
         for number, mutant in enumerate(waiting, start=1):
-            outcome = tree.outcome(mutant, limits[tests_of(mutant.file)])
+            outcome = tree.outcome(mutant, limits[mirror_of(mutant.file)])
             end: End = "out of time" if outcome.status is None else "caught" if outcome.status else "survived"
             ending = Ending(
                 mutant=mutant.key,
@@ -223,7 +223,7 @@ class Copy:
                 first = self._run(closest, limit_s) if closest else None
                 if first is not None and first.status != 0:
                     return first
-                return self._run([tests_of(mutant.file, self._tree)], limit_s)
+                return self._run([mirror_of(mutant.file, self._tree)], limit_s)
             finally:
                 self._put(path, source)
 
