@@ -57,7 +57,8 @@ class Mutant:
 
 def mutants_of(file: str, source: str) -> list[Mutant]:
     """Return every fault that can be planted in SOURCE, in the order of its lines; annotations, messages and docstrings have none."""
-    places, found = _Places(source), {}
+    places = _Places(source)
+    found: dict[str, Mutant] = {}
     for function, (operator, node, text) in _changes(ast.parse(source), ""):
         start, end = places.span(node)
         mutant = Mutant(

@@ -27,11 +27,11 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import IO, Any, Literal, get_args
 
 from mutants import Mutant, mutants_of
 from record import write_table
@@ -40,6 +40,7 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 TITLE = "Faults planted in the code that decides numbers"
 SHARE = 0.9  # of the mutants that are not equivalent, to be caught
+TURN_S = 60  # seconds of mutants for which a lock is held
 SAMPLE_WORLD = ("sample", "scenes", "lexicon", "words")  # the files of embedlab/data that read nothing
 PACKAGES = ("embedlab", "pytest", "torch", "transformers", "polars", "numpy")
 AREAS = {
@@ -102,9 +103,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--areas", nargs="+", choices=AREAS, default=list(AREAS))
     parser.add_argument("--at-most", type=int, default=sys.maxsize, help="stop after so many that were not tested before")
     parser.add_argument("--state", type=Path, default=ROOT / "build" / "mutations.jsonl", help="the endings so far")
-    parser.add_argument(
-        "--lock", type=Path, help="hold the lock of this file for each mutant, so that other heavy programs have their turn"
-    )
+    parser.add_argument("--lock", type=Path, help="hold the lock of this file, a minute at a time, as other heavy programs do")
     parser.add_argument("--list", action="store_true", help="print what is drawn, and test nothing")
     parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
     return parser.parse_args()
@@ -183,7 +182,8 @@ class Copy:
     """A copy of the checkout in which mutants are tested, one after the other; the checkout itself is only read."""
 
     def __init__(self, lock: Path | None = None) -> None:
-        self._lock = lock
+        self._lock, self._turn_ends = lock, 0.0
+        self._held: IO[str] | None = None
         self._folder = Path(tempfile.mkdtemp(prefix="mutations-"))
         self._tree = self._folder / ROOT.name
 
@@ -202,12 +202,14 @@ class Copy:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._held is not None:
+            self._held.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def usual_seconds(self, folder: Path) -> float:
         """Return how long the tests in FOLDER take without a fault; where one fails, this program ends."""
-        with self._turn():
-            outcome = self._run([folder], limit_s=3600)
+        self._take_turn()
+        outcome = self._run([folder], limit_s=3600)
         if outcome.status != 0:
             raise SystemExit(f"{folder} fails without any fault: {outcome.by or f'status {outcome.status}'}")
         return outcome.seconds
@@ -216,30 +218,31 @@ class Copy:
         """Return what the tests of its package say of a mutant, the closest ones first."""
         path = self._tree / mutant.file
         source = path.read_text(encoding="utf-8")
-        with self._turn():
-            try:
-                self._put(path, mutant.applied(source))
-                closest = closest_tests(mutant.file, self._tree)
-                first = self._run(closest, limit_s) if closest else None
-                if first is not None and first.status != 0:
-                    return first
-                return self._run([mirror_of(mutant.file, self._tree)], limit_s)
-            finally:
-                self._put(path, source)
+        self._take_turn()
+        try:
+            self._put(path, mutant.applied(source))
+            closest = closest_tests(mutant.file, self._tree)
+            first = self._run(closest, limit_s) if closest else None
+            if first is not None and first.status != 0:
+                return first
+            return self._run([mirror_of(mutant.file, self._tree)], limit_s)
+        finally:
+            self._put(path, source)
 
     def _put(self, path: Path, source: str) -> None:
         """Write SOURCE; what was compiled from another one of the same size in the same second is removed."""
         path.write_text(source, encoding="utf-8")
         Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
-    @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        if self._lock is None:
-            yield
+    def _take_turn(self) -> None:
+        """Have the lock, if there is one; after a minute of it others come first."""
+        if self._lock is None or time.monotonic() < self._turn_ends:
             return
-        with self._lock.open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        if self._held is not None:
+            self._held.close()
+        self._held = self._lock.open("a")
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+        self._turn_ends = time.monotonic() + TURN_S
 
     def _run(self, tests: Sequence[Path], limit_s: float) -> Outcome:
         answer = self._folder / "answer.json"

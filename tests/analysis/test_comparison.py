@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Callable
 from itertools import combinations
 
@@ -6,12 +7,12 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.comparison import compare_models, comparison_notes
+from embedlab.analysis.comparison import PairTest, compare_models, comparison_notes
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.evidence import STS_YEARS
 from embedlab.analysis.scores import ModelColumns, pair_table
 from embedlab.core.errors import UsageError
-from embedlab.data.dataset import Part
+from embedlab.data.dataset import DatasetState, Part
 from tests.analysis.test_influence import spearman_of_rows
 
 NOISE = {"good@1": 1.0, "good@2": 1.0, "good@3": 1.2, "twin": 1.0, "bad@1": 6.0, "bad@2": 9.0, "bad@3": 7.0}
@@ -304,3 +305,39 @@ def test_a_closed_test_is_corrected_by_the_design_effect(scored: pl.DataFrame) -
 def test_tiny_slices_are_named(scored: pl.DataFrame) -> None:
     (note,) = compare_models(scored, [TWIN, BAD]).slices[1].notes
     assert note == "only 30 rows with 60 distinct sentences: its intervals are wide and approximate"
+
+
+@pytest.mark.parametrize("test", ["williams", "steiger"])
+def test_rows_written_four_times_make_a_closed_test_no_sharper(
+    test: PairTest, make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]
+) -> None:
+    """A hundred pairs in four copies have a design effect of four: the deviate of four hundred rows is halved."""
+    once = pair_table([make_part("sts12", {"OnWN": 100})])
+    for seed, (name, noise) in enumerate({"near": 1.5, "far": 2.2}.items()):
+        once = add_model(once, name, noise, seed)
+    models = [ModelColumns(name=name, members=(name,)) for name in ("near", "far")]
+    single, copies = (compare_models(table, models, test=test).slices[0].differences["far"] for table in (once, pl.concat([once] * 4)))
+    assert copies.uncertainty.design_effect == pytest.approx(4, rel=0.02)
+    assert 0.001 < single.p < 0.5
+    assert copies.p == pytest.approx(single.p, rel=0.1)
+
+
+@pytest.mark.parametrize(("size", "is_noted"), [(2, False), (3, True), (40, False)])
+def test_a_group_of_rows_is_noted_where_it_is_more_than_two_rows_and_not_all(size: int, is_noted: bool) -> None:
+    """Rows that one model ranks far off, and that a chain of sentences connects."""
+    rows = 40
+    linked = [*range(0, size // 2 + size % 2), *range(rows - size // 2, rows)]  # at both ends of the gold scores
+    predicted = np.arange(rows, dtype=float)
+    predicted[linked] = predicted[linked][::-1]
+    first, second = [f"left {row}" for row in range(rows)], [f"right {row}" for row in range(rows)]
+    for before, after in itertools.pairwise(linked):
+        first[after] = second[before]
+    frame = pl.DataFrame({"sentence1": first, "sentence2": second, "gold": np.arange(rows) / 8, "source": ["news"] * rows})
+    state = DatasetState(name="mine", split="test", rows=rows, expected_rows=rows, origin="file")
+    table = pair_table([Part(frame=frame, state=state)]).with_columns(pl.Series("odd", predicted), pl.Series("right", np.arange(rows)))
+    models = [ModelColumns(name=name, members=(name,)) for name in ("right", "odd")]
+    found = compare_models(table, models)
+    component = found.slices[0].component
+    assert component is not None
+    assert (component.rows, component.share > 0.5) == (size, True)
+    assert any("one group of rows" in note for note in found.notes) == is_noted

@@ -82,3 +82,27 @@ def test_each_way_chooses_and_predicts_as_one_slow_fit_after_the_other(way: str,
 @pytest.mark.parametrize("way", WAYS)
 def test_the_rows_are_such_that_not_always_the_first_l2_is_chosen(way: str) -> None:
     assert {l2 for setting in TRAINED for l2 in WAYS[way](both(setting)[0]).l2} > {L2[0]}
+
+
+@pytest.mark.parametrize(("better", "chosen"), [(1, 0), (3, 1)])
+def test_a_gain_below_the_hundredth_of_a_point_does_not_choose_a_stronger_l2(better: int, chosen: int) -> None:
+    """SentEval rounds the accuracies first: of 25,000 dev rows one is 0.004 points, three are 0.012."""
+    l2 = (1e-3, 1e-1)
+    train, labels = np.array([[-1.0], [0.0], [0.5], [5.0]] * 20), np.array([0, 1, 0, 1] * 20)
+    weak, strong = (boundary(train, labels, one) for one in l2)
+    assert abs(weak - strong) > 0.1
+    between = [(weak + strong) / 2] * better  # rows that the two classify differently, labelled as the stronger one does
+    sure = [-9.0, 9.0] * 12_500
+    features = np.concatenate([train[:, 0], between, sure[better:]])[:, None]
+    problem = Problem.of(features, np.concatenate([labels, [int(strong < weak)] * better, ([0, 1] * 12_500)[better:]]))
+    outcome = Protocol(problem=problem, setting=replace(SETTINGS["exact"], l2=l2)).tune_by_dev(
+        np.arange(80), np.arange(80, len(features)), np.arange(80, 90)
+    )
+    assert outcome.l2 == (l2[chosen],)
+
+
+def boundary(features: NDArray[np.float64], labels: NDArray[np.intp], l2: float) -> float:
+    """Where scikit-learn's classifier of one feature changes its mind."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    fitted = linear_model.LogisticRegression(C=2 / (len(labels) * l2), tol=1e-9, max_iter=10_000).fit(features, labels)
+    return float(-fitted.intercept_[0] / fitted.coef_[0, 0])

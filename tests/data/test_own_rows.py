@@ -1,6 +1,6 @@
 """A user's own rows for training: equal in every format, and refused with the place of the fault."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -117,3 +117,18 @@ def test_a_mapped_column_must_be_in_the_file_and_read_by_the_objective(write: Wr
     assert "--set data.columns.premise=NAME" in caught.value.hint
     with pytest.raises(UsageError, match=r"data\.columns names 'sentence', which the objective does not read"):
         open_own_rows(path, NLI, ColumnMap(columns={"sentence": "text"}))
+
+
+@pytest.mark.parametrize(
+    ("published", "own"),
+    [
+        (("sentence1", "sentence2", "gold_label"), ("premise", "hypothesis", "label")),  # SNLI
+        (("sent0", "sent1", "hard_neg"), ("anchor", "positive", "negative")),  # SimCSE's triplets
+        (("sentence1", "sentence2", "score"), ("sentence1", "sentence2", "gold")),  # pair files
+    ],
+)
+def test_the_columns_of_published_files_are_found_by_the_names_they_have_there(
+    published: Sequence[str], own: Sequence[str], write: Write
+) -> None:
+    path = write("rows.csv", ",".join(published) + "\na,b,3\n")
+    assert open_own_rows(path, RowShape(texts=tuple(own)), ColumnMap()).frame.to_dicts() == [dict(zip(own, "ab3", strict=True))]

@@ -122,3 +122,12 @@ def test_every_dataset_has_its_measures_and_each_sentence_is_encoded_once(tmp_pa
     assert values["sts12", "average cosine"].items == 12
     assert math.isnan(values["sts12", "hubness"].value)
     assert Evaluation.load(found.save(tmp_path)).task == "geometry"
+
+
+def test_a_pair_whose_gold_score_is_four_is_not_among_the_close_ones() -> None:
+    """SimCSE, section 7: "more than 4.0"."""
+    frame = pl.DataFrame({"sentence1": ["a", "the dog"], "sentence2": ["a a a", "the elephants here"], "gold": [4.1, 4.0]})
+    part = Part(frame=frame, state=DatasetState(name="sts12", split="test", rows=2, expected_rows=2, origin="folder"))
+    found = next(score for score in evaluate_geometry(Lengths(), [part]).scores if score.metric == "alignment")
+    first, second = (unit(Lengths().encode([text]))[0] for text in ("a", "a a a"))
+    assert (found.items, found.value) == (1, pytest.approx(((first - second) ** 2).sum()))

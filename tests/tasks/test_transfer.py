@@ -1,19 +1,24 @@
 """The transfer task on small corpora in SentEval's layout and on the sample world."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.source import Source
+from embedlab.encoders.encoder import Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks import transfer
-from embedlab.tasks._labelled import drop_small_tasks
+from embedlab.tasks._labelled import ClassificationTask, OpenedTasks, drop_small_tasks, task_features
 from embedlab.tasks.transfer import TRANSFER_AVERAGES, TRANSFER_TASKS, evaluate, evaluate_transfer, open_transfer, second_class_f1
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 
@@ -152,3 +157,37 @@ def test_an_unknown_task_names_the_nearest() -> None:
     with pytest.raises(UsageError) as caught:
         open_transfer(Source(), ["sst-2"])
     assert "sst2" in caught.value.hint
+
+
+class TableEncoder(WordEncoder):
+    """Vectors that are written down in the sentence itself, as "1.5 -2"."""
+
+    dim = 2
+
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+        return np.array([[float(number) for number in text.split()] for text in sentences], np.float32)
+
+
+PAIRS = (("0.5 1", "-0.5 1", 0), ("1.5 1", "0.5 1", 1), ("-1.5 1", "-0.5 1", 1))  # equally far apart; the products' signs are the labels
+
+
+def pair_splits(rows: int = 20) -> ClassificationTask:
+    frame = pl.DataFrame(PAIRS * rows, schema=["sentence1", "sentence2", "label"], orient="row")
+    states = {
+        split: DatasetState(name="mrpc", split=split, rows=len(frame), expected_rows=None, origin="folder") for split in ("train", "test")
+    }
+    return ClassificationTask(name="mrpc", parts={split: Part(frame=frame, state=state) for split, state in states.items()})
+
+
+def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> None:
+    task = pair_splits(1)
+    expected = []
+    for first, second, _ in PAIRS * 2:
+        u, v = ([float(number) for number in text.split()] for text in (first, second))
+        expected.append([*(abs(a - b) for a, b in zip(u, v, strict=True)), *(a * b for a, b in zip(u, v, strict=True))])
+    assert task_features(TableEncoder(), task).tolist() == expected
+
+
+def test_a_classifier_of_pairs_learns_what_only_the_product_shows() -> None:
+    done = evaluate_transfer(TableEncoder(), OpenedTasks(tasks=(pair_splits(),), missing={}), "exact")
+    assert scores(done.evaluation)["mrpc", "accuracy", "test"].value == 1
