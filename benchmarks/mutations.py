@@ -27,7 +27,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -110,19 +110,22 @@ def _arguments() -> argparse.Namespace:
 
 
 def draw(areas: Sequence[str], number: int, seed: int) -> list[Mutant]:
-    """Return so many mutants: as many from each area, and there as many by each operator, as far as there are any."""
-    drawn = []
-    for area in areas:
-        rng = random.Random(f"{seed} {area}")
-        by_operator: dict[str, list[Mutant]] = {}
-        for file in files_of(area):
-            for mutant in mutants_of(file, (ROOT / file).read_text(encoding="utf-8")):
-                by_operator.setdefault(mutant.operator, []).append(mutant)
-        piles = [rng.sample(mutants, len(mutants)) for _, mutants in sorted(by_operator.items())]
-        rng.shuffle(piles)
-        turns = (mutant for turn in itertools.zip_longest(*piles) for mutant in turn if mutant is not None)
-        drawn += list(itertools.islice(turns, -(-number // len(areas))))
-    return drawn[:number]
+    """Return so many mutants: in turn one of each area, and there one by each operator, as long as there are any."""
+    return list(itertools.islice(_in_turn([_drawn(area, random.Random(f"{seed} {area}")) for area in areas]), number))
+
+
+def _drawn(area: str, rng: random.Random) -> list[Mutant]:
+    by_operator: dict[str, list[Mutant]] = {}
+    for file in files_of(area):
+        for mutant in mutants_of(file, (ROOT / file).read_text(encoding="utf-8")):
+            by_operator.setdefault(mutant.operator, []).append(mutant)
+    piles = [rng.sample(mutants, len(mutants)) for _, mutants in sorted(by_operator.items())]
+    rng.shuffle(piles)
+    return list(_in_turn(piles))
+
+
+def _in_turn(piles: Sequence[Sequence[Mutant]]) -> Iterator[Mutant]:
+    return (mutant for turn in itertools.zip_longest(*piles) for mutant in turn if mutant is not None)
 
 
 def files_of(area: str) -> list[str]:
@@ -160,9 +163,12 @@ def _tested(drawn: Sequence[Mutant], typed: argparse.Namespace) -> dict[str, End
     if not waiting:
         return endings
     with Copy(typed.lock) as tree:
-        limits = {folder: tree.usual_seconds(folder) * 3 + 30 for folder in dict.fromkeys(mirror_of(mutant.file) for mutant in waiting)}
+        limits: dict[Path, float] = {}
         for number, mutant in enumerate(waiting, start=1):
-            outcome = tree.outcome(mutant, limits[mirror_of(mutant.file)])
+            folder = mirror_of(mutant.file)
+            if folder not in limits:
+                limits[folder] = 3 * tree.usual_seconds(folder) + 30
+            outcome = tree.outcome(mutant, limits[folder])
             end: End = "out of time" if outcome.status is None else "caught" if outcome.status else "survived"
             ending = Ending(
                 mutant=mutant.key,
@@ -225,7 +231,7 @@ class Copy:
             first = self._run(closest, limit_s) if closest else None
             if first is not None and first.status != 0:
                 return first
-            return self._run([mirror_of(mutant.file, self._tree)], limit_s)
+            return self._run([mirror_of(mutant.file, self._tree)], limit_s, without=closest)
         finally:
             self._put(path, source)
 
@@ -244,12 +250,11 @@ class Copy:
         fcntl.flock(self._held, fcntl.LOCK_EX)
         self._turn_ends = time.monotonic() + TURN_S
 
-    def _run(self, tests: Sequence[Path], limit_s: float) -> Outcome:
+    def _run(self, tests: Sequence[Path], limit_s: float, *, without: Sequence[Path] = ()) -> Outcome:
         answer = self._folder / "answer.json"
         answer.unlink(missing_ok=True)
-        process = multiprocessing.get_context("forkserver").Process(
-            target=_run_tests, args=(self._tree, [str(test) for test in tests], answer)
-        )
+        words = [*map(str, tests), *(f"--ignore={test}" for test in without)]
+        process = multiprocessing.get_context("forkserver").Process(target=_run_tests, args=(self._tree, words, answer))
         began = time.monotonic()
         process.start()
         process.join(limit_s)

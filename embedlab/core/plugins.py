@@ -3,7 +3,8 @@
 `discover` lists them in this order without importing anything of a package or file; `load` imports one, in the process that
 uses it. A package adds by entry points of the groups embedlab.objectives, embedlab.tasks …, a file by its declaration
 (plugin_files). What is shipped is found in the same way: objectives by folder, tasks, poolings and encoders by file, datasets
-by the DATASETS of the files of embedlab/data.
+by the DATASETS of the files of embedlab/data. A file that declares PLUGINS has the same names inside the package as outside;
+without a declaration it is called after the file.
 """
 
 import re
@@ -14,13 +15,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_args
 
 from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import PACKAGE
-from embedlab.core.plugin_files import PluginFile, digest, one_line, plugin_files
+from embedlab.core.plugin_files import DECLARATION, PluginFile, digest, one_line, plugin_files
 from embedlab.core.plugin_packages import package_entries
 
 T = TypeVar("T")
@@ -266,23 +268,37 @@ def _shipped(kind: Kind) -> Mapping[str, Plugin]:
 
 def _shipped_objectives() -> Iterator[Plugin]:
     for path in sorted((PACKAGE / "objectives").glob("*/options.py")):
-        yield _own("objectives", path.parent.name, f"objectives.{path.parent.name}.options")
+        name = path.parent.name
+        for declared in _declared("objectives", path) or (name,):
+            yield _own("objectives", declared, f"objectives.{name}.options")
 
 
 def _shipped_tasks() -> Iterator[Plugin]:
-    for name in _modules("tasks"):
-        if name != "task":  # the contract
-            yield _own("tasks", name, f"tasks.{name}", "TASK")
+    return _of_modules("tasks", "tasks", "TASK", contract="task")
 
 
 def _shipped_poolings() -> Iterator[Plugin]:
-    for name in _modules("encoders/poolings"):
-        yield _own("poolings", name.replace("_", "-"), f"encoders.poolings.{name}", "POOLING")
+    return _of_modules("poolings", "encoders/poolings", "POOLING", hyphen="-")
 
 
 def _shipped_encoders() -> Iterator[Plugin]:
-    for name in _modules("encoders/kinds"):
-        yield _own("encoders", name.replace("_", "-"), f"encoders.kinds.{name}", "ENCODER")
+    return _of_modules("encoders", "encoders/kinds", "ENCODER", hyphen="-")
+
+
+def _of_modules(kind: Kind, folder: str, attribute: str, *, contract: str = "", hyphen: str = "_") -> Iterator[Plugin]:
+    """The files of a FOLDER except its CONTRACT, under the names that they declare, or their own with this HYPHEN."""
+    for module in _modules(folder):
+        if module == contract:
+            continue
+        names = _declared(kind, PACKAGE / folder / f"{module}.py") or {module.replace("_", hyphen): attribute}
+        for name, own in names.items():
+            yield _own(kind, name, f"{folder.replace('/', '.')}.{module}", own)
+
+
+def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
+    """Return what a file of the package declares of a KIND, as files outside do."""
+    file = PluginFile(path=path, needs_trust=False)
+    return file.declared.get(kind, {}) if f"\n{DECLARATION}".encode() in file.read() else {}
 
 
 def _shipped_datasets() -> Iterator[Plugin]:

@@ -80,8 +80,7 @@ def prefix_of(name: str) -> str | None:
 
 def names_file(prefix: str, rest: str) -> bool:
     """Whether REST, after the PREFIX of an encoder kind, is the path of a file."""
-    found = plugins.find("encoders", prefix)
-    return "/" in rest or (found is not None and found.is_shipped)
+    return "/" in rest or (plugins.find("encoders", prefix) is not None and backend(prefix) != "plugin")
 
 
 def encoder_kind(prefix: str) -> EncoderKind:

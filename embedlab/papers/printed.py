@@ -15,12 +15,7 @@ from embedlab.core.frame_files import read_csv
 from embedlab.core.nearest import unknown
 
 REFERENCE_FOLDER = Path(__file__).with_name("reference")
-PAPERS = {
-    "liao": "liao_supcl",
-    "tsukagoshi": "tsukagoshi_signals",
-    "sedghamiz": "sedghamiz_supcl_seq",
-    "chen": "chen_generalizable",
-}
+PAPERS = {path.name.partition("_")[0]: path.name for path in sorted(REFERENCE_FOLDER.glob("[!_]*_*/"))}  # paper → the folder of its tables
 # The papers' names of the STS datasets, and ours.
 STS_COLUMNS = {
     "STS12": "sts12",
