@@ -5,6 +5,7 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 Change = tuple[str, ast.AST, str]  # the operator, what it changes, and the new text
@@ -14,10 +15,7 @@ _BOUNDARIES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
 _DIRECTIONS: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
-_ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div, ast.Mod: ast.Mult, ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr,
-}  # fmt: skip
+_ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "//": "/", "%": "*", "**": "*", "&": "|", "|": "&", "^": "|"}
 _OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any", "argmin": "argmax", "argmax": "argmin", "sorted": "list"}
 _REMOVABLE = {"sqrt", "abs", "fabs", "round", "exp", "log"}  # functions of one number, that leave it as it is when removed
 _REMOVABLE_METHODS = {"strip", "lstrip", "rstrip", "lower", "unique", "drop_nulls", "sqrt", "abs", "round", "exp", "log", "detach"}
@@ -173,10 +171,20 @@ def _arithmetic(node: ast.BinOp | ast.AugAssign) -> Iterator[Change]:
         return  # texts
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value == 0.5:
         yield "removed root", node, _text(node.left)
-    if (other := _ARITHMETIC.get(type(node.op))) is not None:
+    if (other := _other_operators().get(type(node.op))) is not None:
         changed = copy.copy(node)
         changed.op = other()
         yield "arithmetic", node, _text(changed)
+
+
+@cache
+def _other_operators() -> dict[type[ast.operator], type[ast.operator]]:
+    def named(text: str) -> type[ast.operator]:
+        operation = ast.parse(f"a {text} b", mode="eval").body
+        assert isinstance(operation, ast.BinOp)
+        return type(operation.op)
+
+    return {named(text): named(other) for text, other in _ARITHMETIC.items()}
 
 
 def _conditions(node: ast.BoolOp) -> Iterator[Change]:

@@ -40,6 +40,7 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 TITLE = "Faults planted in the code that decides numbers"
 SHARE = 0.9  # of the mutants that are not equivalent, to be caught
+NO_TESTS_LEFT = 5  # pytest's status where all tests of a package are the closest ones
 TURN_S = 60  # seconds of mutants for which a lock is held
 SAMPLE_WORLD = ("sample", "scenes", "lexicon", "words")  # the files of embedlab/data that read nothing
 PACKAGES = ("embedlab", "pytest", "torch", "transformers", "polars", "numpy")
@@ -258,7 +259,7 @@ class Copy:
         began = time.monotonic()
         process.start()
         process.join(limit_s)
-        status = process.exitcode
+        status = 0 if process.exitcode == NO_TESTS_LEFT else process.exitcode
         if process.pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # and what the tests have started

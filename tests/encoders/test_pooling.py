@@ -1,3 +1,5 @@
+from collections.abc import Callable, Mapping
+
 import numpy as np
 import pytest
 import torch
@@ -6,27 +8,35 @@ from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders.pooling import pooling_method
 
-
-def slow_pool(name: str, tokens: np.ndarray, length: int) -> np.ndarray:
-    there = tokens[:length]
-    if name == "mean-sqrt-length":
-        return sum(there) / np.sqrt(length)
-    if name == "weighted-mean":
-        return sum(place * row for place, row in enumerate(there, start=1)) / sum(range(1, length + 1))
-    rows = {"cls": tokens[:1], "mean": there, "mean-without-cls": there[1:], "max": there, "last": there[-1:]}[name]
-    if not len(rows):
-        return np.zeros(tokens.shape[1])
-    return rows.max(axis=0) if name == "max" else rows.mean(axis=0)
+SLOW: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {  # of the published poolings, by the tokens that are not padding
+    "cls": lambda tokens: tokens[0],
+    "mean": lambda tokens: sum(tokens) / len(tokens),
+    "mean-without-cls": lambda tokens: sum(tokens[1:]) / max(len(tokens) - 1, 1) * np.ones(tokens.shape[1]),
+    "mean-sqrt-length": lambda tokens: sum(tokens) / np.sqrt(len(tokens)),
+    "weighted-mean": lambda tokens: sum(place * row for place, row in enumerate(tokens, 1)) / sum(range(1, len(tokens) + 1)),
+    "max": lambda tokens: np.array([max(column) for column in tokens.T]),
+    "last": lambda tokens: tokens[-1],
+}
 
 
 @pytest.mark.parametrize("name", shipped_names("poolings"))
+def test_a_row_is_pooled_as_it_is_without_the_others_and_without_padding(name: Pooling) -> None:
+    tokens, lengths = torch.randn(3, 9, 4), (2, 5, 9)
+    mask = torch.tensor([[1] * length + [0] * (9 - length) for length in lengths])
+    alone = [
+        pooling_method(name).pool(row[None, :length], mask[:1, :1].expand(1, length)) for row, length in zip(tokens, lengths, strict=True)
+    ]
+    torch.testing.assert_close(pooling_method(name).pool(tokens, mask), torch.cat(alone))
+
+
+@pytest.mark.parametrize("name", SLOW)
 def test_pooling_equals_a_loop_over_the_tokens_that_are_there(name: Pooling) -> None:
     rng = np.random.default_rng(0)
     lengths = np.array([1, 2, 5, 9])
     tokens = rng.normal(size=(4, 9, 3))
     mask = (np.arange(9) < lengths[:, None]).astype(np.int64)
     pooled = pooling_method(name).pool(torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
-    slow = [slow_pool(name, row, length) for row, length in zip(tokens, lengths, strict=True)]
+    slow = [SLOW[name](row[:length]) for row, length in zip(tokens, lengths, strict=True)]
     np.testing.assert_allclose(pooled, slow, atol=1e-12)
 
 

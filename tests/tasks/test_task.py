@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
@@ -17,7 +18,7 @@ OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "
 
 
 @pytest.mark.parametrize("name", task_names())
-def test_a_task_is_called_like_its_file_and_says_what_it_leaves(name: str) -> None:
+def test_a_task_has_the_name_that_it_is_found_by_and_says_what_it_leaves(name: str) -> None:
     found = task(name)
     assert found.name == name
     assert found.summary
@@ -26,10 +27,16 @@ def test_a_task_is_called_like_its_file_and_says_what_it_leaves(name: str) -> No
     assert set(found.metrics) <= {*found.datasets, *dataset_names()}
 
 
-def test_one_task_scores_pairs_and_the_aggregates_alone_are_said_aloud() -> None:
-    left = {one.name: one.outcomes for one in all_tasks()}
-    assert [name for name, outcomes in left.items() if outcomes == "pairs"] == ["sts"]
-    assert [name for name, outcomes in left.items() if outcomes == "none"] == ["geometry", "word_prediction"]
+def test_every_file_of_the_folder_is_a_task_and_none_is_lost() -> None:
+    files = [path for path in (PACKAGE / "tasks").glob("*.py") if not path.name.startswith("_") and path.name != "task.py"]
+    assert len(all_tasks()) == len(task_names()) >= len(files)
+    assert {f"embedlab.tasks.{path.stem}" for path in files} == {one.module for one in plugins.discover("tasks")}
+
+
+def test_similarities_of_pairs_and_aggregates_alone_are_said_aloud() -> None:
+    assert task("sts").outcomes == "pairs"
+    assert {task(name).outcomes for name in ("geometry", "word_prediction")} == {"none"}
+    assert {task(name).outcomes for name in ("transfer", "probing")} == {"items"}
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
@@ -38,7 +45,10 @@ def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
 
 
 def test_a_setting_is_that_of_tasks_that_train_classifiers() -> None:
-    assert [one.name for one in all_tasks() if one.setting("exact") == "exact"] == ["probing", "transfer"]
+    assert {one.setting("exact") for one in all_tasks() if one.trains_classifiers} == {"exact"}
+    assert {one.setting("exact") for one in all_tasks() if not one.trains_classifiers} == {"literature"}
+    assert task("probing").trains_classifiers
+    assert task("transfer").trains_classifiers
 
 
 def test_every_dataset_of_scored_pairs_with_a_test_split_can_be_selected() -> None:
