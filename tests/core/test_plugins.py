@@ -4,6 +4,7 @@ import os
 import py_compile
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,31 @@ def test_everything_shipped_is_found_and_loaded_by_the_same_door(kind: plugins.K
     assert all(one.is_shipped and one.fault is None and not one.identity for one in found)
     assert [one.name for one in found] == plugins.names(kind) == plugins.shipped_names(kind)
     assert len(plugins.loaded(kind, plugins.Plugin.load)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "package", "name", "attribute"),
+    [
+        ("tasks", "embedlab.tasks", "two-years", "TASK"),
+        ("poolings", "embedlab.encoders.poolings", "both_ends", "pool"),
+        ("encoders", "embedlab.encoders.kinds", "letter_pairs", "Letters"),
+    ],
+)
+def test_a_file_that_moves_into_the_package_keeps_its_name(
+    kind: plugins.Kind, package: str, name: str, attribute: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = folder.joinpath(*package.split(".")[1:])
+    place.mkdir(parents=True)
+    file = f"moved_{name.replace('-', '_')}"
+    declared = f"PLUGINS = {{'{kind}': {{'{name}': '{attribute}'}}}}"
+    (place / f"{file}.py").write_text(f'"""Moved."""\n\n{declared}\n\n{attribute} = "what it gives"\n', encoding="utf-8")
+    monkeypatch.setattr(plugins, "PACKAGE", folder)
+    monkeypatch.setattr(import_module(package), "__path__", [str(place)])
+    monkeypatch.setattr(plugins, "_shipped", plugins._shipped.__wrapped__)  # without the cache of what is really there
+
+    assert plugins.shipped_names(kind) == [name]
+    assert plugins.get(kind, name).load() == "what it gives"
+    monkeypatch.delitem(sys.modules, f"{package}.{file}")
 
 
 def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,94 @@
+"""Planted faults: every operator plants its own, a fault is the text that it says, and only what a test notices is caught."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.conftest import BENCHMARKS
+
+from mutants import Mutant, mutants_of  # isort: skip
+
+SOURCE = '''"""Docstring with 3 numbers."""
+
+from math import sqrt
+
+
+def mean(values: list[int | None], *, scale: float = 2.5, is_signed: bool = True) -> float:
+    """Docstring."""
+    if not values and is_signed:
+        raise ValueError(f"{1 + 1} values", 7)
+    found = [abs(value) / scale for value in values if value is not None]
+    found.append(max(found, key=int))
+    return -sqrt(len(found) ** 0.5) if len(found) > 1 else pow(2, scale)
+'''
+
+
+def planted(operator: str) -> set[tuple[str, str]]:
+    return {(mutant.before, mutant.after) for mutant in mutants_of("mean.py", SOURCE) if mutant.operator == operator}
+
+
+@pytest.mark.parametrize(
+    ("operator", "expected"),
+    [
+        ("comparison", {("len(found) > 1", "(len(found) >= 1)"), ("value is not None", "(value is None)")}),
+        ("arithmetic", {("abs(value) / scale", "(abs(value) * scale)")}),
+        ("and or", {("not values and is_signed", "(not values or is_signed)")}),
+        ("dropped condition", {("not values and is_signed", "is_signed")}),
+        ("removed negation", {("not values", "values")}),
+        ("removed root", {("len(found) ** 0.5", "len(found)")}),
+        ("removed function", {("abs(value)", "value"), ("sqrt(len(found) ** 0.5)", "(len(found) ** 0.5)")}),
+        ("dropped argument", {("max(found, key=int)", "max(found)")}),
+        ("swapped arguments", {("pow(2, scale)", "pow(scale, 2)")}),
+        ("dropped filter", {("[abs(value) / scale for value in values if value is not None]", "[abs(value) / scale for value in values]")}),
+        ("opposite function", {("max(found, key=int)", "min(found, key=int)")}),
+        ("removed statement", {("found.append(max(found, key=int))", "pass")}),
+        ("constant", {("2.5", "5.0"), ("True", "False"), ("0.5", "1.0"), ("2", "3"), ("1", "2")}),
+    ],
+)
+def test_each_operator_plants_its_fault(operator: str, expected: set[tuple[str, str]]) -> None:
+    assert expected <= planted(operator)
+
+
+def test_what_is_said_to_people_and_to_the_type_checker_has_no_faults() -> None:
+    for mutant in mutants_of("mean.py", SOURCE):
+        assert mutant.before not in {"3", "7", "1 + 1", "int | None"}
+        assert mutant.line not in {1, 9}
+
+
+def test_a_fault_changes_only_its_place_and_leaves_a_program() -> None:
+    for mutant in mutants_of("mean.py", SOURCE):
+        changed = mutant.applied(SOURCE)
+        assert ast.unparse(ast.parse(changed)) != ast.unparse(ast.parse(SOURCE)), str(mutant)
+        assert changed.startswith(SOURCE[: mutant.start])
+        assert changed.endswith(SOURCE[mutant.end :])
+
+
+def test_places_are_counted_in_characters_behind_letters_of_several_bytes() -> None:
+    (mutant,) = mutants_of("x.py", 'x = "−∞" if a < b else c\n')[1:2]
+    assert mutant.applied('x = "−∞" if a < b else c\n') in {'x = "−∞" if (a <= b) else c\n', 'x = "−∞" if (a > b) else c\n'}
+
+
+def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_package(tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCHMARKS / "mutations.py"), "--list", "--mutants", "28"]
+    first, second = (subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    files = [line.partition(":")[0] for line in first.splitlines()]
+    assert first == second
+    assert len(files) == 28
+    assert {Path(file).parts[1] for file in files} == {"analysis", "objectives", "tasks", "data", "training", "models"}
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_equivalent_fault_has_a_reason_and_a_place() -> None:
+    rows = tomllib.loads((BENCHMARKS / "equivalent_mutants.toml").read_text(encoding="utf-8")).get("mutant", [])
+    for row in rows:
+        assert set(row) == {"file", "function", "before", "after", "reason"}
+        assert len(row["reason"].split()) > 3
+
+
+def test_a_mutant_says_where_it_is_and_what_it_does() -> None:
+    mutant = Mutant(file="a.py", operator="constant", line=3, function="f", before="1", after="2", start=0, end=1)
+    assert str(mutant) == "a.py:3 in f, constant: 1 → 2"
