@@ -3,7 +3,7 @@
     python benchmarks/mutations.py [--mutants 154] [--seed 21] [--areas analysis tasks …] [--at-most 20] [--lock FILE] [--write]
 
 Mutants are drawn by seed from every area, and there from every operator (benchmarks/mutants.py) in turn. Each is tested in a copy of the
-checkout: first by those test files of its package that import it, then by the whole package's, and no further than the first
+checkout: first by the test file of its name, or those of its package that import it, then by the whole package's, and no further than the first
 failure. A package's tests are those of the folder in tests/ that mirrors it. Endings are stored line by line, so that the same command
 goes on where it stopped; a survivor counts as long as neither its file nor the tests change, anything else as long as its file does not.
 Survivors that no test can notice are listed in benchmarks/equivalent_mutants.toml, each with its reason.
@@ -144,10 +144,13 @@ def mirror_of(file: str, root: Path = ROOT) -> Path:
 
 
 def closest_tests(file: str, root: Path = ROOT) -> list[Path]:
-    """Return the test files of its package that import from FILE."""
-    path = Path(file)
+    """Return the test file of a module or of its folder, `test_<name>.py`; where there is none, those of its package that import it."""
+    path, folder = Path(file), root / mirror_of(file, root)
+    own = [folder / f"test_{name}.py" for name in (path.stem.strip("_"), path.parent.name)]
+    if found := [test for test in own if test.is_file()]:
+        return [test.relative_to(root) for test in found]
     dotted, beside = ".".join(path.with_suffix("").parts), f"{'.'.join(path.parent.parts)} import {path.stem}"
-    texts = {test: test.read_text(encoding="utf-8") for test in sorted((root / mirror_of(file, root)).glob("test_*.py"))}
+    texts = {test: test.read_text(encoding="utf-8") for test in sorted(folder.glob("test_*.py"))}
     return [test.relative_to(root) for test, text in texts.items() if re.search(rf"{re.escape(dotted)}\b|{re.escape(beside)}\b", text)]
 
 
