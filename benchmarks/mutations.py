@@ -3,7 +3,7 @@
     python benchmarks/mutations.py [--mutants 154] [--seed 21] [--areas analysis tasks …] [--at-most 20] [--lock FILE] [--write]
 
 Mutants are drawn by seed from every area, and there from every operator (benchmarks/mutants.py) in turn. Each is tested in a copy of the
-checkout: first by the test file of its name, or those of its package that import it, then by the whole package's, and no further than the first
+checkout: first by the test file of its name, or those of its package that import it, then by the whole package's, up to the first
 failure. A package's tests are those of the folder in tests/ that mirrors it. Endings are stored line by line, so that the same command
 goes on where it stopped; a survivor counts as long as neither its file nor the tests change, anything else as long as its file does not.
 Survivors that no test can notice are listed in benchmarks/equivalent_mutants.toml, each with its reason.

@@ -1,3 +1,4 @@
+import hashlib
 import itertools
 import os
 import shutil
@@ -98,3 +99,12 @@ def test_light_files_load_without_torch() -> None:
     modules = ", ".join(f"embedlab.{name}" for name in ("encoders.encoder", "encoders.loading", "models.catalog", "models.fingerprint"))
     code = f"import sys, {modules}; assert not {{'torch', 'transformers', 'scipy', 'huggingface_hub'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_fingerprint_is_sixteen_digits_of_the_hash_of_its_parts_in_every_version() -> None:
+    """Vectors and scores that users have stored lie under it."""
+    expected = hashlib.sha256(b"dice").hexdigest()[:16]
+    assert spec_fingerprint(ModelSpec(name="dice", kind="dice"), precision="float32") == expected
+    both = ModelSpec(name="", kind="ensemble", parts=(ModelSpec(name="dice", kind="dice"),) * 2)
+    joined = f"ensemble\0{expected}\0{expected}".encode()
+    assert spec_fingerprint(both, precision="float32") == hashlib.sha256(joined).hexdigest()[:16]

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.models.grammar import Combined, Options, Single, parse_model
+from embedlab.models.grammar import Combined, Options, Single, options_text, parse_model, title_of, titles_of
 
 
 def shape(parsed: Single | Combined) -> str:
@@ -38,6 +38,8 @@ def shape(parsed: Single | Combined) -> str:
         ("average:a,concat:b,c", "average[a concat[b c]]"),
         ("average(a,concat:b,c)", "average[a concat[b c]]"),
         ("concat:average(a,normalized-average(b,c)),d", "concat[average[a normalized-average[b c]] d]"),
+        ("average(a, concat:b, c)", "average[a concat[b c]]"),
+        ("concat: a , average( b , c )", "concat[a average[b c]]"),
         ("averages", "averages"),
     ],
 )
@@ -89,3 +91,39 @@ def test_the_nearest_pooling_is_offered() -> None:
     with pytest.raises(UsageError) as caught:
         parse_model("a?pooling=mena")
     assert "mean" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("sbert", "sbert"),
+        ("owner/model", "owner/model"),
+        ("./models/mine/", "mine"),
+        ("/models/mine", "mine"),
+        ("~/mine", "mine"),
+        ("word-vectors:~/vectors/glove.6B.300d.txt", "glove.6B.300d.txt"),
+        ("vectors:results/minilm.npy", "minilm.npy"),
+        ("scores:one.csv", "one.csv"),
+        ("https://host/v1#owner/model", "owner/model"),
+        ("average:sbert,./models/mine", "average:sbert,mine"),
+        ("average(sbert,concat(/models/mine,dice))", "average(sbert,concat(mine,dice))"),
+    ],
+)
+def test_tables_call_a_model_by_the_last_part_of_its_path_and_any_other_in_full(name: str, title: str) -> None:
+    assert title_of(name) == title
+
+
+def test_models_that_would_share_a_title_have_their_names_in_full() -> None:
+    assert titles_of(["a/x", "./b/x", "./c/x", "./d/y"]) == {"a/x": "a/x", "./b/x": "./b/x", "./c/x": "./c/x", "./d/y": "y"}
+
+
+def test_what_was_typed_behind_a_name_is_written_again_as_it_is_read() -> None:
+    for typed in ("?pooling=cls", "?pooling=cls+mean&dim=256&normalise", '?prompt="a, b?"', "?layer=-2&whiten=fit&adapter=./own"):
+        parsed = parse_model(f"model{typed}")
+        assert isinstance(parsed, Single)
+        again = parse_model(f"model{options_text(parsed.options)}")
+        assert isinstance(again, Single)
+        assert again.options == parsed.options
+        assert options_text(again.options) == options_text(parsed.options) != ""
+    assert options_text(Options()) == ""
+    assert Options(dim=3, normalise=True).typed == {"dim": 3, "normalise": True}

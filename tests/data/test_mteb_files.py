@@ -1,0 +1,119 @@
+"""mteb's files as they are read: which split and subset, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.data.mteb_files import find_mteb_files, plain_name, read_figures, read_predictions
+from tests.data.conftest import Write
+
+META = {"model_name": "own/model", "revision": "8b3219a92973c328a8e22fadcfa821b5dc75636a"}
+
+
+def figures(*splits: tuple[str, float], subset: str = "default") -> str:
+    """A result file with the main score of each split."""
+    scores = {name: [{"main_score": value, "hf_subset": subset, "languages": ["eng-Latn"]}] for name, value in splits}
+    return json.dumps({"dataset_revision": "4d8694f8", "task_name": "STS16", "mteb_version": "2.26.24", "scores": scores})
+
+
+def predictions(**splits: list[float]) -> str:
+    """A prediction file with the similarities of each split."""
+    return json.dumps({"mteb_model_meta": META, "default": {name: {"cosine_scores": values} for name, values in splits.items()}})
+
+
+@pytest.mark.parametrize(
+    ("split", "splits", "expected"),
+    [
+        ("test", (("validation", 0.5), ("test", 0.7)), ("test", 0.7)),
+        ("test", (("test", 0.7), ("validation", 0.7)), ("test", 0.7)),
+        ("dev", (("test", 0.7), ("validation", 0.5)), ("validation", 0.5)),
+        ("dev", (("dev", 0.4),), ("dev", 0.4)),
+        ("train", (("train", 0.3), ("test", 0.7)), ("train", 0.3)),
+        ("all", (("train", 0.3), ("test", 0.7)), ("test", 0.7)),
+        ("all", (("dev", 0.4),), ("dev", 0.4)),
+    ],
+)
+def test_figures_are_those_of_the_requested_split(
+    split: str, splits: tuple[tuple[str, float], ...], expected: tuple[str, float], write: Write
+) -> None:
+    found = read_figures(write("STS16.json", figures(*splits)), split)
+    assert found is not None
+    assert (found.split, found.main) == expected
+    assert (found.task, found.revision, found.version, found.subset) == ("STS16", "4d8694f8", "2.26.24", "default")
+    assert found.origin == f"STS16 {expected[0]} at revision 4d8694f8"
+
+
+@pytest.mark.parametrize("split", ["dev", "train", "all"])
+def test_a_split_that_a_file_has_not_gives_nothing(split: str, write: Write) -> None:
+    assert (
+        read_figures(write("a.json", figures(*((("dev-x", 0.1), ("dev-y", 0.2)) if split == "all" else (("test", 0.7),)))), split) is None
+    )
+    assert (
+        read_predictions(write("a_predictions.json", predictions(**({"x": [1], "y": [1]} if split == "all" else {"test": [1.0]}))), split)
+        is None
+    )
+
+
+def test_predictions_are_those_of_the_requested_split_and_name_their_model(write: Write) -> None:
+    found = read_predictions(write("STS16_predictions.json", predictions(validation=[0.5], test=[0.25, -1])), "test")
+    assert found is not None
+    assert (found.task, found.values, found.model) == ("STS16", (0.25, -1), "own/model at 8b3219a9")
+
+
+def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> None:
+    for name in ("default", "en", "en-en", "de"):
+        found = read_figures(write("a.json", figures(("test", 0.5), subset=name)))
+        assert found is not None
+        assert found.subset == name
+    assert found is not None
+    assert found.origin == "STS16 de test at revision 4d8694f8"
+    content = json.loads(figures(("test", 0.5), subset="de"))
+    content["scores"]["test"].append({"main_score": 0.9, "hf_subset": "fr"})
+    with pytest.raises(UsageError, match="several subsets, de, fr"):
+        read_figures(write("a.json", json.dumps(content)))
+    content["scores"]["test"].append({"main_score": 0.8, "hf_subset": "en"})
+    found = read_figures(write("a.json", json.dumps(content)))
+    assert found is not None
+    assert (found.subset, found.main) == ("en", 0.8)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[]", "not a JSON object"),
+        ("{", "not readable as JSON"),
+        ('{"task_name": "a", "scores": {}}', "no key 'dataset_revision'"),
+        ('{"task_name": "a", "dataset_revision": "b", "scores": [1]}', "'scores' is not what mteb writes"),
+        ('{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"x": 1}]}}', "'scores' is not what mteb writes"),
+        ('{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"hf_subset": "en", "x": 1}]}}', "no number 'main_score'"),
+    ],
+)
+def test_a_result_file_that_mteb_did_not_write_is_refused(content: str, words: str, write: Write) -> None:
+    with pytest.raises(EmbedlabError, match=words):
+        read_figures(write("a.json", content))
+
+
+def test_the_files_of_a_folder_are_found_by_task_and_two_of_one_task_are_refused(write: Write) -> None:
+    path = write("STS16.json", figures(("test", 0.5)))
+    write("STS16_predictions.json", predictions(test=[1.0]))
+    write("model_meta.json", "{}")
+    found = find_mteb_files(path.parent)
+    assert ([*found.predictions], [*found.results]) == (["STS16"], ["STS16"])
+    beside = find_mteb_files(path.with_name("STS16_predictions.json"))
+    assert (beside.predictions, beside.results) == (found.predictions, found.results)
+    assert find_mteb_files(path).predictions == {}
+    write("other/STS16.json", figures(("test", 0.5)))
+    with pytest.raises(UsageError, match="are of one task: which of them is meant"):
+        find_mteb_files(path.parent)
+
+
+def test_a_task_is_found_by_the_letters_and_digits_of_its_name() -> None:
+    assert plain_name("STSBenchmark") == plain_name("sts-benchmark")
+    assert plain_name("STS12") != plain_name("STS13")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EmbedlabError, match="not readable"):
+        read_figures(tmp_path / "none.json")
