@@ -37,7 +37,7 @@ def _needed(found: Any) -> str:
 
 def tasks_page() -> str:
     """Return the page of tasks and their measures."""
-    from embedlab.core.plugins import shipped_names
+    from embedlab.core.plugins import discover
     from embedlab.tasks.task import task
 
     parts = [
@@ -45,9 +45,8 @@ def tasks_page() -> str:
         "each sentence encoded once. Tasks whose results are stored row by row have intervals, tests and a place in comparisons.\n"
     ]
     stored = {"pairs": "similarities of pairs", "items": "a prediction for each item", "none": "aggregates alone"}
-    for name in shipped_names("tasks"):
-        one = task(name)
-        module = importlib.import_module(f"embedlab.tasks.{name}")
+    for plugin in (one for one in discover("tasks") if one.is_shipped):
+        one, name, module = task(plugin.name), plugin.name, importlib.import_module(plugin.module)
         rows = [
             ("stores", stored[one.outcomes]),
             ("units", "its own; higher is not always better" if one.has_own_units else "x 100; higher is better"),
