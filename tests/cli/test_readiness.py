@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import task_names
+from embedlab.core.names import scores_pairs, task_names
 from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders import loading
@@ -41,7 +41,7 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(loading, name, refuse)
 
 
-@pytest.mark.parametrize("task", [name for name in task_names() if name not in {"sts", "glue", "mteb"}])
+@pytest.mark.parametrize("task", [name for name in task_names() if not scores_pairs(name) and name not in {"glue", "mteb"}])
 def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
     task: str, embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

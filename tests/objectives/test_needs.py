@@ -1,0 +1,117 @@
+"""What objectives need of data by their options, and recipes that are refused before any data is read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import objective_options
+from embedlab.core.recipe import load_recipe
+from embedlab.objectives.needs import Needs, check_columns, require_columns, require_data
+
+
+def needs_of(name: str, options: Mapping[str, Any]) -> Needs:
+    module = objective_options(name)
+    found: Needs = module.needs(module.Options(**options))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "columns"),
+    [
+        ("nli_softmax", {}, ("premise", "hypothesis", "label")),
+        ("class_contrastive", {"classes": "none"}, ("sentence",)),
+        ("class_contrastive", {"classes": "none", "joint": True}, ("sentence1", "sentence2")),
+        ("class_contrastive", {"classes": ("a", "b")}, ("sentence", "label")),
+        ("class_contrastive", {"classes": ("a", "b"), "joint": True}, ("sentence1", "sentence2", "label")),
+        ("class_contrastive", {"classes": "tenths", "joint": True}, ("sentence1", "sentence2", "gold")),
+        ("classification", {}, ("sentence", "label")),
+        ("classification", {"joint": True}, ("sentence1", "sentence2", "label")),
+        ("classification", {"classes": "score", "joint": True}, ("sentence1", "sentence2", "gold")),
+        ("duplicate_contrastive", {}, ("sentence1", "sentence2", "is_duplicate")),
+        ("duplicate_contrastive", {"others": "leave-out"}, ("sentence1", "sentence2", "is_duplicate")),
+        ("definition_to_word", {}, ("definition", "word")),
+        ("in_batch_contrastive", {}, ("sentence",)),
+        ("in_batch_contrastive", {"joint": True}, ("sentence1", "sentence2")),
+        ("in_batch_contrastive", {"positives": "triplets"}, ("anchor", "positive", "negative")),
+        ("in_batch_contrastive", {"positives": "pairs"}, ("anchor", "positive")),
+        ("similarity_head", {}, ("sentence1", "sentence2", "gold")),
+    ],
+)
+def test_the_columns_follow_from_the_options(name: str, options: Mapping[str, Any], columns: tuple[str, ...]) -> None:
+    found = needs_of(name, options)
+    assert found.columns == columns
+    assert found.joint == bool(options.get("joint", False))
+    assert found.encoded == (("joint",) if found.joint else found.sentences)
+    assert {*found.shape.columns} == {*columns}
+
+
+def test_rows_of_a_premise_stay_together_unless_they_may_be_parted() -> None:
+    assert needs_of("nli_softmax", {}).together == "premise"
+    assert needs_of("nli_softmax", {"premises": "apart"}).together is None
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "inert"),
+    [
+        ("classification", {"frozen": True, "dropout": (0.1,)}, {"dropout": "[]"}),
+        ("classification", {"frozen": True}, {}),
+        ("classification", {"dropout": (0.1,)}, {}),
+        ("similarity_head", {"layers": "none"}, {"dropout": "0.0"}),
+        ("similarity_head", {"layers": "none", "dropout": 0.0}, {}),
+        ("similarity_head", {}, {}),
+        ("in_batch_contrastive", {"positives": "pairs", "joint": True}, {"joint": "false"}),
+        ("in_batch_contrastive", {"positives": "pairs"}, {}),
+    ],
+)
+def test_an_option_that_the_others_make_ineffective_is_named(name: str, options: Mapping[str, Any], inert: Mapping[str, str]) -> None:
+    assert needs_of(name, options).inert == inert
+
+
+def test_scores_of_pairs_need_pairs() -> None:
+    with pytest.raises(UsageError, match=r"are scores of pairs, but 'objective\.joint' is false"):
+        needs_of("classification", {"classes": "score"})
+
+
+def test_own_files_are_read_with_the_same_columns_by_what_they_hold() -> None:
+    shape = Needs(sentences=("a",), words=("w",), classes={"label": ("x", "y")}, numbers=("gold",), largest=5.0, only={"kind": "1"}).shape
+    assert shape.texts == ("a", "w")
+    assert shape.labels == {"label": ("x", "y"), "kind": ()}
+    assert shape.numbers == {"gold": 5.0}
+
+
+def test_kinds_of_datasets_are_those_that_have_every_column() -> None:
+    assert Needs(sentences=("premise", "hypothesis")).kinds == ["nli"]
+    assert Needs(sentences=("anchor", "positive")).kinds == ["triplets"]
+    assert "sentences" in Needs(sentences=("sentence",)).kinds
+    assert "sentences" not in Needs(sentences=("sentence",), classes={"label": ("0", "1")}).kinds
+
+
+def test_a_missing_column_is_named_with_the_kinds_that_have_it() -> None:
+    needs = Needs(sentences=("premise", "hypothesis"), classes={"label": ("x", "y")})
+    require_columns(needs, ["premise", "hypothesis", "label", "more"], objective="mine", dataset="snli")
+    with pytest.raises(UsageError, match="objective 'mine' needs column 'label', which 'snli' does not have") as refused:
+        require_columns(needs, ["premise", "hypothesis"], objective="mine", dataset="snli")
+    assert refused.value.hint == "take a dataset of kind nli: `embedlab data ls`"
+
+
+def test_a_recipe_whose_data_lacks_a_column_is_refused_before_it_is_read() -> None:
+    check_columns(load_recipe("snli-ce"))
+    with pytest.raises(UsageError, match="needs column 'premise', which 'wiki-1m' does not have"):
+        check_columns(load_recipe("snli-ce", ["data.datasets=wiki-1m"]))
+    check_columns(load_recipe("snli-ce", ["data.datasets=my/own.tsv"]))  # is checked when it is opened
+
+
+def test_a_recipe_with_an_ineffective_option_is_refused_with_the_value_to_give() -> None:
+    with pytest.raises(UsageError, match="has no effect on 'similarity_head'") as refused:
+        check_columns(load_recipe("multitask", ["stage.2.objective.layers=none"]))
+    assert refused.value.hint.endswith("objective.dropout=0.0")
+
+
+def test_a_recipe_for_own_rows_without_any_is_refused_with_its_columns() -> None:
+    with pytest.raises(UsageError, match="trains on files of your own, and none is named") as refused:
+        require_data(load_recipe("own-scored-pairs"))
+    assert "--set data.files=FILE; it has columns sentence1, sentence2, gold" in refused.value.hint
+    require_data(load_recipe("own-scored-pairs", ["data.files=mine.tsv"]))
+    require_data(load_recipe("snli-ce"))
