@@ -167,6 +167,9 @@ def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl
         assert (one.scores[name].value, one.scores[name].low) == (alone.scores[name].value, alone.scores[name].low)
     assert one.differences["bad"].low == alone.differences["bad"].low
     assert np.isnan(one.differences["twin"].delta)
+    for models in ([GOOD, BAD], [BAD, GOOD]):
+        components = [compare_models(holes, [*models, *others]).slices[0].component for others in ([], [TWIN])]
+        assert components[0] == components[1] is not None
 
 
 def test_progress_is_reported_slice_by_slice(scored: pl.DataFrame) -> None:

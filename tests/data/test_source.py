@@ -157,6 +157,14 @@ def test_get_offline_or_of_what_no_hub_has_is_refused(tmp_path: Path) -> None:
     assert "zenodo" in caught.value.hint
 
 
+def test_what_the_hub_has_but_no_layout_can_hold_is_refused_before_it_is_fetched(nli_repository: Path, tmp_path: Path) -> None:
+    found = on_hub("snli", "train", nli_repository, 3)
+    split = found.splits["train"]
+    unwritable = replace(found, splits={"train": replace(split, layouts=tuple(replace(layout, write=None) for layout in split.layouts))})
+    with pytest.raises(MissingError, match=r"'snli' .train. is not on the hub"):
+        get_dataset(unwritable, tmp_path / "data")
+
+
 def test_offline_never_calls_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the hub was asked")
