@@ -48,7 +48,7 @@ def test_a_nul_character_is_refused_and_other_texts_are_not() -> None:
     refuse_bad_texts("it", pl.DataFrame({"text": ["0", "a\u00a0b"], "number": [0, 1], PLACE: [1, 2]}), ["text", "number"])
 
 
-def test_lists_and_bytes_are_no_texts() -> None:
+def test_lists_and_bytes_are_refused_where_texts_belong() -> None:
     for values in ([["a"]], [{"a": 1}], [b"a"]):
         with pytest.raises(MissingError, match="text holds lists, tables or bytes"):
             refuse_nested("it", pl.DataFrame({"text": values}), ["text"])
