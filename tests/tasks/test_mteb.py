@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ import pytest
 import embedlab
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sample import sample_rows
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source, dataset
 from embedlab.evaluation.provenance import overlap_mark, overlap_notes
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.tasks import mteb as mteb_task
 from embedlab.tasks._mteb_encoder import listed_prompt, listed_prompts
 from embedlab.tasks._mteb_rows import TaskName, open_task
 from embedlab.tasks.mteb import declared_tasks
@@ -233,3 +236,14 @@ def test_nothing_imports_mteb_before_one_of_its_tasks_is_named() -> None:
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
     assert SelectedTask(task="mteb", names=("mteb:STS16",)).stored_name() == "mteb/mteb:STS16"
+
+
+@pytest.mark.parametrize("lacking", [0, 1])
+def test_experiments_that_do_not_predict_every_row_have_no_items(lacking: int) -> None:
+    part = Part(
+        frame=pl.DataFrame({"sentence1": ["a", "b"]}), state=DatasetState(name="x", split="test", rows=2, expected_rows=2, origin="hub")
+    )
+    one = SimpleNamespace(parts={("default", "test"): part}, task=SimpleNamespace(metadata=SimpleNamespace(type="Classification")))
+    experiments = [[0, 1], [1, 0]]
+    experiments[lacking] = [1]
+    assert [*mteb_task._outcomes(one, None, {"default": {"test": experiments}})] == []  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from embedlab.core.errors import MissingError
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.tasks.sts import sts_dev_score
+from embedlab.tasks.task import task
 
 
 def test_one_missing_dataset_leaves_the_others_and_is_named(shared_data: Path, tmp_path: Path) -> None:
@@ -30,3 +31,12 @@ def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     dice = DiceScorer()
     expected = stats.spearmanr(frame["gold"], dice.score(frame["sentence1"].to_list(), frame["sentence2"].to_list())).statistic
     assert sts_dev_score(source, "sts-benchmark")(dice) == pytest.approx(100 * expected)
+
+
+def test_a_dataset_is_scored_on_its_test_split_or_on_the_only_one_it_has(tmp_path: Path) -> None:
+    own = tmp_path / "own.tsv"
+    own.write_text("sentence1\tsentence2\tscore\na\tb\t1\n", encoding="utf-8")
+    for name in ("sts12", "sick-r", "c-sts", str(own)):
+        assert task("sts").has_dataset(name), name
+    for name in ("sts-course", "mrpc", "snli"):  # dev scores choose settings; the others are of other tasks
+        assert not task("sts").has_dataset(name), name
