@@ -8,10 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
+from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import Usage
@@ -108,3 +112,9 @@ def test_a_fingerprint_is_sixteen_digits_of_the_hash_of_its_parts_in_every_versi
     both = ModelSpec(name="", kind="ensemble", parts=(ModelSpec(name="dice", kind="dice"),) * 2)
     joined = f"ensemble\0{expected}\0{expected}".encode()
     assert spec_fingerprint(both, precision="float32") == hashlib.sha256(joined).hexdigest()[:16]
+
+
+def test_the_fingerprint_of_a_hub_model_tries_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("the network was tried"))
+    with pytest.raises(MissingError, match="'org/absent' is not on this machine"):
+        spec_fingerprint(ModelSpec(name="org/absent", kind="hub", location="org/absent"), precision="float32")

@@ -58,6 +58,12 @@ def test_what_the_grammar_does_not_allow_is_one_clear_error(text: str) -> None:
         parse_model(text)
 
 
+@pytest.mark.parametrize("text", ["average:a", "average:a,", "average:a,,b", "average(a,)", "concat:", "average(a, ,b)"])
+def test_a_combination_of_fewer_than_two_models_says_so(text: str) -> None:
+    with pytest.raises(UsageError, match="takes two or more models"):
+        parse_model(text)
+
+
 def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("plain", "what?", "a?pooling=cls", "concat:a,b"):
