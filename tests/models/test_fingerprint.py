@@ -1,9 +1,11 @@
 import hashlib
 import itertools
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,11 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
 from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.encoder_kind import fingerprint_parts
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import Usage
+from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
+from embedlab.models.modules import Layer
 
 OTHERS = (
     {"pooling": "cls"},
@@ -49,6 +54,36 @@ def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path
     ]
     assert all(a != b for a, b in itertools.combinations(found, 2))
     assert fingerprint_of(shutil.copytree(small_bert, tmp_path / "copy")) == found[0]
+
+
+def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(small_bert: Path, tmp_path: Path) -> None:
+    places = [tmp_path / name for name in ("first", "second")]
+    for number, place in enumerate(places):
+        place.mkdir()
+        for name in ("config.json", "model.safetensors", ADAPTER, ADAPTER_WEIGHTS, "tokenizer.json"):
+            (place / name).write_text(json.dumps({"out_features": number}), encoding="utf-8")
+    kinds: dict[str, Callable[[Path], Any]] = {
+        "word_weights": lambda place: place,
+        "adapter": lambda place: place,
+        "tokenizer": lambda place: place,
+        "layers": lambda place: (Layer(kind="dense", folder=place),),
+    }
+    found = [
+        fingerprint_of(small_bert),
+        *(fingerprint_of(small_bert, **{key: kind(place)}) for key, kind in kinds.items() for place in places),
+    ]
+    assert len({*found}) == 1 + 2 * len(kinds)
+    assert fingerprint_of(small_bert, layers=(Layer(kind="dense", folder=places[0]),)) != fingerprint_of(
+        small_bert, layers=(Layer(kind="layer-norm", folder=places[0]),)
+    )
+    static = fingerprint_of(small_bert, is_static=True)
+    assert static != found[0]
+    assert fingerprint_of(small_bert, is_static=True, precision="bf16") == static  # a table has one precision
+
+
+def test_a_folder_without_weights_has_none(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="holds no safetensors weights"):
+        fingerprint_of(tmp_path)
 
 
 def test_another_tokenizer_changes_it(small_bert: Path, tmp_path: Path) -> None:
@@ -118,3 +153,12 @@ def test_the_fingerprint_of_a_hub_model_tries_no_network(monkeypatch: pytest.Mon
     monkeypatch.setattr(hub, "is_reachable", lambda: pytest.fail("the network was tried"))
     with pytest.raises(MissingError, match="'org/absent' is not on this machine"):
         spec_fingerprint(ModelSpec(name="org/absent", kind="hub", location="org/absent"), precision="float32")
+
+
+def test_options_that_were_not_typed_are_no_part_of_an_identity(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("a 1 2\n")
+    spec, cut = (resolve(f"word-vectors:{words}{more}", tmp_path).members[0] for more in ("", "?dim=1"))
+    parts = "\0".join([spec.kind, *fingerprint_parts(spec.kind, spec.location)])
+    assert spec_fingerprint(spec, precision="float32") == hashlib.sha256(parts.encode()).hexdigest()[:16]
+    assert spec_fingerprint(cut, precision="float32") != spec_fingerprint(spec, precision="float32")
