@@ -162,3 +162,16 @@ def test_options_that_were_not_typed_are_no_part_of_an_identity(tmp_path: Path) 
     parts = "\0".join([spec.kind, *fingerprint_parts(spec.kind, spec.location)])
     assert spec_fingerprint(spec, precision="float32") == hashlib.sha256(parts.encode()).hexdigest()[:16]
     assert spec_fingerprint(cut, precision="float32") != spec_fingerprint(spec, precision="float32")
+
+
+def test_whitening_is_identified_by_its_sentences(small_bert: Path, tmp_path: Path) -> None:
+    def found(options: str) -> str:
+        (spec,) = resolve(f"{small_bert}?{options}", tmp_path).members
+        return spec_fingerprint(spec, precision="float32")
+
+    for name, text in {"one": "a\nb\nc\n", "same": "a\nb\nc\n", "other": "a\nb\nd\n"}.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    one, same, other = (found(f"whiten={tmp_path / name}.txt&dim=2") for name in ("one", "same", "other"))
+    assert one == same != other
+    different = [one, other, found("whiten=fit&dim=2"), found("whiten=fit&dim=3"), found("whiten=fit&dim=2&normalise"), found("normalise")]
+    assert len({*different, found("pooling=mean")}) == len(different) + 1

@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.source import Source
-from embedlab.tasks.probing import evaluate_probing, open_probing
+from embedlab.tasks.probing import TASK, evaluate_probing, open_probing
 from tests.tasks.labelled_sentences import WordEncoder, write_probing
 
 
@@ -43,3 +43,10 @@ def test_where_every_task_is_missing_all_are_named(tmp_path: Path) -> None:
 def test_an_unknown_task_of_a_suite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="past-presence"):
         open_probing(Source(folder=tmp_path), tasks=("past-presence",))
+
+
+def test_other_sets_of_a_folder_are_those_beside_senteval(tmp_path: Path) -> None:
+    for name in ("probing", "probing_gum", "SentEval/probing"):
+        (tmp_path / name).mkdir(parents=True)
+    assert TASK.sets(tmp_path) == ["gum-probing"]
+    assert TASK.sets(None) == []
