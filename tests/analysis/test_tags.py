@@ -62,3 +62,8 @@ def test_a_pair_shows_what_its_sentences_have_of_a_tag() -> None:
     either = PAIRS.select(has_any(["negation", "length"])).to_series()
     assert either.to_list() == [SLOW["negation"](*pair) or SLOW["length"](*pair) for pair in PAIRS.iter_rows()]
     assert TAGS["length"].condition.meta.root_names() == ["sentence1", "sentence2"]
+
+
+def test_numbers_in_capitals_are_numbers() -> None:
+    table = pl.DataFrame({"sentence1": ["TWO dogs", "Seven", "TWELVE", "a dog"], "sentence2": ["one dog", "SEVEN", "eleven", "A DOG"]})
+    assert table.select(TAGS["number"].condition).to_series().to_list() == [True, False, True, False]

@@ -1,7 +1,9 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.overlaps import KnownText, find_overlaps, overlap
 from embedlab.data.shared_text import Overlap
@@ -68,3 +70,17 @@ def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path)
     known = {frozenset((normalise(a), normalise(b))) for a, b in train.frame.select("sentence1", "sentence2").iter_rows()}
     tested = years[0].frame.select("sentence1", "sentence2").iter_rows()
     assert overlap(train, years[0]).shared_pairs == sum(frozenset((normalise(a), normalise(b))) in known for a, b in tested)
+
+
+def test_known_text_is_read_as_it_was_written_and_damage_is_refused(tmp_path: Path) -> None:
+    known, path = KnownText.of([NLI.frame]), tmp_path / "learnt.parquet"
+    known.write(path)
+    found = KnownText.read(path)
+    assert found.sentences.tolist() == known.sentences.tolist() != []
+    assert found.pairs.tolist() == known.pairs.tolist() != []
+    assert found.overlap(STS.frame) == overlap(NLI, STS)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(MissingError):
+        KnownText.read(path)

@@ -17,7 +17,7 @@ from embedlab.core.paths import file_hash
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
-from embedlab.models import hub
+from embedlab.models import fingerprint, hub
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.encoder_kind import fingerprint_parts
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
@@ -79,6 +79,12 @@ def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(small_be
     static = fingerprint_of(small_bert, is_static=True)
     assert static != found[0]
     assert fingerprint_of(small_bert, is_static=True, precision="bf16") == static  # a table has one precision
+
+
+@pytest.mark.parametrize("precision", ["bf16", "float32", "int8"])
+def test_weights_in_bf16_are_distinguished_from_those_of_before(precision: str, small_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
+    assert ("weights in bf16" in fingerprint_of(small_bert, precision=precision)) == (precision == "bf16")
 
 
 def test_a_folder_without_weights_has_none(tmp_path: Path) -> None:
