@@ -161,7 +161,7 @@ def test_the_fingerprint_of_a_hub_model_tries_no_network(monkeypatch: pytest.Mon
         spec_fingerprint(ModelSpec(name="org/absent", kind="hub", location="org/absent"), precision="float32")
 
 
-def test_options_that_were_not_typed_are_no_part_of_an_identity(tmp_path: Path) -> None:
+def test_options_that_were_not_typed_do_not_enter_an_identity(tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("a 1 2\n")
     spec, cut = (resolve(f"word-vectors:{words}{more}", tmp_path).members[0] for more in ("", "?dim=1"))

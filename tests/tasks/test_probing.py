@@ -50,3 +50,8 @@ def test_other_sets_of_a_folder_are_those_beside_senteval(tmp_path: Path) -> Non
         (tmp_path / name).mkdir(parents=True)
     assert TASK.sets(tmp_path) == ["gum-probing"]
     assert TASK.sets(None) == []
+
+
+def test_sentevals_ten_are_in_alphabetical_order() -> None:
+    assert len(TASK.datasets) == 10
+    assert list(TASK.datasets) == sorted(TASK.datasets)
