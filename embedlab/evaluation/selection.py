@@ -14,7 +14,7 @@ from embedlab.core.nearest import unknown
 from embedlab.data.aliases import ALIASES, canonical_names
 from embedlab.data.probing import set_of, suite_title
 from embedlab.data.source import dataset
-from embedlab.tasks.task import all_tasks
+from embedlab.tasks.task import Task, all_tasks
 from embedlab.tasks.task import task as find_task
 
 ALL = "all"
@@ -92,7 +92,7 @@ def stored_selection(name: str) -> SelectedTask | None:
     whole = next((name.removesuffix(end) for end in settings if name.endswith(end)), name)
     if whole in task_names():
         return SelectedTask(task=whole)
-    found = next((one for one in all_tasks() if one.has_dataset(whole)), None)
+    found = _task_with(whole)
     return SelectedTask(task=found.name, names=(whole,)) if found is not None else None
 
 
@@ -109,11 +109,17 @@ def _everything(folder: Path | None) -> Iterator[SelectedTask]:
         yield from (SelectedTask(task=task.name, names=(name,)) for name in task.sets(folder))
 
 
+def _task_with(name: str) -> Task | None:
+    """Return the task that scores the dataset NAME: of several that of the dataset's kind, wherever their names are in the alphabet."""
+    having = [one for one in all_tasks() if one.has_dataset(name)]
+    kind = dataset(name).kind if len(having) > 1 and plugins.find("datasets", name) is not None else ""
+    return next((one for one in having if one.name == kind), next(iter(having), None))
+
+
 def _task_of(name: str) -> str:
     if name in task_names():
         return name
-    tasks = all_tasks()
-    if found := next((one for one in tasks if one.has_dataset(name)), None):
+    if (found := _task_with(name)) is not None:
         return found.name
     if (plugin := plugins.find("tasks", name)) is not None:
         plugin.load()  # says why it cannot be used
@@ -122,5 +128,5 @@ def _task_of(name: str) -> str:
         raise UsageError(
             f"no task scores {name!r}: it holds {held}", hint="train on it with --set data.datasets, or see `embedlab data ls`"
         )
-    known = [*task_names(), *(own for one in tasks for own in one.datasets), *ALIASES]
+    known = [*task_names(), *(own for one in all_tasks() for own in one.datasets), *ALIASES]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

@@ -6,7 +6,9 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
+from embedlab.evaluation import selection
 from embedlab.evaluation.selection import SelectedTask, select_tasks, stored_selection
+from embedlab.tasks.task import all_tasks, pair_task
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,13 @@ def test_an_evaluation_of_some_datasets_is_stored_apart_from_that_of_all() -> No
     assert SelectedTask(task="transfer", names=("trec", "mr")).stored_name("exact") == "transfer-exact/mr+trec"
     assert SelectedTask(task="probing", names=("gum-probing",)).stored_name() == "gum-probing"
     assert SelectedTask(task="probing", names=("gum-probing/tree-depth",)).stored_name() == "gum-probing/tree-depth"
+
+
+def test_another_task_of_pairs_takes_no_dataset_from_the_task_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    years = pair_task("a-few-years", "STS of two years", ("sts12", "sts13"))  # before sts in the alphabet
+    monkeypatch.setattr(selection, "all_tasks", lambda: [years, *all_tasks()])
+    assert select_tasks(None, ["sts12", "sick-r"], None) == [SelectedTask(task="sts", names=("sts12", "sick-r"))]
+    assert stored_selection("sts12") == SelectedTask(task="sts", names=("sts12",))
 
 
 def test_a_dataset_of_another_suite_is_refused() -> None:
