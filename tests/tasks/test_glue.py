@@ -14,9 +14,10 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
 from embedlab.models.catalog import ModelSpec
+from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.glue import evaluate
+from embedlab.tasks.glue import check, check_recipe, evaluate, task_of
 from embedlab.training.stages import train_run
 
 SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
@@ -104,3 +105,27 @@ def test_a_run_without_a_classifier_is_refused(tmp_path: Path, tiny_encoder: Pat
         result(run)
     with pytest.raises(MissingError, match="not finished"):
         result(RunFolder.of(tmp_path / "runs", "other", 1))
+
+
+@pytest.mark.parametrize(("changes", "expected"), [([], "glue-cola"), (["data.task=rte"], "glue-rte")])
+def test_a_run_is_scored_on_the_task_that_its_classifier_was_trained_on(changes: list[str], expected: str, tmp_path: Path) -> None:
+    run = RunFolder.of(tmp_path / "runs", "mine", 1)
+    spec = ModelSpec(name=run.id, kind="run", location=str(run.model))
+    run.write_once(
+        load_recipe("glue-finetune", changes), collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[])
+    )
+    with pytest.raises(MissingError, match="is not finished"):
+        task_of(spec)
+    run.model.mkdir(parents=True)
+    assert task_of(spec) == expected
+    check(spec, SETTINGS)
+    with pytest.raises(MissingError, match=rf"'{expected}' .dev."):
+        check(spec, Settings(data=tmp_path, offline=True))
+
+
+def test_what_is_not_a_run_with_a_classifier_of_glue_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a run: GLUE scores trained classifiers"):
+        task_of(ModelSpec(name="dice", kind="dice"))
+    with pytest.raises(UsageError, match="has no classifier of a GLUE task"):
+        check_recipe(load_recipe("snli-ce"), SAMPLE)
+    check_recipe(load_recipe("glue-finetune"), SAMPLE)
