@@ -44,18 +44,26 @@ class TypedKeys:
         self._held: deque[TypedEvent] = deque()
         self._released: deque[TypedEvent] = deque()  # posted to the app in their turn
         self._delivery: asyncio.Task[None] | None = None
+        self._has_given_up = False  # what is opening now took too long: keys wait for it no longer
 
     def holds(self, event: TypedEvent) -> bool:
         """Whether EVENT waits for the keys before it; it is posted to the app again in its turn."""
         if self._released and event is self._released[0]:
             self._released.popleft()
             return False
-        if self._delivery is not None:
+        if self._delivery is not None or self._is_awaited():
             self._held.append(event)
+            self._delivery = self._delivery or asyncio.create_task(self._deliver())
             return True
         if not self._stays(event):
             self._delivery = asyncio.create_task(self._deliver())
         return False
+
+    def _is_awaited(self) -> bool:
+        """Whether something is opening, by a click for example, that keys wait for."""
+        is_opening = self._is_opening()
+        self._has_given_up = self._has_given_up and is_opening
+        return is_opening and not self._has_given_up
 
     def close(self) -> None:
         """Drop the held keys: the app ends."""
@@ -112,6 +120,7 @@ class TypedKeys:
         return (self._app.focused or self._app.screen) if self._app.screen_stack else self._app
 
     def _drop(self) -> None:
+        self._has_given_up = True
         if self._held:
             count = len(self._held)
             self._held.clear()

@@ -20,7 +20,8 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import GRID_NAME, NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.grid_board import GridBoard
-from embedlab.tui.launch.screen import LaunchList, LaunchScreen, _Loaded
+from embedlab.tui.launch.screen import LaunchScreen
+from embedlab.tui.launch.widgets import FieldInput, LaunchList
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
 
 Started = list[tuple[Sequence[str], Path]]
@@ -44,11 +45,21 @@ async def choose(pilot: Pilot[None], name: str) -> LaunchScreen:
     await pilot.press("4")
     screen = await on_top(pilot, LaunchScreen)
     await until(pilot, lambda: screen.choices)
+    await go_to(pilot, screen, name)
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(screen.focused, FieldInput))
+    return screen
+
+
+async def go_to(pilot: Pilot[None], screen: LaunchScreen, name: str) -> None:
+    """Move the cursor of the list to NAME, and wait until its form is checked."""
     options = screen.query_one(OptionList)
     options.highlighted = options.get_option_index(name)
-    await pilot.press("enter")
-    await until(pilot, lambda: screen.launch is not None)
-    return screen
+    await until(pilot, lambda: shows(screen, name) and screen.launch is not None)
+
+
+def shows(screen: LaunchScreen, name: str) -> bool:
+    return screen.form is not None and screen.form.choice.key == name
 
 
 def line(screen: LaunchScreen, key: str) -> Input:
@@ -62,7 +73,7 @@ def error_of(screen: LaunchScreen) -> str:
 async def test_a_recipe_starts_with_the_values_that_were_changed_last(
     opened: Open, started: Started, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 0.3)  # the start waits for the check of what was typed last
+    monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 3600)  # the start does not depend on the check of what was typed last
     async with opened() as pilot:
         screen = await choose(pilot, "recipe snli-ce")
         line(screen, "optim.lr").value = "1e-4"
@@ -121,15 +132,16 @@ async def test_a_wrong_value_is_shown_while_it_is_typed_and_nothing_starts(opene
             await until(pilot, lambda: screen.launch is not None)
 
 
-async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_again(opened: Open) -> None:
+async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_again(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened(size=NARROW) as pilot:
         screen = await choose(pilot, "recipe snli-ce")
         own = screen.values
         line(screen, NAME).value = "mine"
         before = screen.choices
         await pilot.press("escape", "r")
-        await until(pilot, lambda: screen.choices is not before)
-        await pilot.pause()
+        await until(pilot, lambda: screen.choices is not before and not screen.is_opening)
         assert screen.query_one(OptionList).highlighted_option.id == "recipe snli-ce"  # type: ignore[union-attr]
         assert line(screen, NAME).value == "mine"
         line(screen, "optim.lr").value = "-1"
@@ -137,13 +149,13 @@ async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_
         await pilot.press("escape", "u")
         await until(pilot, lambda: screen.launch is not None and screen.values == own)
         # A cursor that moves on while the lines of a form are removed: the dashboard ended where that was cancelled.
-        own_loaded = screen.form
-        others = [_Loaded(screen.choices[f"recipe {name}"], tuple(recipe_fields(name))) for name in ("sbert", "simcse")]
-        screen._open_form(others[0])
-        while screen.form is own_loaded:  # noqa: ASYNC110 - the very step in which they are removed
+        monkeypatch.setattr("embedlab.tui.launch.screen.REST_S", 0.0)
+        options = screen.query_one(OptionList)
+        options.highlighted = options.get_option_index("recipe sbert")
+        while screen.form is not None:  # noqa: ASYNC110 - the very step in which they are removed
             await asyncio.sleep(0)
-        screen._open_form(others[1])
-        await until(pilot, lambda: screen.form is others[1] and screen.values[NAME] == "simcse")
+        await go_to(pilot, screen, "recipe simcse")
+        assert screen.values[NAME] == "simcse"
 
 
 async def test_the_list_is_walked_with_the_keys_of_a_table() -> None:

@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from embedlab.core.paths import state_folder
 from embedlab.tui.dialogs import Choose
+from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.typed_pair import TypedPairScreen
 from tests.tui.driving import Open, noticed, on_top, until
@@ -78,5 +79,8 @@ async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, m
         monkeypatch.setattr(pilot.app, "look_for_models", reading.wait)
         send_at_once(pilot, "cmm")
         await noticed(pilot, "2 typed keys were dropped")
+        await pilot.press("question_mark")  # the next ones wait no longer
+        await on_top(pilot, HelpScreen)
+        await pilot.press("escape")
         reading.set()
         await on_top(pilot, Choose)

@@ -73,6 +73,11 @@ class Choice:
     name: str
     summary: str
 
+    @property
+    def key(self) -> str:
+        """What tells the entry from all others of the list."""
+        return f"{self.kind} {self.name}"
+
 
 def choice_of_file(text: str) -> Choice:
     """The recipe or grid in the user's own TOML file; another file is a UsageError."""
@@ -101,11 +106,20 @@ def choices() -> list[Choice]:
     return [*recipes, *(Choice(kind="grid", name=name, summary=load_grid(name).summary) for name in grid_names())]
 
 
+def form_fields(choice: Choice) -> list[Field]:
+    """The lines of the form of CHOICE; a started grid has none."""
+    if choice.kind == STARTED:
+        return []
+    return recipe_fields(choice.name) if choice.kind == "recipe" else grid_fields(choice.name)
+
+
 def launch_or_error(choice: Choice, values: Mapping[str, str], settings: Settings) -> Launch | EmbedlabError:
     """Return what starting CHOICE with these VALUES does, or the error of what cannot be; a started grid is resumed."""
     try:
         if choice.kind == STARTED:
             return resume_launch(choice.name, settings)
+        if {field.key for field in form_fields(choice)} != set(values):  # a start would use values that the form does not show
+            return UsageError(f"{choice.name!r} was changed: its keys are not those of this form", hint="u shows those that it has now")
         if choice.kind == "recipe":
             return recipe_launch(choice.name, values, settings)
         return grid_launch(choice.name, values, settings, state_folder() / "grids")

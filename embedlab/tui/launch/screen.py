@@ -1,7 +1,7 @@
 """The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and follow a grid."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from time import sleep
@@ -32,10 +32,8 @@ from embedlab.tui.launch.form import (
     choice_of_file,
     choices,
     choices_of_files,
-    grid_fields,
+    form_fields,
     launch_or_error,
-    recipe_fields,
-    resume_launch,
 )
 from embedlab.tui.launch.grid_board import started_grids
 from embedlab.tui.launch.grid_pane import GridPane
@@ -48,12 +46,11 @@ OWN_FILES = 20  # remembered
 CHECK_AFTER_S = 0.15  # of quiet
 REST_S = 0.1  # of the cursor on an entry, before its form is shown: a form takes many times longer than a step of the cursor
 ENDED_EVERY_S = 1.0
-_FIELDS: Mapping[str, Callable[[str], list[Field]]] = {"recipe": recipe_fields, "grid": grid_fields, STARTED: lambda _name: []}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Loaded:
-    choice: Choice
+    choice: Choice  # the very object that was wanted: an equal one is another request
     fields: tuple[Field, ...]
 
 
@@ -67,12 +64,14 @@ class LaunchScreen(DashboardScreen):
         super().__init__()
         self.choices: dict[str, Choice] = {}
         self._files: dict[str, Choice] = {}  # the user's own, by their paths
-        self.form: _Loaded | None = None
-        self.launch: Launch | None = None  # what would be started; None while the form is wrong
-        self._last_loaded: _Loaded | None = None  # whose form is to be shown
+        self.form: _Loaded | None = None  # whose lines are shown
+        self.launch: Launch | None = None  # what the notes show; None while the form is wrong or not checked. A start plans anew
+        self._wanted: Choice | None = None  # whose form is to be shown: that of the entry under the cursor
+        self._opened = asyncio.Event()  # set while the form is the wanted one: until then it takes no keys and starts nothing
+        self._typed: dict[str, dict[str, str]] = {}  # the changed lines of the forms of other entries
         self._replacing = asyncio.Lock()
-        self._checked = asyncio.Event()  # set while `launch` is what the form says now
         self._is_entered = False  # enter was pressed before the form was there
+        self._next_entry: str | None = None  # goes under the cursor when the list is shown again
         self._timer: Timer | None = None
         self._started: list[tuple[str, launch.Detached]] = []  # by their titles, those that run
 
@@ -97,6 +96,7 @@ class LaunchScreen(DashboardScreen):
 
     @work(thread=True, exclusive=True, group="list", exit_on_error=False)
     def _list(self) -> None:
+        worker = get_current_worker()
         try:
             own = {str(Path(choice.name).absolute()): choice for choice in choices_of_files(self.dashboard.memory.state.own_files)}
             opened = {str(Path(choice.name).absolute()): choice for choice in self._files.values()}
@@ -106,21 +106,27 @@ class LaunchScreen(DashboardScreen):
             trouble = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
             self.app.call_from_thread(self.dashboard.report, trouble)
             return
-        self.app.call_from_thread(self._show_choices, found, started)
+        if not worker.is_cancelled:  # a newer list comes
+            self.app.call_from_thread(self._show_choices, found, started)
 
     def _show_choices(self, found: list[Choice], started: list[str]) -> None:
         found = [*found, *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
-        self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
+        self.choices = {choice.key: choice for choice in found}
+        if self.form is not None and self._is_edited:  # its file is gone: what was typed is not
+            self.choices.setdefault(self.form.choice.key, self.form.choice)
         options = self.query_one(OptionList)
-        under = options.highlighted_option
+        highlighted = options.highlighted_option.id if options.highlighted_option is not None else None
+        under = self._next_entry if self._next_entry in self.choices else highlighted
         options.clear_options()
         for kind in ("recipe", "grid", STARTED):
             mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
             if mine:
                 options.add_option(Option(f"{kind}s", disabled=True))
             options.add_options([Option(f"  {plain(_title(choice))}", id=key) for key, choice in mine.items()])
-        is_there = under is not None and under.id in self.choices
-        options.highlighted = options.get_option_index(under.id) if under is not None and under.id and is_there else 1  # 0 is a title
+        options.highlighted = options.get_option_index(under) if under in self.choices else 1  # 0 is a title
+        if under == self._next_entry:
+            self._next_entry = None
+        self._check()
         if started and self.grids.grid is None:
             self.grids.follow(started[-1])
 
@@ -129,13 +135,12 @@ class LaunchScreen(DashboardScreen):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the form of the entry under the cursor."""
         event.stop()
-        choice, self._is_entered = self.choices.get(event.option_id or ""), False
-        if choice is not None and (self.form is None or self.form.choice != choice):
-            self._load(choice, rest_s=REST_S)
+        self._follow_cursor()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go to its first line, once it is there."""
         event.stop()
+        self._follow_cursor()
         self._is_entered = True
         self._enter()
 
@@ -144,41 +149,72 @@ class LaunchScreen(DashboardScreen):
         """Also while the list is read, or the form that enter goes to."""
         return super().is_opening or self._is_entered or self.is_working("list")
 
-    def _enter(self) -> None:
+    def _follow_cursor(self) -> None:
         highlighted = self.query_one(OptionList).highlighted_option
-        chosen = self.choices.get(highlighted.id or "") if highlighted is not None else None
-        if self._is_entered and chosen is not None and self.form is not None and self.form.choice == chosen:
+        choice = self.choices.get(highlighted.id or "") if highlighted is not None else None
+        if choice is not None and (self._wanted is None or self._wanted.key != choice.key):
             self._is_entered = False
-            self.set_focus(self.grids.query_one(HeatMap) if chosen.kind == STARTED else self.query(FieldInput).first())
+            self._want(choice, rest_s=REST_S)
+
+    def _enter(self) -> None:
+        if self._is_entered and self._wanted is not None and self._opened.is_set():
+            self._is_entered = False
+            lines = self.query(FieldInput)
+            target = self.grids.query_one(HeatMap) if self._wanted.kind == STARTED else lines.first() if lines else None
+            if target is not None:
+                self.set_focus(target)
+
+    def on_descendant_focus(self) -> None:
+        """Wait for the next form: keys typed into one that is about to be replaced would be lost."""
+        self._leave_old_form()
+
+    def _leave_old_form(self) -> None:
+        if isinstance(self.focused, FieldInput) and not self._opened.is_set():
+            self._is_entered = True
+            self.set_focus(self.query_one(OptionList))
+
+    def _want(self, choice: Choice, *, rest_s: float = 0.0) -> None:
+        """Show the form of CHOICE next; the shown one stays if it is that and the cursor came back to it."""
+        if self.form is not None and self.form.choice.key == choice.key:
+            self.workers.cancel_group(self, "form")
+            self._wanted = self.form.choice
+            self._opened.set()
+            self._check()
+        else:
+            self._build(choice, rest_s=rest_s)
+
+    def _build(self, choice: Choice, *, rest_s: float = 0.0) -> None:
+        """Read the form of CHOICE, and show it unless another is wanted by then."""
+        self._wanted = replace(choice)
+        self._opened.clear()
+        self._unchecked()
+        self._leave_old_form()
+        self._load(self._wanted, rest_s)
 
     @work(thread=True, exclusive=True, group="form", exit_on_error=False)
-    def _load(self, choice: Choice, *, rest_s: float = 0.0) -> None:
+    def _load(self, choice: Choice, rest_s: float) -> None:
         worker = get_current_worker()
         sleep(rest_s)
         if worker.is_cancelled:  # the cursor has gone on
             return
+        fields: tuple[Field, ...] = ()
         try:
-            fields = _FIELDS[choice.kind](choice.name)
+            fields = tuple(form_fields(choice))
         except EmbedlabError as error:
-            self.app.call_from_thread(self._refuse_form, error)
-        else:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
-
-    def _refuse_form(self, error: EmbedlabError) -> None:
-        self._is_entered = False
-        self.dashboard.report(error)
+            self.app.call_from_thread(self.dashboard.report, error)
+        finally:  # without lines, below which its check says what is wrong
+            self.app.call_from_thread(self._open_form, _Loaded(choice, fields))
 
     @work(group="open")
     async def _open_form(self, loaded: _Loaded) -> None:
-        self._last_loaded = loaded
         async with self._replacing:  # one after the other: where the removal of a widget is cancelled, Textual ends the app
-            if loaded is self._last_loaded:
+            if loaded.choice is self._wanted:
                 await self._replace_form(loaded)
 
     async def _replace_form(self, loaded: _Loaded) -> None:
+        if self.form is not None:
+            self._typed[self.form.choice.key] = {line.field.key: line.value for line in self.query(FieldInput) if line.is_changed}
         self.form = None  # until the lines are those of its choice
-        self._unchecked()
         for notes in ("#launch-notes", "#launch-error"):
             self.query_one(notes, Static).update("")
         choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
@@ -186,19 +222,25 @@ class LaunchScreen(DashboardScreen):
             self.grids.follow(choice.name)
         title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
         self.query_one("#launch-title", Static).update(title)
-        rows = [Horizontal(Label(field.key, markup=False), FieldInput(field), classes="form-row") for field in loaded.fields]
+        typed = self._typed.pop(choice.key, {})
+        lines = [FieldInput(field, typed.get(field.key, field.value)) for field in loaded.fields]
+        rows = [Horizontal(Label(line.field.key, markup=False), line, classes="form-row") for line in lines]
+        for row, line in zip(rows, lines, strict=True):
+            row.set_class(line.is_changed, "-changed")
         with self.app.batch_update():
             await form.remove_children()
             await form.mount_all(rows)
         self.form = loaded
-        self._enter()
-        self._check()
+        if choice is self._wanted:  # else the next one follows
+            self._opened.set()
+            self._enter()
+            self._check()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Check the form once the typing rests; a line that differs from the recipe is highlighted."""
         event.stop()
         if isinstance(event.input, FieldInput) and event.input.parent is not None:
-            event.input.parent.set_class(event.value != event.input.field.value, "-changed")
+            event.input.parent.set_class(event.input.is_changed, "-changed")
         self._unchecked()
         if self._timer is not None:
             self._timer.stop()
@@ -209,9 +251,12 @@ class LaunchScreen(DashboardScreen):
         """What the form says."""
         return {line.field.key: line.value for line in self.query(FieldInput)}
 
+    @property
+    def _is_edited(self) -> bool:
+        return isinstance(self.focused, FieldInput) or any(line.is_changed for line in self.query(FieldInput))
+
     def _unchecked(self) -> None:
         self.launch = None
-        self._checked.clear()
 
     def _check(self) -> None:
         if self.form is not None:
@@ -223,10 +268,10 @@ class LaunchScreen(DashboardScreen):
         worker = get_current_worker()
         found = launch_or_error(loaded.choice, values, self.dashboard.settings)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._show_check, found, values)
+            self.app.call_from_thread(self._show_check, found, loaded, values)
 
-    def _show_check(self, found: Launch | EmbedlabError, values: dict[str, str]) -> None:
-        if values != self.values:
+    def _show_check(self, found: Launch | EmbedlabError, loaded: _Loaded, values: dict[str, str]) -> None:
+        if not self._says(loaded, values):
             return
         notes, wrong = self.query_one("#launch-notes", Static), self.query_one("#launch-error", Static)
         if isinstance(found, EmbedlabError):
@@ -237,29 +282,48 @@ class LaunchScreen(DashboardScreen):
             self.launch = found
             wrong.update("")
             notes.update(start_notes(found))
-        self._checked.set()
+
+    def _says(self, loaded: _Loaded, values: dict[str, str]) -> bool:
+        """Whether the screen shows the form LOADED with these VALUES."""
+        return self.form is loaded and self.values == values
 
     # starting and following
 
     @work(group=DIALOG)
     async def action_start(self) -> None:
-        """Start what the form says, once the check of what was typed last is through."""
-        if self.form is not None:
-            await self._checked.wait()
-        found = self.launch
-        if found is None:
-            what = "its values are not right yet" if self.form is not None else "nothing is chosen yet"
-            self.dashboard.report(EmbedlabError(f"not started: {what}", hint="see the line below the form"), severity="warning")
+        """Start what the form says at this moment, planned anew: a check may be of what was typed before."""
+        if self._wanted is not None:
+            await self._opened.wait()
+        if (loaded := self.form) is None:
+            self._refuse_start("nothing is chosen yet", hint="choose a recipe or a grid in the list")
             return
-        await self._confirm_start(found)
+        values = self.values
+        found = await asyncio.to_thread(launch_or_error, loaded.choice, values, self.dashboard.settings)
+        self._show_check(found, loaded, values)
+        if isinstance(found, EmbedlabError):
+            self._refuse_start("its values are not right yet", hint="see the line below the form")
+        elif await self._is_confirmed(found):
+            if self._says(loaded, values):
+                await self._start(loaded.choice, values)
+            else:
+                self._refuse_start("the form was changed meanwhile", hint="ctrl+s starts what it says now")
 
-    async def _confirm_start(self, found: Launch) -> None:
+    def _refuse_start(self, reason: str, *, hint: str) -> None:
+        self.dashboard.report(EmbedlabError(f"not started: {reason}", hint=hint), severity="warning")
+
+    async def _is_confirmed(self, found: Launch) -> bool:
         try:
             await asyncio.to_thread(found.check)
         except EmbedlabError as error:
             self.dashboard.report(error)
-            return
-        if not await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"]))):
+            return False
+        return await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"])))
+
+    async def _start(self, choice: Choice, values: Mapping[str, str]) -> None:
+        """Start CHOICE with VALUES, planned once more: its files and its runs may have changed while the question was open."""
+        found = await asyncio.to_thread(launch_or_error, choice, values, self.dashboard.settings)
+        if isinstance(found, EmbedlabError):
+            self.dashboard.report(found)
             return
         try:
             process = launch.start_run(found.arguments, found.run) if found.run else launch.start_detached(found.arguments, found.log)
@@ -293,8 +357,11 @@ class LaunchScreen(DashboardScreen):
 
     def action_undo(self) -> None:
         """Take the recipe's own values again."""
-        if self.form is not None:
-            self._load(self.form.choice)
+        if self._wanted is not None:
+            self._typed.pop(self._wanted.key, None)
+            for line in self.query(FieldInput) if self._opened.is_set() else ():
+                line.value = line.field.value
+            self._build(self._wanted)  # its file may have changed
 
     def action_back(self) -> None:
         """From the form to the list."""
@@ -316,10 +383,9 @@ class LaunchScreen(DashboardScreen):
         choice = choice_of_file(text)
         self._files[choice.name] = choice
         self._remember_file(choice)
-        await self._list().wait()
-        options = self.query_one(OptionList)
-        options.highlighted = options.get_option_index(f"{choice.kind} {choice.name}")
-        self.set_focus(options)
+        self._next_entry = choice.key
+        self._list()
+        self.set_focus(self.query_one(OptionList))
 
     def _remember_file(self, choice: Choice) -> None:
         """List a file of the user's own at the next start too."""
@@ -339,7 +405,7 @@ class LaunchScreen(DashboardScreen):
 
     def on_grid_pane_shown(self, event: GridPane.Shown) -> None:
         """List a grid that was started now."""
-        if f"{STARTED} {event.grid}" not in self.choices:
+        if Choice(kind=STARTED, name=event.grid, summary="").key not in self.choices:
             self._list()
 
     def action_map(self) -> None:
@@ -364,12 +430,12 @@ class LaunchScreen(DashboardScreen):
 
     @work(group=DIALOG)
     async def _resume(self, name: str) -> None:
-        try:
-            found = await asyncio.to_thread(resume_launch, name, self.dashboard.settings)
-        except EmbedlabError as error:
-            self.dashboard.report(error)
-        else:
-            await self._confirm_start(found)
+        choice = Choice(kind=STARTED, name=name, summary="")
+        found = await asyncio.to_thread(launch_or_error, choice, {}, self.dashboard.settings)
+        if isinstance(found, EmbedlabError):
+            self.dashboard.report(found)
+        elif await self._is_confirmed(found):
+            await self._start(choice, {})
 
     @work(group=DIALOG)
     async def action_cancel(self) -> None:

@@ -31,9 +31,14 @@ class FieldInput(Input):
         Binding("shift+tab,up", "app.focus_previous", "Line before", show=False),
     ]
 
-    def __init__(self, field: Field) -> None:
-        super().__init__(field.value, placeholder=field.hint, compact=True, select_on_focus=False)
+    def __init__(self, field: Field, value: str) -> None:
+        super().__init__(value, placeholder=field.hint, compact=True, select_on_focus=False)
         self.field = field
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the line differs from the recipe or the grid."""
+        return self.value != self.field.value
 
 
 def start_notes(found: Launch) -> Content:

@@ -1,0 +1,241 @@
+"""The form of the Launch screen is that of the entry under the cursor, is never rebuilt under the typist, and what it says is started.
+
+Nothing here depends on time: a gate holds the reading of a form back, or the timer of the check never fires.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Static
+
+from embedlab.core.names import recipe_path
+from embedlab.core.settings import Settings
+from embedlab.tui.dialogs import Confirm
+from embedlab.tui.launch.form import NAME, SEEDS, Choice, Field, choice_of_file, form_fields, launch_or_error, recipe_fields
+from embedlab.tui.launch.screen import LaunchScreen
+from embedlab.tui.launch.widgets import FieldInput
+from tests.tui.driving import Open, noticed, on_top, until
+from tests.tui.test_launch_screen import Started, choose, error_of, go_to, line, shows, started
+from tests.tui.test_typed_keys import send_at_once
+
+__all__ = ["started"]
+
+HERE, NEXT = "recipe snli-ce", "recipe snli-supcl"
+
+
+class Gate:
+    """Holds the reading of the form of one entry back while it is closed."""
+
+    def __init__(self) -> None:
+        self.closed_to: str | None = None
+        self.reached = threading.Event()
+        self._open = threading.Event()
+
+    def close(self, key: str) -> None:
+        """Hold the form of the entry KEY back from now on."""
+        self.closed_to = key
+        self.reached.clear()
+        self._open.clear()
+
+    def open(self) -> None:
+        """Let all through."""
+        self.closed_to = None
+        self._open.set()
+
+    def read(self, choice: Choice) -> list[Field]:
+        """The lines of the form of CHOICE, once they may be read."""
+        if choice.key == self.closed_to:
+            self.reached.set()
+            self._open.wait(60)
+        return form_fields(choice)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    held = Gate()
+    monkeypatch.setattr("embedlab.tui.launch.screen.form_fields", held.read)
+    monkeypatch.setattr("embedlab.tui.launch.screen.REST_S", 0.0)
+    yield held
+    held.open()
+
+
+def move(screen: LaunchScreen, key: str) -> None:
+    options = screen.query_one(OptionList)
+    options.highlighted = options.get_option_index(key)
+
+
+def question_of(confirm: Confirm) -> str:
+    return str(confirm.query_one(".dialog-title", Static).content)
+
+
+async def test_a_start_is_that_of_the_entry_under_the_cursor_though_another_form_is_still_shown(
+    opened: Open, gate: Gate, started: Started
+) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        await pilot.press("escape")
+        gate.close(NEXT)
+        move(screen, NEXT)
+        await until(pilot, gate.reached.is_set)
+        await pilot.press("ctrl+s")
+        assert screen.is_opening
+        assert not isinstance(pilot.app.screen, Confirm)
+        gate.open()
+        assert "Start snli-supcl?" in question_of(await on_top(pilot, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: started)
+        assert started[0][0][:2] == ("train", "snli-supcl")
+
+
+async def test_a_cursor_that_comes_back_finds_its_form_as_it_was_typed(opened: Open, gate: Gate) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        line(screen, NAME).value = "mine"
+        gate.close(NEXT)
+        move(screen, NEXT)
+        await until(pilot, gate.reached.is_set)
+        move(screen, HERE)
+        await until(pilot, lambda: screen.launch is not None and screen.launch.title == "mine")
+        gate.open()
+        await until(pilot, lambda: not screen.is_working("form") and not screen.is_working("open"))
+        assert shows(screen, HERE)
+        assert line(screen, NAME).value == "mine"
+
+
+async def test_what_was_typed_comes_back_with_its_entry_until_u(opened: Open, gate: Gate) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        line(screen, NAME).value = "mine"
+        await go_to(pilot, screen, NEXT)
+        assert screen.values[NAME] == "snli-supcl"
+        await go_to(pilot, screen, HERE)
+        assert line(screen, NAME).value == "mine"
+        assert line(screen, NAME).parent.has_class("-changed")  # type: ignore[union-attr]
+        await pilot.press("escape", "u")
+        await until(pilot, lambda: screen.launch is not None and screen.launch.title == "snli-ce")
+        await go_to(pilot, screen, NEXT)
+        await go_to(pilot, screen, HERE)
+        assert line(screen, NAME).value == "snli-ce"
+
+
+@pytest.mark.parametrize("way_in", ["\r", "\t", None])
+async def test_a_form_that_is_about_to_be_replaced_takes_no_keys(opened: Open, gate: Gate, way_in: str | None) -> None:
+    """Enter, tab and the mouse lead to the lines; what is typed then goes to those of the next form."""
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        await pilot.press("escape")
+        gate.close(HERE)
+        screen.action_undo()
+        await until(pilot, gate.reached.is_set)
+        if way_in is None:
+            await pilot.click(line(screen, SEEDS))
+        send_at_once(pilot, f"{way_in or ''}x")
+        await until(pilot, lambda: screen._is_entered)
+        assert not any(field.is_changed for field in screen.query(FieldInput))
+        gate.open()
+        await until(pilot, lambda: screen.values.get(NAME) == "snli-cex")
+        assert screen.focused is line(screen, NAME)
+
+
+async def test_a_form_that_changes_while_the_start_is_confirmed_is_not_started(opened: Open, started: Started) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        await pilot.press("ctrl+s")
+        await on_top(pilot, Confirm)
+        line(screen, NAME).value = "mine"
+        await pilot.press("y")
+        await noticed(pilot, "not started: the form was changed meanwhile")
+        assert not started
+
+
+@pytest.fixture
+def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "own.toml"
+    path.write_text(recipe_path("snli-ce").read_text())
+    return path
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+async def open_file(pilot: Pilot[None], screen: LaunchScreen, path: Path) -> None:
+    choice = choice_of_file(str(path))
+    screen._files[choice.name] = choice
+    screen._next_entry = choice.key
+    await pilot.press("escape", "r")
+    await until(pilot, lambda: shows(screen, choice.key) and screen.launch is not None)
+
+
+async def test_a_start_uses_what_the_form_shows_though_its_file_was_changed(opened: Open, own_file: Path, started: Started) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        await open_file(pilot, screen, own_file)
+        shown = screen.values["optim.lr"]
+        change(own_file, "lr = 2e-5", "lr = 7e-5")
+        assert f"optim.lr={shown}" not in screen.launch.arguments  # type: ignore[union-attr]
+        await pilot.press("ctrl+s")
+        await on_top(pilot, Confirm)
+        await pilot.press("y")
+        await until(pilot, lambda: started)
+        assert started[0][0][2:4] == ("--set", f"optim.lr={shown}")
+
+
+async def test_a_form_without_a_key_that_its_file_has_by_now_is_refused_until_u_reads_it_again(
+    opened: Open, own_file: Path, started: Started
+) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        await open_file(pilot, screen, own_file)
+        change(own_file, "[encoder]", "max_steps = 7\n[encoder]")
+        await pilot.press("ctrl+s")
+        await noticed(pilot, "not started")
+        assert "its keys are not those of this form" in error_of(screen)
+        assert not started
+        await pilot.press("u")
+        await until(pilot, lambda: screen.launch is not None and screen.values.get("max_steps") == "7")
+
+
+async def test_what_was_typed_into_the_form_of_a_file_that_is_gone_stays(opened: Open, own_file: Path) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        await open_file(pilot, screen, own_file)
+        form = screen.form
+        line(screen, NAME).value = "mine"
+        await asyncio.to_thread(own_file.unlink)
+        screen._files.clear()
+        await pilot.press("escape", "r")
+        await until(pilot, lambda: "own.toml" in error_of(screen))
+        assert screen.form is form
+        assert line(screen, NAME).value == "mine"
+        assert screen.query_one(OptionList).highlighted_option.id == f"recipe {own_file}"  # type: ignore[union-attr]
+
+
+async def test_a_check_that_is_through_late_shows_nothing_of_another_form(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, world: Settings
+) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, "grid sbert-lr")
+        form, values = screen.form, screen.values
+        assert form is not None
+        late = launch_or_error(form.choice, values, world)
+        await go_to(pilot, screen, "grid snli-supcl-lambda")
+        before = screen.launch
+        screen._show_check(late, form, screen.values)
+        assert screen.launch is before
+
+
+def test_a_form_with_other_keys_than_its_recipe_is_refused(world: Settings) -> None:
+    choice = Choice(kind="recipe", name="snli-ce", summary="")
+    values = {field.key: field.value for field in recipe_fields("snli-ce")}
+    for wrong in ({**values, "no.such": "1"}, {key: value for key, value in values.items() if key != "optim.lr"}):
+        found = launch_or_error(choice, wrong, world)
+        assert isinstance(found, Exception)
+        assert "was changed" in found.message
