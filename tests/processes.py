@@ -4,12 +4,12 @@ import multiprocessing
 import os
 import resource
 import sys
-import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 # Each test process has one such server. What is not loaded there is loaded by each of the processes: a second or more of each.
@@ -52,11 +52,11 @@ def process(function: Callable[..., Any], *arguments: Any) -> ForkServerProcess:
 
 
 def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_rights: bool = True) -> list[Ended]:
-    """Call each function of a module with its arguments in a process of its own; they begin together.
+    """Call each function of a module with its arguments in a process of its own; they begin when all are there.
 
     What a function gives is the exit code, None counts as 0. Without HAS_RIGHTS even root may do only what a file's mode allows.
     """
-    folder, start = Path.cwd(), time.monotonic() + 0.2
+    folder, start = Path.cwd(), CONTEXT.Barrier(len(calls))
     files = [folder / f".err-{number}" for number in range(len(calls))]
     processes = [
         process(_run, function, arguments, str(folder), dict(os.environ), str(file), start, has_rights)
@@ -92,7 +92,7 @@ def _run(
     folder: str,
     environment: dict[str, str],
     err: str,
-    start: float,
+    start: Barrier,
     has_rights: bool,
 ) -> None:
     os.environ.clear()
@@ -101,7 +101,7 @@ def _run(
     sys.stdin, sys.stdout, sys.stderr = (Path(name).open(mode) for name, mode in ((os.devnull, "r"), (os.devnull, "w"), (err, "w")))  # noqa: SIM115
     if not has_rights:
         _drop_rights()
-    time.sleep(max(0.0, start - time.monotonic()))
+    start.wait(120)
     try:
         code = int(function(*arguments) or 0)
     except BaseException:

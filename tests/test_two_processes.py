@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from embedlab.analysis.scores import ScoreFile, pair_keys
+from embedlab.cli.app import main
 from embedlab.core.checksums import check_folder
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.locks import is_locked, sole_holder
@@ -22,7 +23,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.models.folder import Wishes
-from embedlab.runs import events
+from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.token_store import ARRAYS, stored_tokens, tokenise
@@ -162,10 +163,29 @@ def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> No
     assert stored == {key for name in names for key in pair_keys(Source(sample=True).open(name).frame)}
 
 
+def train_until_the_other_is_refused(words: Sequence[str], own: str, other: str) -> int:
+    """Train; a process that has begun its run goes on once the other one has ended."""
+    append = events.EventLog.append
+
+    def append_and_wait(log: events.EventLog, event: events.Event) -> None:
+        append(log, event)
+        if isinstance(event, events.Started):
+            patience = time.monotonic() + 100
+            while not Path(other).exists():
+                assert time.monotonic() < patience, "the other has neither begun the run nor been refused"
+                time.sleep(0.01)
+
+    events.EventLog.append = append_and_wait  # type: ignore[assignment, method-assign]
+    code = main(words)
+    Path(own).touch()
+    return code
+
+
 def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(here: Path, tiny_encoder: Path) -> None:
     changes = ("data.rows=96", "optim.batch_size=8", "optim.epochs=4", "evaluate.tasks=[]", "evaluate.dev=none")
     words = ("train", "snli-ce", "--sample", "--threads", "1", "--encoder", str(tiny_encoder), "--keep-checkpoints")
-    ended = embedlab_at_once(*[(*words, *(word for change in changes for word in ("--set", change)))] * 2)
+    typed = (*words, *(word for change in changes for word in ("--set", change)))
+    ended = at_once([(train_until_the_other_is_refused, (typed, *names)) for names in (("a", "b"), ("b", "a"))])
     first, second = sorted(ended, key=lambda one: one.code)
     assert (first.code, second.code) in {(0, 1), (0, 2)}, ended
     assert "snli-ce@1" in second.err.splitlines()[-2]
@@ -221,6 +241,43 @@ def test_an_export_of_pairs_that_two_write_at_once_is_always_one_of_theirs(here:
     ended = at_once([(write_views, (name, letter)) for letter in "ab"])
     assert ended == [Ended(code=0, err="")] * 2
     assert _others(here) == [name]
+
+
+def hold(runs: str, way: str, mine: str, others: str) -> int:
+    """Take each of the runs by one WAY at the same moment as the other process; hold it until both have tried.
+
+    A query for a lock takes long, as on a slow disk: who queries after taking one lock then meets who holds the other.
+    """
+
+    def slowly_locked(path: Path) -> bool:
+        time.sleep(0.01)
+        return is_locked(path)
+
+    store.is_locked = slowly_locked  # type: ignore[attr-defined]
+    for number in range(4):
+        run = RunFolder.of(Path(runs), f"run-{number}", 1)
+        meet(f"{mine}-{number}", f"{others}-{number}")
+        try:
+            with getattr(run, way)():
+                Path(f"{mine}-{number}-won").touch()
+                meet(f"{mine}-{number}-tried", f"{others}-{number}-tried")
+        except EmbedlabError:
+            meet(f"{mine}-{number}-tried", f"{others}-{number}-tried")
+    return 0
+
+
+def meet(mine: str, others: str) -> None:
+    Path(mine).touch()
+    patience = time.monotonic() + 100
+    while not Path(others).exists():
+        assert time.monotonic() < patience, f"no {others}"
+
+
+@pytest.mark.parametrize("ways", [("lock", "claim"), ("claim", "claim")])
+def test_of_two_that_take_a_run_at_once_exactly_one_gets_it(here: Path, ways: tuple[str, str]) -> None:
+    assert at_once([(hold, ("runs", way, *names)) for way, names in zip(ways, ("ab", "ba"), strict=True)]) == [Ended(code=0, err="")] * 2
+    winners = [[name for name in "ab" if Path(f"{name}-{number}-won").exists()] for number in range(4)]
+    assert {len(one) for one in winners} == {1}
 
 
 def note_files(folder: str, dataset: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
@@ -74,6 +74,14 @@ def is_trained(run: RunFolder) -> bool:
         return any(finished) and run.model.is_dir()
     except OSError:
         return False
+
+
+def refuse_begun(run: RunFolder) -> None:
+    """Refuse a run that has a model or a checkpoint, which a new training would replace."""
+    if run.model.exists():
+        raise UsageError(f"run {run.id!r} is finished", hint=f"give this one its own name: --name {run.name}-2")
+    if any(run.checkpoints.glob("step-*")):
+        raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
 
 
 def _reason(recent: list[events.Event]) -> str:

@@ -209,10 +209,10 @@ class RunFolder:
 
         So a run is held while its process still loads, and a process that dies before it begins leaves no lock.
         """
-        with self._locked(self.claim_file) as descriptor:
-            if self._locker() is not None:
-                raise self._in_other_hands()
-            self.hand_over(os.getpid())
+        with ExitStack() as held:
+            with self._locked(self.path / "lock"):  # for this moment: who begins the run finds it free, or a claim that names its process
+                descriptor = held.enter_context(self._locked(self.claim_file))
+                self.hand_over(os.getpid())
             yield descriptor
 
     def hand_over(self, pid: int) -> None:
@@ -259,7 +259,9 @@ class RunFolder:
         if not is_locked(self.claim_file):
             return None
         holder = self._stated_holder()
-        return None if holder is None or holder.pid == os.getsid(0) else replace(holder, is_starting=True)
+        if holder is None or (holder.pid, holder.host) == (os.getsid(0), socket.gethostname()):
+            return None
+        return replace(holder, is_starting=True)
 
     def _locker(self) -> Holder | None:
         return self._stated_holder() if is_locked(self.path / "lock") else None

@@ -35,7 +35,7 @@ from embedlab.objectives.objective import Objective, build_objectives
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.events import EventLog
-from embedlab.runs.status import is_trained
+from embedlab.runs.status import is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, cut_for
@@ -87,7 +87,9 @@ def train_run(
     team = join_team(machine.device)
     team.scatter_dropout(seed)
     with team.leading(run.lock()):
-        if resume and is_trained(run):  # by another process, since this one was started
+        if not resume:
+            refuse_begun(run)  # once more: another process may have trained it while this one loaded
+        elif is_trained(run):
             run.refuse_other(recipe)
             _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
             return
@@ -273,12 +275,8 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
     require_data(recipe)
     if recipe.evaluate.keep == "best" and not has_dev_score:
         raise UsageError("evaluate.keep is 'best', but there is no dev score", hint="name a dataset: --set evaluate.dev=sts-benchmark")
-    if resume:
-        return
-    if run.model.exists():
-        raise UsageError(f"run {run.id!r} is finished", hint=f"give this one its own name: --name {run.name}-2")
-    if Checkpoints(run.checkpoints).steps():
-        raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
+    if not resume:
+        refuse_begun(run)
 
 
 def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[Block]) -> Environment:

@@ -21,7 +21,7 @@ from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.training import checkpointing, loop
+from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Best, BestModel, Checkpoints
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
@@ -62,6 +62,26 @@ def test_a_run_that_starts_from_a_model_that_normalises_normalises_and_says_so(t
     vector = load_transformer(str(run.model), MACHINE).encode(["a man sleeps"])
     assert (vector**2).sum() == pytest.approx(1, abs=1e-6)
     assert "vectors of length 1" in (run.model / "README.md").read_text()
+
+
+def test_a_run_that_another_process_has_trained_meanwhile_is_not_trained_again(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=32))
+    open_stages = stages.open_stages
+
+    def after_the_other(*given: Any) -> Any:
+        """What opens the data of the first training comes late: the second one has begun and ended by then."""
+        monkeypatch.setattr(stages, "open_stages", open_stages)
+        train(recipe, keeps_checkpoints=False)
+        return open_stages(*given)
+
+    monkeypatch.setattr(stages, "open_stages", after_the_other)
+    with pytest.raises(UsageError, match="run 'small@1' is finished"):
+        train(recipe)
+    run = RunFolder.of(tmp_path / "runs", "small", 1)
+    seen = [type(event) for event in events.events_after(run.events_file)[0]]
+    assert (seen.count(events.Started), seen.count(events.Finished)) == (1, 1)
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(train: Train, tiny_encoder: Path) -> None:

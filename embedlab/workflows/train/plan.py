@@ -12,7 +12,7 @@ from embedlab.core.settings import Settings
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns, require_data
 from embedlab.runs.launch import shared_flags
-from embedlab.runs.status import is_trained, run_status
+from embedlab.runs.status import is_trained, refuse_begun, run_status
 from embedlab.runs.store import RunFolder, find_runs
 from embedlab.workflows.starting import starting_encoder
 
@@ -172,14 +172,6 @@ def _state(run: RunFolder, recipe: Recipe, *, resume: bool) -> PlannedState:
         return "new"
     run.refuse_other(recipe)
     return "unfinished"
-
-
-def refuse_begun(run: RunFolder) -> None:
-    """Refuse a run that has a model or a checkpoint, which a new training would replace."""
-    if run.model.exists():
-        raise UsageError(f"run {run.id!r} is finished", hint=f"give this one its own name: --name {run.name}-2")
-    if any(run.checkpoints.glob("step-*")):
-        raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
 
 
 def _to_resume(folder: Path, name: str) -> list[RunFolder]:
