@@ -197,7 +197,9 @@ def _usage_error(error: typer.TyperException) -> ExitCode:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "embedlab"
     text = error.format_message()
-    if type(error).__name__ != "NoArgsIsHelpError":  # that one has shown the help instead
+    if type(error).__name__ == "NoArgsIsHelpError":  # its text is the help of the command
+        to_stderr(text)
+    else:
         message = (text[:1].lower() + text[1:]).replace("Value error, ", "").rstrip(".")
         report(UsageError(message, hint=f"`{command} --help` shows what it takes"))
     return ExitCode.USAGE

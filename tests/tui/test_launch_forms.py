@@ -218,15 +218,19 @@ async def test_what_was_typed_into_the_form_of_a_file_that_is_gone_stays(opened:
         assert screen.query_one(OptionList).highlighted_option.id == f"recipe {own_file}"  # type: ignore[union-attr]
 
 
-async def test_a_check_that_is_through_late_shows_nothing_of_another_form(
-    opened: Open, monkeypatch: pytest.MonkeyPatch, world: Settings
-) -> None:
+async def test_a_check_that_is_through_late_shows_nothing_of_another_form(opened: Open, gate: Gate, world: Settings) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, "grid sbert-lr")
         form, values = screen.form, screen.values
         assert form is not None
         late = launch_or_error(form.choice, values, world)
-        await go_to(pilot, screen, "grid snli-supcl-lambda")
+        gate.close("grid snli-supcl-lambda")
+        move(screen, "grid snli-supcl-lambda")
+        await until(pilot, gate.reached.is_set)
+        screen._show_check(late, form, values)  # the next form is on its way
+        assert screen.launch is None
+        gate.open()
+        await until(pilot, lambda: shows(screen, "grid snli-supcl-lambda") and screen.launch is not None)
         before = screen.launch
         screen._show_check(late, form, screen.values)
         assert screen.launch is before

@@ -215,6 +215,7 @@ class LaunchScreen(DashboardScreen):
         if self.form is not None:
             self._typed[self.form.choice.key] = {line.field.key: line.value for line in self.query(FieldInput) if line.is_changed}
         self.form = None  # until the lines are those of its choice
+        self._unchecked()
         for notes in ("#launch-notes", "#launch-error"):
             self.query_one(notes, Static).update("")
         choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
@@ -284,8 +285,8 @@ class LaunchScreen(DashboardScreen):
             notes.update(start_notes(found))
 
     def _says(self, loaded: _Loaded, values: dict[str, str]) -> bool:
-        """Whether the screen shows the form LOADED with these VALUES."""
-        return self.form is loaded and self.values == values
+        """Whether the screen shows the form LOADED with these VALUES, and no other is to follow."""
+        return self.form is loaded and self._opened.is_set() and self.values == values
 
     # starting and following
 
