@@ -24,6 +24,8 @@ def contrast(first: Color, second: Color) -> float:
 
 def readable_variables(variables: Mapping[str, str]) -> dict[str, str]:
     """The VARIABLES of a theme with readable texts on every background, and a readable cursor; colours that are readable remain."""
+    if Color.parse(variables["background"]).ansi is not None:
+        return _of_terminal(variables)
     changed = dict(variables)
     backgrounds = [Color.parse(variables[name]) for name in _BACKGROUNDS]
     for name in _TEXTS:
@@ -34,6 +36,16 @@ def readable_variables(variables: Mapping[str, str]) -> dict[str, str]:
     changed["block-cursor-background"] = _under_text(Color.parse(variables["block-cursor-background"])).hex
     background, panel = Color.parse(variables["background"]), Color.parse(variables["panel"])
     return changed | _densities(background, panel) | _models([Color.parse(variables[name]) for name in _OF_PANES])
+
+
+def _of_terminal(variables: Mapping[str, str]) -> dict[str, str]:
+    """The VARIABLES of a theme in the terminal's own colours, which only the terminal knows: they remain, and texts are not dimmed.
+
+    What needs more colours than a terminal names is readable on the black or white that the theme is made for.
+    """
+    ground = Color.parse(variables["ansi-background"].removeprefix("ansi_"))
+    texts = dict.fromkeys(("text-faint", "text-muted", "text-disabled"), variables["foreground"])
+    return dict(variables) | texts | _densities(ground, ground) | _models([ground])
 
 
 def _densities(background: Color, selected: Color) -> dict[str, str]:

@@ -21,7 +21,10 @@ def test_the_contrast_is_that_of_wcag() -> None:
     assert contrast(Color.parse("#777777"), Color.parse("white")) == pytest.approx(4.48, abs=0.005)  # the standard's well-known near miss
 
 
-@pytest.mark.parametrize("theme", sorted(BUILTIN_THEMES.keys() - {"textual-ansi", "ansi-dark", "ansi-light"}))
+OF_TERMINALS = sorted(name for name, theme in BUILTIN_THEMES.items() if theme.ansi)
+
+
+@pytest.mark.parametrize("theme", sorted(BUILTIN_THEMES.keys() - set(OF_TERMINALS)))
 def test_the_colours_of_texts_and_of_the_cursor_are_readable_in_every_theme(theme: str) -> None:
     variables = readable_variables(BUILTIN_THEMES[theme].to_color_system().generate() | BUILTIN_THEMES[theme].variables)
     for name in ("text-primary", "text-accent", "text-warning", "text-error", "text-success", "text-secondary"):
@@ -39,6 +42,23 @@ def test_the_colours_of_texts_and_of_the_cursor_are_readable_in_every_theme(them
     assert contrasts == sorted(contrasts)
     cursor = Color.parse(variables["block-cursor-background"])
     assert contrast(cursor.blend(cursor.get_contrast_text(1.0), 0.87), cursor) >= READABLE
+
+
+@pytest.mark.parametrize("theme", OF_TERMINALS)
+async def test_a_theme_in_the_colours_of_the_terminal_shows_every_screen(opened: Open, world: Settings, theme: str) -> None:
+    async with opened(replace(world, theme="nord"), size=NARROW) as pilot:
+        pilot.app.theme = theme  # as the palette does
+        for found in SCREENS.values():
+            await pilot.press(found.entry.key)
+            await until(pilot, lambda: getattr(pilot.app.screen, "result", pilot.app) is not None)
+            await pilot.press("question_mark", "escape")
+            assert pilot.app.export_screenshot()
+        assert pilot.app.native_ansi_color
+        ground = Color.parse("white" if theme == "ansi-light" else "black")
+        models = [Color.parse(pilot.app.theme_variables[f"model-{number}"]) for number in range(COLOURS)]
+        assert all(contrast(colour, ground) >= READABLE for colour in models)
+    async with opened(replace(world, theme=theme), size=NARROW) as pilot:  # and at the next start
+        assert pilot.app.theme == theme
 
 
 def faint_texts(pilot: Pilot[None]) -> Iterator[str]:
