@@ -44,6 +44,7 @@ from embedlab.evaluation import scored_pairs
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.grids.queue import Ending, Queue
 from embedlab.models.catalog import Model, ModelSpec
+from embedlab.models.folder import Wishes
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
@@ -58,7 +59,7 @@ from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens
 from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.pair_table.saved_tables import open_pairs, read_cached
-from embedlab.tui.state import Memory, PairsState, State
+from embedlab.tui.state import DashboardState, Memory, PairsState
 
 RESULTS = Path(__file__).parents[1] / "results"
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -212,7 +213,7 @@ def _read_vectors(folder: Path, _: list[str]) -> object:
 
 
 def _reader_of_checkpoints(world: World) -> Read:
-    encoder = load_transformer(str(world.folder / "tiny"), MACHINE, pooling="mean", max_tokens=32)
+    encoder = load_transformer(str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
     objectives = build_objectives(world.recipe, encoder.dim)
     shape = RunShape(encoder=encoder, objectives=objectives, plan=blocks(open_stages(world.recipe, SAMPLE, 1)))
 
@@ -278,7 +279,7 @@ def _read_outcomes(folder: Path, said: list[str]) -> object:
 
 
 def _reader_of_tokens(world: World) -> Read:
-    encoder = load_transformer(str(world.folder / "tiny"), MACHINE, pooling="mean", max_tokens=32)
+    encoder = load_transformer(str(world.folder / "tiny"), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
     sentences = [f"{sentence} {number}" for sentence in SENTENCES for number in range(40)]
     tokens = world.folder / "cache" / "tokens"
     shutil.rmtree(tokens, ignore_errors=True)
@@ -349,7 +350,7 @@ def _reader_of_pairs(world: World) -> Read:
 
 def _state(world: World) -> Path:
     os.environ["XDG_STATE_HOME"] = str(world.folder / "state")
-    state = State(theme="nord", pairs=PairsState(filter="dice < 0.2", models=("small", "dice"), marks=(1, 2, 3)))
+    state = DashboardState(theme="nord", pairs=PairsState(filter="dice < 0.2", models=("small", "dice"), marks=(1, 2, 3)))
     memory = Memory.load(sample=True)
     memory.state = state
     memory.write()

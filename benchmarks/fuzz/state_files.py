@@ -33,7 +33,7 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.board import RunFollower
-from embedlab.tui.state import CompareState, Memory, PairsState, State
+from embedlab.tui.state import CompareState, DashboardState, Memory, PairsState
 
 PART = {"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True, "sample": True, "sha256": {"a": "b"}}
 GRID = """
@@ -90,7 +90,7 @@ def write_world(folder: Path) -> None:
         queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done=set(), rungs=(0.25, 0.5))
     pairs = PairsState(filter="gold > 3", dataset="sts12", models=("mine",), marks=(2**63,))
     Memory(
-        path=folder / "embedlab" / "dashboard.json", state=State(theme="nord", pairs=pairs, compare=CompareState(reference="mine"))
+        path=folder / "embedlab" / "dashboard.json", state=DashboardState(theme="nord", pairs=pairs, compare=CompareState(reference="mine"))
     ).write()
 
 
@@ -152,7 +152,7 @@ def dashboard(folder: Path, _rng: random.Random) -> None:
     """The dashboard's state at its start: what is unusable gives way to the defaults."""
     os.environ["XDG_STATE_HOME"] = str(folder)
     memory = Memory.load()
-    assert memory.trouble is None or memory.state == State()
+    assert memory.trouble is None or memory.state == DashboardState()
 
 
 Reader = Callable[[Path, random.Random], None]

@@ -66,6 +66,7 @@ def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> 
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
+            sync_folder(path.parent)
 
 
 @contextmanager
@@ -82,13 +83,25 @@ def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) ->
                 if file.is_file():
                     follow_umask(file)
                     _sync(file)
+                elif file.is_dir():
+                    sync_folder(file)
+            sync_folder(temporary)
             take_place(temporary, path, is_new=is_new)
-            _sync(path.parent)
+            sync_folder(path.parent)
 
 
 def follow_umask(path: Path) -> None:
     """Give the file at PATH the permissions of its folder, so that colleagues can read it; safetensors writes private files."""
     path.chmod(path.parent.stat().st_mode & 0o666)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in the folder at PATH are on the disk; a file system that cannot do this, or forbids it, has its own ways."""
+    try:
+        _sync(path)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM}:
+            raise
 
 
 def _sync(path: Path) -> None:

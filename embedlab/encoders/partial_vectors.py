@@ -20,7 +20,7 @@ import polars as pl
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.frame_files import join_parquet
 from embedlab.core.locks import sole_holder
-from embedlab.core.paths import disk_errors, write_atomic
+from embedlab.core.paths import disk_errors, sync_folder, write_atomic
 from embedlab.encoders.encoder import Vectors
 
 PLACE = "choose another place with --out"
@@ -103,6 +103,7 @@ class PartialVectors:
             with whole.open("rb") as file:
                 os.fsync(file.fileno())
             whole.replace(out)
+            sync_folder(out.parent)
             _remove(self.folder)
         return truncated
 
