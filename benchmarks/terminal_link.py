@@ -3,6 +3,7 @@
 The dashboard runs in a pseudo-terminal whose other end reads at a given rate and answers questions about the cursor, as a terminal does.
 """
 
+import argparse
 import fcntl
 import json
 import os
@@ -99,6 +100,8 @@ def idle_bytes(link: Link) -> int:
 
 
 if __name__ == "__main__":  # arguments of `embedlab tui`; in a process of its own, for it forks
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0], epilog="All arguments are those of `embedlab tui`.")
+    words = parser.parse_known_args()[1]
     state_folder = Path(os.environ["XDG_STATE_HOME"])
-    with dashboard(sys.argv[1:], state_folder) as found:
+    with dashboard(words, state_folder) as found:
         print(json.dumps({"behind_s": seconds_behind(found), "idle_bytes": idle_bytes(found)}))

@@ -30,6 +30,7 @@ CONTEXT.set_forkserver_preload(
         "embedlab.workflows.evaluate",
         "embedlab.workflows.export",
         "embedlab.workflows.train.run",
+        "tests.benchmarks.programs",
         "tests.evaluation.test_submission",
         "tests.test_two_processes",
         "tests.training.killed_run",
@@ -51,10 +52,11 @@ def process(function: Callable[..., Any], *arguments: Any) -> ForkServerProcess:
     return CONTEXT.Process(target=function, args=arguments)
 
 
-def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_rights: bool = True) -> list[Ended]:
+def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_rights: bool = True, patience_s: float = 120) -> list[Ended]:
     """Call each function of a module with its arguments in a process of its own; they begin when all are there.
 
     What a function gives is the exit code, None counts as 0. Without HAS_RIGHTS even root may do only what a file's mode allows.
+    PATIENCE_S is for a process that hangs.
     """
     folder, start = Path.cwd(), CONTEXT.Barrier(len(calls))
     files = [folder / f".err-{number}" for number in range(len(calls))]
@@ -64,7 +66,7 @@ def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_ri
     ]
     for each in processes:
         each.start()
-    return [Ended(code=_code(each), err=_taken(file)) for each, file in zip(processes, files, strict=True)]
+    return [Ended(code=_code(each, patience_s), err=_taken(file)) for each, file in zip(processes, files, strict=True)]
 
 
 def embedlab_at_once(*commands: Sequence[str], has_rights: bool = True) -> list[Ended]:
@@ -120,11 +122,11 @@ def _drop_rights() -> None:
         assert ctypes.CDLL(None).capset(version, empty) == 0
 
 
-def _code(started: ForkServerProcess) -> int:
-    started.join(120)
+def _code(started: ForkServerProcess, patience_s: float) -> int:
+    started.join(patience_s)
     if started.exitcode is None:
         started.kill()
-        raise TimeoutError("a process did not end in two minutes")
+        raise TimeoutError(f"a process did not end in {patience_s:g} s")
     return started.exitcode
 
 
