@@ -41,11 +41,11 @@ def mutated(fuzzer: str, words: tuple[str, ...], folder: Path) -> int:
 
 
 @pytest.mark.parametrize("fuzzer", FUZZERS)
-def test_fixed_mutations_are_no_fault(fuzzer: str, tmp_path: Path) -> None:
+def test_fixed_mutations_show_no_fault(fuzzer: str, tmp_path: Path) -> None:
     assert mutated(fuzzer, FUZZERS[fuzzer], tmp_path) >= 200
 
 
-def test_fixed_mutations_of_real_corpora_are_no_fault(shared_data: Path, tmp_path: Path) -> None:
+def test_fixed_mutations_of_real_corpora_show_no_fault(shared_data: Path, tmp_path: Path) -> None:
     assert mutated("corpora", ("--data", str(shared_data), "--cases", "200", *NO_LIMIT), tmp_path) == 200
 
 

@@ -16,8 +16,8 @@ from embedlab.core.names import recipe_path
 from embedlab.core.settings import Settings
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import NAME, SEEDS, Choice, Field, choice_of_file, form_fields, launch_or_error, recipe_fields
+from embedlab.tui.launch.lines import FieldInput
 from embedlab.tui.launch.screen import LaunchScreen
-from embedlab.tui.launch.widgets import FieldInput
 from tests.tui.driving import Open, noticed, on_top, until
 from tests.tui.test_launch_screen import Started, choose, error_of, go_to, line, shows, started
 from tests.tui.test_typed_keys import send_at_once

@@ -20,8 +20,9 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import GRID_NAME, NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.grid_board import GridBoard
+from embedlab.tui.launch.lines import FieldInput
 from embedlab.tui.launch.screen import LaunchScreen
-from embedlab.tui.launch.widgets import FieldInput, LaunchList
+from embedlab.tui.launch.widgets import LaunchList
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
 
 Started = list[tuple[Sequence[str], Path]]

@@ -75,7 +75,7 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """What tells the entry from all others of the list."""
+        """What distinguishes the entry from all others of the list."""
         return f"{self.kind} {self.name}"
 
 

@@ -1,13 +1,17 @@
-"""The list of recipes and grids, the lines of a form, and the notes below it."""
+"""The list of recipes and grids, and the notes below a form."""
 
 import shlex
+from collections.abc import Mapping
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
-from embedlab.tui.launch.form import Field, Launch
+from embedlab.tui.launch.form import STARTED, Choice, Launch
+from embedlab.tui.widgets.plain import plain
 
 
 class LaunchList(OptionList):
@@ -22,23 +26,25 @@ class LaunchList(OptionList):
         Binding("ctrl+u", "page_up", "Page up", show=False),
     ]
 
-
-class FieldInput(Input):
-    """The value of one key; the keys that move between lines act as in a list."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,tab,down", "app.focus_next", "Next line", show=False),
-        Binding("shift+tab,up", "app.focus_previous", "Line before", show=False),
-    ]
-
-    def __init__(self, field: Field, value: str) -> None:
-        super().__init__(value, placeholder=field.hint, compact=True, select_on_focus=False)
-        self.field = field
+    def show(self, choices: Mapping[str, Choice], under: str | None) -> None:
+        """List CHOICES by their kinds, with the cursor on UNDER, or on the first where that is not among them."""
+        self.clear_options()
+        for kind in ("recipe", "grid", STARTED):
+            mine = {key: choice for key, choice in choices.items() if choice.kind == kind}
+            if mine:
+                self.add_option(Option(f"{kind}s", disabled=True))
+            self.add_options([Option(f"  {plain(_title(choice))}", id=key) for key, choice in mine.items()])
+        self.highlighted = self.get_option_index(under) if under is not None and under in choices else 1  # 0 is a title
 
     @property
-    def is_changed(self) -> bool:
-        """Whether the line differs from the recipe or the grid."""
-        return self.value != self.field.value
+    def under_cursor(self) -> str | None:
+        """The key of the choice under the cursor."""
+        return self.highlighted_option.id if self.highlighted_option is not None else None
+
+
+def _title(choice: Choice) -> str:
+    """The name in the list: of a file its last part."""
+    return PurePath(choice.name).name if choice.name.endswith(".toml") else choice.name
 
 
 def start_notes(found: Launch) -> Content:

@@ -1,0 +1,136 @@
+"""A screen that starts processes, none of which belongs to the dashboard, and follows a started grid."""
+
+import asyncio
+from collections.abc import Mapping
+
+from textual import work
+
+from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
+from embedlab.runs import launch
+from embedlab.runs.store import RunFolder
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.dialogs import DIALOG, Confirm
+from embedlab.tui.launch.form import STARTED, Choice, Launch, launch_or_error
+from embedlab.tui.launch.grid_pane import GridPane
+from embedlab.tui.widgets.heat_map import HeatMap
+from embedlab.workflows.grid.plan import cancel_grid
+
+ENDED_EVERY_S = 1.0
+
+
+class StartingScreen(DashboardScreen):
+    """Subclasses say what is started, and have a `GridPane`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: list[tuple[str, launch.Detached]] = []  # by their titles, those that run
+
+    def on_mount(self) -> None:
+        self.set_interval(ENDED_EVERY_S, self._report_ended)
+
+    def _refuse_start(self, reason: str, *, hint: str) -> None:
+        self.dashboard.report(EmbedlabError(f"not started: {reason}", hint=hint), severity="warning")
+
+    async def _is_confirmed(self, found: Launch) -> bool:
+        try:
+            await asyncio.to_thread(found.check)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+            return False
+        return await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"])))
+
+    async def _start(self, choice: Choice, values: Mapping[str, str]) -> None:
+        """Start CHOICE with VALUES, planned once more: its files and its runs may have changed while the question was open."""
+        found = await asyncio.to_thread(launch_or_error, choice, values, self.dashboard.settings)
+        if isinstance(found, EmbedlabError):
+            self.dashboard.report(found)
+            return
+        try:
+            process = launch.start_run(found.arguments, found.run) if found.run else launch.start_detached(found.arguments, found.log)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+            return
+        self._started.append((found.title, process))
+        self.notify("started in a process of its own; quitting does not end it")
+        if found.plan is not None:
+            self.grids.follow(found.plan.name)
+        else:
+            self._show_run(found.run)
+
+    def _report_ended(self) -> None:
+        """Report the errors of started processes that ended, whichever screen is shown; what was stopped is not an error."""
+        for started in list(self._started):
+            title, process = started
+            if (code := process.exit_code()) is None:
+                continue
+            self._started.remove(started)
+            if code not in {ExitCode.OK, ExitCode.INTERRUPTED}:
+                self.dashboard.report(process.error(code, title))
+
+    def _show_run(self, run: RunFolder | None) -> None:
+        from embedlab.tui.runs.screen import RunsScreen
+
+        self.dashboard.action_mode("runs")
+        if run is not None and isinstance(self.app.screen, RunsScreen):
+            self.app.screen.go_to(run)
+
+    # the started grid
+
+    @property
+    def grids(self) -> GridPane:
+        """The pane of the started grid."""
+        return self.query_one(GridPane)
+
+    def on_grid_pane_lost(self, event: GridPane.Lost) -> None:
+        """Report why a grid cannot be read."""
+        self.dashboard.report_once([event.error])
+
+    def action_map(self) -> None:
+        """Go to the cells of the grid."""
+        if self._started_grid() is not None:
+            self.set_focus(self.grids.query_one(HeatMap))
+
+    def action_open(self) -> None:
+        """From a cell of the map to its runs; elsewhere a widget takes the key."""
+        if not isinstance(self.focused, HeatMap) or not (runs := self.grids.runs):
+            return
+        from embedlab.tui.runs.screen import RunsScreen
+
+        self.dashboard.action_mode("runs")
+        if isinstance(self.app.screen, RunsScreen):
+            self.app.screen.go_to_all(runs)
+
+    def action_resume(self) -> None:
+        """Resume the grid that is shown."""
+        if (name := self._started_grid()) is not None:
+            self._resume(name)
+
+    @work(group=DIALOG)
+    async def _resume(self, name: str) -> None:
+        choice = Choice(kind=STARTED, name=name, summary="")
+        found = await asyncio.to_thread(launch_or_error, choice, {}, self.dashboard.settings)
+        if isinstance(found, EmbedlabError):
+            self.dashboard.report(found)
+        elif await self._is_confirmed(found):
+            await self._start(choice, {})
+
+    @work(group=DIALOG)
+    async def action_cancel(self) -> None:
+        """Stop the grid that is shown."""
+        name = self._started_grid()
+        if name is None or not await self.app.push_screen_wait(Confirm(f"Stop grid {name}? Its cells save a checkpoint first.")):
+            return
+        try:
+            await asyncio.to_thread(cancel_grid, name, self.dashboard.settings)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+        else:
+            self.notify(f"stopping {name}: o resumes it", markup=False)
+
+    def _started_grid(self) -> str | None:
+        """The grid that is shown; warns the user if there is none."""
+        name = self.grids.grid
+        if name is None:
+            error = UsageError("no grid was started here", hint="choose one in the list and press ctrl+s")
+            self.dashboard.report(error, severity="warning")
+        return name
