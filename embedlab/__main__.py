@@ -1,6 +1,9 @@
-"""The command `embedlab`, and `python -m embedlab`, which detached processes use."""
+"""The command `embedlab`, and `python -m embedlab`."""
 
 import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # the working folder, whose files would come before all modules that are imported from here on
 
 
 def main() -> int:
@@ -15,12 +18,14 @@ def main() -> int:
 def _run() -> int:
     try:
         from embedlab.cli.app import main as program
+        from embedlab.core.python_processes import isolate_children
     except Exception as error:
         from embedlab.core.crash_reports import show_in_log, unforeseen
 
         known = unforeseen(error)
         show_in_log(known)
         return known.exit_code
+    isolate_children()
     return program()
 
 

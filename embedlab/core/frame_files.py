@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from embedlab.core.child_process import run_module
 from embedlab.core.paths import file_hash, state_folder
+from embedlab.core.python_processes import run_module
 
 _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 

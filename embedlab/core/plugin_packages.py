@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from embedlab.core.paths import file_hash
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +25,16 @@ class PackageEntry:
 
 @cache
 def package_entries(group: str, path: tuple[str, ...]) -> tuple[PackageEntry, ...]:
-    """The entry points of GROUP among the packages on PATH, which is sys.path, in the order of the packages' names."""
+    """The entry points of GROUP among the packages on PATH, in the order of the packages' names."""
     if not _may_declare(f"[{group}]", path):
         return ()
-    from importlib.metadata import entry_points
+    from importlib.metadata import distributions
 
-    found = sorted(entry_points(group=group), key=lambda one: (one.dist.name if one.dist else "", one.name))
-    return tuple(_entry(one) for one in found)
+    first: dict[str, Distribution] = {}  # of two versions of a package the first one is imported
+    for one in distributions(path=list(path)):
+        first.setdefault(one.name.lower().replace("_", "-"), one)
+    found = [entry for one in first.values() for entry in one.entry_points if entry.group == group]
+    return tuple(_entry(one) for one in sorted(found, key=lambda one: (one.dist.name if one.dist else "", one.name)))
 
 
 def _may_declare(section: str, path: tuple[str, ...]) -> bool:

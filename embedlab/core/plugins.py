@@ -236,7 +236,8 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
 
 
 def _of_packages(kind: Kind) -> Iterator[Plugin]:
-    for one in package_entries(f"{SHIPPED}.{kind}", tuple(sys.path)):
+    path = tuple(place for place in sys.path if place)  # "" is the working folder, where nothing is installed: prompts have it
+    for one in package_entries(f"{SHIPPED}.{kind}", path):
         yield Plugin(kind=kind, name=one.name, origin=one.package, module=one.module, attribute=one.attribute, identity=one.identity)
 
 

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,16 +13,18 @@ from pathlib import Path
 
 import tomli_w
 
+from embedlab.core import python_processes
 from embedlab.core.errors import ExitCode
 from embedlab.core.locks import is_locked
 from embedlab.core.paths import disk_errors, write_atomic
+from embedlab.core.python_processes import python_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, QueueEntry
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS, RunFolder
 
-PROGRAM = (sys.executable, "-m", "embedlab")
+PROGRAM = python_command()
 
 _MEMORY = re.compile(r"out of memory|MemoryError|bad_alloc|can't allocate memory|Cannot allocate memory", re.IGNORECASE)
 
@@ -129,9 +130,9 @@ class CellLock:
             with disk_errors(run.log_file):
                 run.path.mkdir(parents=True, exist_ok=True)
                 log = stack.enter_context(run.log_file.open("ab"))
-            process = subprocess.Popen(
+            process = python_processes.start(
                 [*program, *command],
-                env=with_errors_to(run.events_file, env),
+                environment=with_errors_to(run.events_file, env),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

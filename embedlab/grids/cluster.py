@@ -9,13 +9,14 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError
 from embedlab.core.paths import atomic_folder
+from embedlab.core.python_processes import SAFE_PATH
 from embedlab.grids.cell import PROGRAM, ending_of, is_complete
 from embedlab.grids.local import finish_cell
 from embedlab.grids.plan import SAMPLE, Cell, GridFolder, GridPlan
@@ -197,7 +198,8 @@ def _connected(address: str) -> Iterator[None]:
         raise MissingError("--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'") from error
     _knock(address)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
+        with chdir("/"):  # Ray puts the working folder of this process before the modules of its workers
+            ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, runtime_env={"env_vars": SAFE_PATH})
     except (ConnectionError, ValueError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0]
         raise MissingError(

@@ -5,15 +5,16 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
+from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, UsageError
 from embedlab.core.paths import disk_errors
+from embedlab.core.python_processes import python_command
 from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, is_complete, next_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Queue
@@ -87,11 +88,13 @@ class Crew:
     def _start(self, slot: int) -> "subprocess.Popen[bytes]":
         gpu = ["--gpu", self._gpus[slot]] if self._gpus else []
         options = ["--parent", str(os.getpid()), "--since", str(self._since), *gpu]
-        command = [sys.executable, "-m", "embedlab.grids.worker", *options, str(self.folder.path), "--", *self.program]
+        command = python_command(*options, str(self.folder.path), "--", *self.program, module="embedlab.grids.worker")
         with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
             env = with_errors_to(self._errors, os.environ)
             # A session of its own: Ctrl-C reaches this process alone, which then stops the workers once.
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=env)
+            return python_processes.start(
+                command, environment=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
 
     def is_working(self) -> bool:
         """Return whether a worker is alive; one that was killed is replaced."""

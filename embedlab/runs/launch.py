@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import disk_errors
 from embedlab.core.printable import visible
+from embedlab.core.python_processes import python_command
 from embedlab.core.settings import Settings
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.events import Cancelled, EventLog
@@ -80,14 +82,14 @@ def start_detached(arguments: Sequence[str], log: Path, *, errors: Path | None =
         log.parent.mkdir(parents=True, exist_ok=True)
         file = log.open("ab")
     with file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "embedlab", *arguments],
+        process = python_processes.start(
+            python_command(*arguments),
+            environment=with_errors_to(errors, os.environ),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=inherited,
-            env=with_errors_to(errors, os.environ),
         )
     return Detached(process=process, log=log, errors=errors, offset=offset)
 
@@ -118,11 +120,10 @@ def _start_team(arguments: Sequence[str], count: int, complaints: int) -> list["
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     shared = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count)}
-    words = [sys.executable, "-m", "embedlab", *arguments]
     return [
-        subprocess.Popen(
-            words,
-            env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+        python_processes.start(
+            python_command(*arguments),
+            environment={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
             stdout=subprocess.DEVNULL if rank else None,
             stderr=complaints if rank else None,
         )

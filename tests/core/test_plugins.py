@@ -218,6 +218,17 @@ def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: py
         plugins.get("poolings", "broken").load()
 
 
+def test_what_looks_like_a_package_in_the_working_folder_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    information = folder / "evil.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n", encoding="utf-8")
+    (information / "entry_points.txt").write_text("[embedlab.poolings]\nevil = evil:pool\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "path", ["", *sys.path])  # as at a prompt
+    plugin_packages.package_entries.cache_clear()
+    plugin_packages._declarations.cache_clear()
+    assert "evil" not in [one.name for one in plugins.discover("poolings")]
+
+
 def test_packages_that_add_nothing_are_not_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: str) -> None:
         raise AssertionError("a start would wait 0.2 s for it")
@@ -225,7 +236,7 @@ def test_packages_that_add_nothing_are_not_listed(folder: Path, monkeypatch: pyt
     information = folder / "site" / "theirs-1.dist-info"
     information.mkdir(parents=True)
     (information / "entry_points.txt").write_text("[console_scripts]\nembedlab.poolings = theirs:main\n", encoding="utf-8")
-    monkeypatch.setattr("importlib.metadata.entry_points", refuse)
+    monkeypatch.setattr("importlib.metadata.distributions", refuse)
     path = (str(folder / "site"), str(folder / "absent.zip"))
     assert plugin_packages.package_entries("embedlab.poolings", path) == ()
     (folder / "archive.zip").write_bytes(b"may hold packages")

@@ -40,6 +40,20 @@ def test_a_cluster_does_every_cell_once(plan: GridPlan, folder: GridFolder, clus
 
 
 @pytest.mark.slow
+def test_nodes_import_nothing_from_the_working_folder(
+    plan: GridPlan, folder: GridFolder, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hostile").mkdir()
+    for name in ("statistics", "datasets", "polars", "tomli_w", "fcntl", "xxhash"):
+        (tmp_path / "hostile" / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n")
+    monkeypatch.chdir(tmp_path / "hostile")
+    prepare_grid(plan, folder)
+    run_on_cluster(plan, folder, cluster.address, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.slow
 def test_a_node_that_is_killed_loses_nothing(plan: GridPlan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare_grid(plan, folder)
     killed = []

@@ -12,6 +12,7 @@ import typer
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.python_processes import python_command
 
 EXAMPLES = examples("embedlab tui --data DIR", "embedlab tui --sample", "embedlab tui --pairs mine.tsv", "embedlab tui --serve --port 8000")
 
@@ -64,7 +65,7 @@ def _serve(host: str, port: int, terminal: Terminal) -> None:
     except ImportError as error:
         raise MissingError("serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'") from error
 
-    server = DashboardServer(shlex.join([sys.executable, "-m", "embedlab", *_without_serving(sys.argv[1:])]), host=host, port=port)
+    server = DashboardServer(shlex.join(python_command(*_without_serving(sys.argv[1:]))), host=host, port=port)
     with server.listen() as listening:
         if not is_local(host):
             terminal.warn(

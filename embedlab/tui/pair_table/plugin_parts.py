@@ -1,8 +1,6 @@
 """The pairs of datasets that plug-ins add, read by a process of their own: the dashboard runs no plug-in."""
 
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,6 +8,7 @@ from pathlib import Path
 
 from embedlab.core import plugins
 from embedlab.core.frame_files import read_parquet
+from embedlab.core.python_processes import run_module
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 
@@ -33,12 +32,13 @@ def read_plugin_parts(settings: Settings) -> PluginParts:
         return PluginParts()
     given = {key: value for key, value in asdict(settings).items() if key in _PASSED and value is not None}
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "embedlab.data.part_worker", json.dumps(given, default=str), folder]
+        failed = PluginParts(missing=("the datasets of plug-ins cannot be read: `embedlab data check NAME` shows why",))
         try:
-            subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+            if run_module("embedlab.data.part_worker", json.dumps(given, default=str), folder, timeout_s=TIMEOUT_S) != 0:
+                return failed
             entries = json.loads((Path(folder) / "index.json").read_text(encoding="utf-8"))
-        except (subprocess.SubprocessError, OSError, ValueError):
-            return PluginParts(missing=("the datasets of plug-ins cannot be read: `embedlab data check NAME` shows why",))
+        except (OSError, ValueError):
+            return failed
         found = [entry for entry in entries if "error" not in entry]
         return PluginParts(
             parts=tuple(Part(frame=read_parquet(Path(folder) / one["rows"]), state=DatasetState(**one["state"])) for one in found),

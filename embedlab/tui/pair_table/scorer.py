@@ -1,15 +1,18 @@
 """The process that scores typed pairs: it starts with the first request, keeps its models loaded and ends with the dashboard."""
 
-import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import disk_errors, state_folder
+from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,23 +53,15 @@ class ScorerProcess:
             yield TypedScore(**json.loads(line))
         raise EmbedlabError("the process that scores typed pairs ended", hint=f"its log: {state_folder() / 'typed-pairs.log'}")
 
-    async def _running(self) -> asyncio.subprocess.Process:
+    async def _running(self) -> "asyncio.subprocess.Process":
         if self._process is None or self._process.returncode is not None:
             log = state_folder() / "typed-pairs.log"
             with disk_errors(log):
                 log.parent.mkdir(parents=True, exist_ok=True)
                 file = log.open("wb")
             with file:
-                self._process = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    "-m",
-                    "embedlab.encoders.pair_worker",
-                    json.dumps(_values(self._settings)),
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=file,
-                    start_new_session=True,
-                )
+                command = python_command(json.dumps(_values(self._settings)), module="embedlab.encoders.pair_worker")
+                self._process = await start_piped(command, stderr=file)
         return self._process
 
     async def close(self) -> None:
