@@ -32,6 +32,7 @@ from embedlab.cli.commands import (
     runs,
     score,
     train,
+    trust,
     tui,
     verify,
 )
@@ -76,6 +77,7 @@ for module in (
     tui,
     doctor,
     config,
+    trust,
 ):
     app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
 for group in (runs, data, cache, grid, plugins):

@@ -16,7 +16,7 @@ from embedlab.core.checksums import unverified_files
 from embedlab.core.crash_reports import ENDS, unforeseen
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.plugins import gathered_faults
-from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank
+from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank, trust_notice
 
 Group = Literal["data", "runs", "machine", "output", "latex"]
 
@@ -55,8 +55,16 @@ GROUPS: dict[Group, dict[str, Any]] = {
 }
 
 
-def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of GROUPS; its `terminal` parameter then carries the resolved settings."""
+# The settings that a command with the options of a group may use.
+USED: Mapping[Group, tuple[str, ...]] = {"data": ("data", "offline"), "runs": ("runs", "cache"), "machine": ("cache", "cache_gib")}
+
+
+def common(*groups: Group, uses: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of GROUPS; its `terminal` parameter then carries the resolved settings.
+
+    It USES further settings: an untrusted folder that sets what the command uses is reported.
+    """
+    used = {*uses, *(key for group in groups for key in USED.get(group, ()))}
     added = {name: annotation for group in groups for name, annotation in GROUPS[group].items()}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -70,9 +78,11 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
         def with_settings(**arguments: Any) -> None:
             typed = _typed(arguments, added)
             notes: list[str] = []
-            settings = load_settings(typed, note=notes.append)[0]
+            settings, origins = load_settings(typed, note=notes.append)
             # Of several processes that train together the first one talks.
             terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed), _data(typed))
+            if (notice := trust_notice(origins, used)) and process_rank() == 0:
+                terminal.warn(notice)
             for text in notes:
                 terminal.note(text)
             with unverified_files() as unverified, gathered_faults() as faults:

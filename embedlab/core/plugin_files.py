@@ -5,7 +5,7 @@ A file declares what it adds in one literal at its top level, which is read with
     PLUGINS = {"poolings": {"ends": "pool_ends"}}    # kind → name → attribute of the file
 
 Files that the user's own settings name may run. A file that a folder's settings or EMBEDLAB_PLUGINS name may run after
-`embedlab plugins trust FILE` has stored its SHA-256: whoever made the folder must not choose what runs here.
+`embedlab plugins trust FILE` has stored its SHA-256, or `embedlab trust FOLDER` its path: then it may change.
 """
 
 import hashlib
@@ -14,21 +14,23 @@ import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.paths import state_folder, user_config_file, write_atomic
-from embedlab.core.settings import named_plugins
+from embedlab.core.foreign_files import MIB, read_foreign
+from embedlab.core.paths import user_config_file
+from embedlab.core.settings import folder_settings, named_plugins
+from embedlab.core.trust import Trusted, digest_of, trusted
 
 if TYPE_CHECKING:
     import ast
 
 DECLARATION = "PLUGINS"
+LARGEST_FILE = 4 * MIB
 Declared = Mapping[str, Mapping[str, str]]
 """Kind → name → attribute of the file."""
 
@@ -45,11 +47,12 @@ class PluginFile:
 
     path: Path  # absolute
     needs_trust: bool
+    folder: Path | None = None  # whose settings name it
 
     def read(self) -> bytes:
         """Return the content; a file that cannot be read is a MissingError."""
         try:
-            return self.path.read_bytes()
+            return read_foreign(self.path, limit=LARGEST_FILE)
         except OSError as error:
             raise MissingError(
                 f"cannot read the plug-in file {str(self.path)!r}: {error.strerror}", hint="correct [plugins] files in the settings"
@@ -62,12 +65,26 @@ class PluginFile:
 
     def distrust(self, content: bytes) -> UntrustedError | None:
         """Return why CONTENT may not run as this file; None where it may."""
-        if not self.needs_trust or _trusted().get(str(self.path)) == digest(content):
+        known = trusted()
+        if not self.needs_trust or known.files.get(str(self.path)) == digest(content) or self._may_change(known):
             return None
-        changed = "changed since it was trusted" if str(self.path) in _trusted() else "not trusted"
+        changed = "changed since it was trusted" if str(self.path) in known.files else "not trusted"
+        lasting = ""
+        if self.folder is not None and self.path.resolve().is_relative_to(self.folder.resolve()):
+            lasting = f"embedlab trust {_typed(self.folder)} (it may then change), or as it is: "
         return UntrustedError(
-            f"the plug-in file {str(self.path)!r} is {changed}", hint=f"read it, then type: embedlab plugins trust {_typed(self.path)}"
+            f"the plug-in file {str(self.path)!r} is {changed}",
+            hint=f"read it, then type: {lasting}embedlab plugins trust {_typed(self.path)}",
         )
+
+    def _may_change(self, known: Trusted) -> bool:
+        """Whether a folder is trusted with it, and that folder's settings are as they were trusted."""
+        for place, one in known.folders.items():
+            if str(self.path) in one.plugins and self.path.resolve().is_relative_to(place):
+                with suppress(EmbedlabError):
+                    own = folder_settings(Path(place))
+                    return own is not None and digest_of(own[1]) == one.settings
+        return False
 
     def run(self) -> ModuleType:
         """Return the module of the file, which runs once for each content; whatever it raises is a MissingError of one line."""
@@ -96,11 +113,12 @@ class PluginFile:
 
 def plugin_files() -> tuple[PluginFile, ...]:
     """Return the files that the settings in force name, those of the user's own settings first."""
-    own = {str(user_config_file())}
+    own = str(user_config_file())
     found: dict[Path, PluginFile] = {}
     for source, paths in named_plugins():
+        folder = None if source in {own, "environment"} else Path(source).absolute().parent
         for path in paths:
-            found.setdefault(path, PluginFile(path=path, needs_trust=source not in own))
+            found.setdefault(path, PluginFile(path=path, needs_trust=source != own, folder=folder))
     return tuple(found.values())
 
 
@@ -116,9 +134,9 @@ def trust(path: Path) -> str:
         raise UsageError(f"{str(path)!r} is a folder, not a plug-in file", hint="give the path of a Python file")
     content = file.read()
     _declared(content, file.path)
-    known = {**_trusted(), str(file.path): digest(content)}
-    write_atomic(_trust_file(), sealed_json({"files": known}, indent=1), hint="the trusted plug-ins are stored in the state folder")
-    return known[str(file.path)]
+    known = trusted()
+    replace(known, files={**known.files, str(file.path): digest(content)}).write()
+    return digest(content)
 
 
 def one_line(error: BaseException) -> str:
@@ -130,20 +148,6 @@ def one_line(error: BaseException) -> str:
 def _typed(path: Path) -> str:
     """PATH as it is typed here."""
     return shlex.quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
-
-
-def _trust_file() -> Path:
-    return state_folder() / "trusted-plugins.json"
-
-
-def _trusted() -> dict[str, str]:
-    """Return the SHA-256 of each trusted file by its path; nothing is trusted where the list is damaged."""
-    with suppress(OSError, ValueError, MissingError):
-        values = read_sealed_json(_trust_file(), hint="embedlab plugins trust FILE")
-        files = values.get("files") if isinstance(values, dict) else None
-        if isinstance(files, dict):
-            return {path: value for path, value in files.items() if isinstance(value, str)}
-    return {}
 
 
 @lru_cache(maxsize=64)

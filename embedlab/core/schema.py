@@ -1,6 +1,7 @@
 """Read typed tables strictly: TOML and stored JSON become frozen dataclasses or one clear error that names file and key."""
 
 import dataclasses
+import io
 import json
 import tomllib
 import types
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.foreign_files import read_foreign
 from embedlab.core.nearest import nearest_name
 from embedlab.core.plain_values import Key, dotted, find_flaw, quote
 
@@ -38,9 +40,7 @@ def table(cls: type[T]) -> type[T]:
 def read_toml(path: Path) -> TomlTable:
     """Return the table in a TOML file; a syntax error names the file, line and column."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise UsageError(f"{path}: larger than {LARGEST_FILE // 2**20} MiB", hint="is this the file that was meant?")
-        return parse_toml(path.read_text(encoding="utf-8"))
+        return parse_toml(io.StringIO(read_foreign(path, limit=LARGEST_FILE, error=UsageError).decode(), newline=None).read())
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}", hint=CORRECT) from error
     except UnicodeDecodeError as error:

@@ -1,8 +1,11 @@
-"""Settings and their origins: flags > EMBEDLAB_* > ./embedlab.toml > user file > default."""
+"""Settings and their origins: flags > EMBEDLAB_* > ./embedlab.toml > user file > default.
+
+What ./embedlab.toml may set depends on whether the user trusts the folder (trust.py).
+"""
 
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -15,6 +18,7 @@ from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import default_cache_folder, user_config_file
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import build, parse_value, read_toml, table
+from embedlab.core.trust import TRUSTED, folder_state, needs_trust
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bf16", "int8"]
@@ -82,6 +86,8 @@ class SettingOrigin:
     key: str
     value: Any
     source: str
+    untrusted: str = ""  # what the folder of the settings file that sets it in vain is: "not trusted", or changed since
+    file: str = ""  # that settings file
 
 
 def load_settings(
@@ -105,15 +111,56 @@ def load_settings(
         table_ = _without_removed(given, source, note)
         if table_ != {}:
             checked = build(Settings, table_, where=source)
+            vain, state = _without_effect(table_, source, folder)
             for key in table_:
                 label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
                 value = getattr(checked, key)
+                if key in vain:
+                    origins[key] = replace(origins[key], untrusted=state, file=source)
+                    continue
                 if isinstance(value, PluginSettings):
                     value, label = _added(origins[key], _absolute(value, source, folder), label)
                 origins[key] = SettingOrigin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
     return settings, [files if origin.key == "plugins" else origin for origin in origins.values()]
+
+
+def trust_notice(origins: Iterable[SettingOrigin], keys: Container[str]) -> str:
+    """Return what to say of those KEYS that the settings of an untrusted folder set without effect; empty where there are none."""
+    vain = [origin for origin in origins if origin.untrusted and origin.key in keys]
+    if not vain:
+        return ""
+    named = ", ".join(repr(origin.key) for origin in vain)
+    return f"{vain[0].file}: {named} without effect, as this folder is {vain[0].untrusted}; read the file, then type: embedlab trust ."
+
+
+def folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:
+    """Return the settings file of a FOLDER and its values; None where it has none."""
+    project, pyproject = _names_in(folder)
+    if project.exists() and not project.is_dir():
+        return project, read_toml(project)
+    if pyproject.exists() and not pyproject.is_dir():
+        tools = read_toml(pyproject).get("tool", {})
+        if isinstance(tools, dict) and "embedlab" in tools:  # other tools check the rest of that file
+            return pyproject, tools["embedlab"]
+    return None
+
+
+def _without_effect(values: Mapping[str, Any], source: str, folder: Path) -> tuple[set[str], str]:
+    """Return those keys of VALUES that the settings of a FOLDER set in vain, and what the folder is.
+
+    Plug-in files count: each needs trust by itself before it runs.
+    """
+    keys = {key for key, value in values.items() if key != "plugins" and needs_trust(key, value)}
+    if not keys or source not in map(str, _names_in(folder)):
+        return set(), ""
+    state = folder_state(folder, values)
+    return (set(), "") if state == TRUSTED else (keys, state)
+
+
+def _names_in(folder: Path) -> tuple[Path, Path]:
+    return folder / "embedlab.toml", folder / "pyproject.toml"
 
 
 def named_plugins(folder: Path | None = None) -> list[tuple[str, list[Path]]]:
@@ -124,13 +171,17 @@ def named_plugins(folder: Path | None = None) -> list[tuple[str, list[Path]]]:
     folder = folder or Path()
     variable = os.environ.get("EMBEDLAB_PLUGINS", "")
     given: list[tuple[str, dict[str, Any]]] = [*_files(folder), ("environment", {"plugins": _file_list(variable)} if variable else {})]
-    found = []
-    for source, values in given:
-        plugins = values.get("plugins") if isinstance(values, dict) else None
-        files = plugins.get("files") if isinstance(plugins, dict) else None
-        if isinstance(files, list) and all(isinstance(file, str) for file in files):
-            found.append((source, list(_absolute(PluginSettings(files=tuple(map(Path, files))), source, folder).files)))
-    return found
+    base = {"environment": folder / "environment"}  # relative to the working folder
+    return [(source, plugins_of(values, base.get(source, Path(source)))) for source, values in given]
+
+
+def plugins_of(values: Any, source: Path) -> list[Path]:
+    """Return the plug-in files that the VALUES of the settings file SOURCE name, with absolute paths."""
+    plugins = values.get("plugins") if isinstance(values, dict) else None
+    files = plugins.get("files") if isinstance(plugins, dict) else None
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+        return []
+    return list(_absolute(PluginSettings(files=tuple(map(Path, files))), str(source), source.parent).files)
 
 
 def _file_list(text: str) -> dict[str, Any]:
@@ -193,17 +244,9 @@ def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> An
 
 
 def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    found = []
-    if (user := user_config_file()).is_file():
-        found.append((str(user), read_toml(user)))
-    project, pyproject = folder / "embedlab.toml", folder / "pyproject.toml"
-    if project.is_file():
-        found.append((str(project), read_toml(project)))
-    elif pyproject.is_file():
-        tools = read_toml(pyproject).get("tool", {})
-        if isinstance(tools, dict) and "embedlab" in tools:  # other tools check the rest of that file
-            found.append((str(pyproject), tools["embedlab"]))
-    return found
+    user, own = user_config_file(), folder_settings(folder)
+    found = [(str(user), read_toml(user))] if user.is_file() else []
+    return [*found, *([(str(own[0]), own[1])] if own is not None else [])]
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:

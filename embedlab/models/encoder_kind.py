@@ -20,6 +20,7 @@ from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import StatedFigures
+from embedlab.models.folder_files import refuse_devices
 
 OPTIONS = ("prompt", "dim", "whiten", "normalise")  # that any encoder called by a prefix can be given
 
@@ -169,6 +170,7 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         if part:
             yield part
     elif is_folder:
+        refuse_devices(path)
         yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(path.rglob("*")) if file.is_file())
     else:
         yield location

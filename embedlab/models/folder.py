@@ -13,6 +13,7 @@ from embedlab.models.folder_files import (
     RESTORE_HINT,
     Statement,
     read_model_file,
+    refuse_devices,
     weight_files,
 )
 from embedlab.models.modules import MODULES, Layer, pooling_parts, read_dense, read_modules
@@ -88,6 +89,9 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     """
     wishes = wishes or Wishes()
     folder, adapter = _adapted(folder, wishes.adapter)
+    for place in (folder, adapter):
+        if place is not None:
+            refuse_devices(place)
     own, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder, role=wishes.role)
     files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
     if not modules.is_static:
@@ -132,6 +136,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
 
 def read_intact_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     """`read_usage` of a folder that is to be loaded: files that differ from the checksums it was written with are a MissingError."""
+    refuse_devices(folder)
     check_folder(folder, hint=f"train or export it again, or restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
     return read_usage(folder, wishes)
 

@@ -1,6 +1,8 @@
 """The JSON files of a model folder as typed records: each wrong shape is one error that names the file and the key."""
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -9,11 +11,15 @@ from typing import Annotated, Any, TypeVar, cast
 from annotated_types import Gt
 
 from embedlab.core.errors import MissingError
+from embedlab.core.foreign_files import MIB, read_foreign, refuse_foreign
 
 T = TypeVar("T")
 PositiveInt = Annotated[int, Gt(0)]
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
+LARGEST_DESCRIPTION = 512 * MIB  # of what describes a model, its vocabulary included; published ones have up to 40 MiB
+LONGEST_HEADER = 10**8  # bytes, as safetensors allows
+_READ = {".json": LARGEST_DESCRIPTION, ".txt": LARGEST_DESCRIPTION, ".model": LARGEST_DESCRIPTION, ".safetensors": None}
 RESTORE_HINT = "restore the file as its author published it, or save the model again"
 
 
@@ -214,12 +220,35 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
     try:
         if not path.exists():
             return None
-        found: T = _adapter(cast("Any", kind)).validate_json(path.read_bytes(), strict=True)
+        found: T = _adapter(cast("Any", kind)).validate_json(read_foreign(path, limit=LARGEST_DESCRIPTION), strict=True)
     except pydantic.ValidationError as error:
         raise MissingError(f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT) from error
     except OSError as error:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
     return found
+
+
+def refuse_devices(folder: Path) -> None:
+    """Refuse a model FOLDER where a file that would be read, there or in a module's folder, is a pipe, a device, or too large.
+
+    Weights may be of any size that their own header states.
+    """
+    for path in (*folder.glob("*.*"), *folder.glob("*/*.*")):
+        if path.suffix in _READ:
+            refuse_foreign(path, limit=_READ[path.suffix])
+            if path.suffix == ".safetensors":
+                _refuse_excess(path)
+
+
+def _refuse_excess(weights: Path) -> None:
+    """Refuse a file of weights that is larger than its header states, before all of it is read; a damaged header is for its reader."""
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        with weights.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            tensors = json.loads(file.read(min(length, LONGEST_HEADER)))
+        stated = 8 + length + max((int(one["data_offsets"][1]) for name, one in tensors.items() if name != "__metadata__"), default=0)
+        if (size := weights.stat().st_size) > stated:
+            raise MissingError(f"{weights}: its header states {stated:,} bytes, and it has {size:,}", hint=RESTORE_HINT)
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import MissingError
-from embedlab.models.folder_files import RESTORE_HINT, weight_files
-
-LONGEST_HEADER = 10**8  # bytes, as safetensors allows
+from embedlab.models.folder_files import LONGEST_HEADER, RESTORE_HINT, weight_files
 
 
 def static_width(folder: Path) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressDisplay
-from embedlab.core.settings import Settings, load_settings
+from embedlab.core.settings import Settings, load_settings, trust_notice
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.workflows.arguments import names_of, pairs_of, refuse_unknown_keywords, seeds_of, texts_of, values_of
 from embedlab.workflows.compare import CompareOptions, comparison_report
@@ -235,7 +235,9 @@ def _reported(
 def _session(function: Callable[..., Any], progress: bool, settings: dict[str, Any]) -> NotebookSession:
     """The settings of the command line as keywords; what is not given comes from the environment and the files."""
     refuse_unknown_keywords(settings, function)
-    return NotebookSession(settings=load_settings(settings, given_as="keyword")[0], shows_progress=progress)
+    effective, origins = load_settings(settings, given_as="keyword")
+    notice = trust_notice(origins, {origin.key for origin in origins})
+    return NotebookSession(settings=effective, shows_progress=progress, said=[notice] if notice else [])
 
 
 def _names(models: str | Sequence[str]) -> list[str]:

@@ -55,10 +55,10 @@ def test_bytes_that_are_not_text_and_a_file_without_permission_are_refused_too(t
     with pytest.raises(MissingError, match=r"config\.json: not valid JSON"):
         read_usage(tmp_path)
 
-    def refuse(_: Path) -> bytes:
+    def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("embedlab.core.foreign_files.os.open", refuse)
     with pytest.raises(MissingError, match=r"cannot read '.*config\.json': Permission denied"):
         read_usage(tmp_path)
 

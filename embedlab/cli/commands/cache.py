@@ -46,7 +46,7 @@ def ls(*, terminal: Terminal) -> None:
 
 
 @app.command(epilog=examples("embedlab cache clear", "embedlab cache clear --yes"))
-@common("output")
+@common("output", uses=("cache",))
 def clear(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without confirmation.")] = False,
     *,

@@ -1,0 +1,87 @@
+"""A device, a pipe or a huge file in the place of a small one is refused before it is read."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.foreign_files import read_foreign
+from embedlab.core.plugin_files import PluginFile, trust
+from embedlab.core.schema import read_toml
+from embedlab.core.settings import load_settings
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.folder import read_usage
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)  # without a block on the disk
+
+
+KINDS = [(device, "a device, not a file"), (pipe, "a pipe, not a file"), (huge, "larger than|header states")]
+each_kind = pytest.mark.parametrize(("make", "message"), KINDS, ids=["device", "pipe", "huge"])
+MODEL_FILES = ["config.json", "tokenizer.json", "model.safetensors", "modules.json", "1_Pooling/config.json", "vocab.txt"]
+Make = Callable[[Path], None]
+
+
+@each_kind
+@pytest.mark.parametrize(
+    "read", [read_toml, trust, lambda path: PluginFile(path=path, needs_trust=False).declared], ids=["toml", "trust", "plug-in"]
+)
+def test_settings_and_plugins_are_regular_files(make: Make, message: str, read: Callable[[Path], object], tmp_path: Path) -> None:
+    make(tmp_path / "mine")
+    with pytest.raises(EmbedlabError, match=message):
+        read(tmp_path / "mine")
+
+
+@each_kind
+@pytest.mark.parametrize("name", ["embedlab.toml", "pyproject.toml"])
+def test_the_settings_of_a_folder_are_a_regular_file(make: Make, message: str, name: str, tmp_path: Path) -> None:
+    make(tmp_path / name)
+    with pytest.raises(UsageError, match=message):
+        load_settings({}, environment={}, folder=tmp_path)
+
+
+@each_kind
+@pytest.mark.parametrize(
+    "name", ["config.json", "tokenizer.json", "model.safetensors", "modules.json", "1_Pooling/config.json", "vocab.txt"]
+)
+def test_the_files_of_a_model_are_regular_files(make: Make, message: str, name: str, tiny_encoder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for file in tiny_encoder.iterdir():
+        (folder / file.name).symlink_to(file)  # as the hub's snapshots have them
+    read_usage(folder)
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).unlink(missing_ok=True)
+    header = (tiny_encoder / name).read_bytes()[:20_000] if name == "model.safetensors" else b""
+    make(folder / name)
+    if make is huge and header:
+        with (folder / name).open("r+b") as file:
+            file.write(header)
+    with pytest.raises(MissingError, match=message):
+        read_usage(folder)
+    with pytest.raises(MissingError, match=message):
+        spec_fingerprint(ModelSpec(name="x", kind="sentence-transformers", location=str(folder)), precision="float32")
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "grows"
+    path.write_bytes(b"ab")
+    before = path.stat()
+    path.write_bytes(b"abcdef")
+    monkeypatch.setattr("embedlab.core.foreign_files.os.fstat", lambda _: before)
+    with pytest.raises(MissingError, match="larger than"):
+        read_foreign(path, limit=3)
+    assert read_foreign(path, limit=6) == b"abcdef"
