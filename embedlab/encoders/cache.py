@@ -8,7 +8,6 @@ kill, and any number of processes may read and write at once. Every row is verif
 import hashlib
 import io
 import os
-import shutil
 import sys
 import time
 import uuid
@@ -22,6 +21,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from embedlab.core.cache_files import NAME_FILE, is_segment, own_files, remove_own
 from embedlab.core.paths import write_atomic
 from embedlab.encoders.encoder import Vectors
 from embedlab.encoders.mapped_array import map_array
@@ -35,7 +35,6 @@ SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
-NAME_FILE = "model.txt"  # the name under which the encoder was used last
 STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
@@ -201,7 +200,10 @@ class EmbeddingCache:
             self._remove(name)
 
     def _trim(self) -> None:
-        """Delete the least recently used encoders, this one's oldest segments last, until the size is under the limit."""
+        """Delete the least recently used encoders, this one's oldest segments last, until the size is under the limit.
+
+        What others have put into these folders neither counts nor is deleted.
+        """
         self._remove_leftovers()
         others = (path for path in self._root.iterdir() if path.is_dir() and path != self._folder)
         oldest_first = sorted(others, key=lambda path: path.stat().st_mtime)
@@ -210,7 +212,7 @@ class EmbeddingCache:
         for path in oldest_first:
             if sum(sizes.values()) <= self._limit_bytes:
                 return
-            shutil.rmtree(path, ignore_errors=True)
+            remove_own(own_files("embeddings", path), path)
             del sizes[path]
         for name in own:
             if _size(self._folder) <= self._limit_bytes:
@@ -221,7 +223,7 @@ class EmbeddingCache:
         """Delete parts that a killed process left without keys."""
         whole = set(self._names())
         for file in self._folder.iterdir():
-            if file.name != NAME_FILE and file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
+            if is_segment(file.name) and file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
                 file.unlink(missing_ok=True)
 
     @property
@@ -242,5 +244,5 @@ class EmbeddingCache:
 
 
 def _size(folder: Path) -> int:
-    """Return the total bytes of a folder's files."""
-    return sum(file.stat().st_size for file in folder.iterdir())
+    """Return the total bytes of our files in FOLDER."""
+    return sum(file.stat().st_size for file in own_files("embeddings", folder))

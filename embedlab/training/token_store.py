@@ -3,14 +3,15 @@
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from filelock import FileLock
 from transformers import PreTrainedTokenizerFast
 
+from embedlab.core.cache_files import own_files, remove_own
 from embedlab.core.checksums import check_folder, write_checksums
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import atomic_folder
@@ -101,10 +102,12 @@ def _write(folder: Path, rows: TokenRows) -> None:
 
 def _trim(newest: Path) -> None:
     """Delete the least recently used entries until the rest is under the limit; processes that read them keep their mappings."""
-    entries = sorted((path for path in newest.parent.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
-    sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in entries}
+    own = {path: files for path in newest.parent.iterdir() if path.is_dir() and (files := own_files("tokens", path))}
+    entries = sorted(own, key=lambda path: path.stat().st_mtime)
+    sizes = {path: sum(file.stat().st_size for file in own[path]) for path in entries}
     for path in entries:
         if sum(sizes.values()) <= MOST_MIB * 2**20 or path == newest:
             return
-        shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            remove_own(own[path], path)
         del sizes[path]

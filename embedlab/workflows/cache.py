@@ -1,21 +1,15 @@
 """What the cache folder holds, and how it is emptied."""
 
 import json
-import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from embedlab.core.cache_files import KINDS, NAME_FILE, own_files, remove_own
 from embedlab.core.paths import disk_errors
-from embedlab.encoders.cache import NAME_FILE
-
-# What embedlab stores in the cache folder: vectors by encoder, scores by model, tokenised sentences, encoders of the sample world, and for
-# the dashboard pair tables and comparisons.
-# Anything else there belongs to others and is not deleted.
-KINDS = ("embeddings", "models", "tokens", "sample-encoders", "pairs", "comparisons")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +17,7 @@ class CacheEntry:
     """One fingerprint's files in the cache."""
 
     path: Path
+    files: tuple[Path, ...]  # that embedlab wrote; others may be beside them
     kind: str
     model: str  # the name under which the model was used; empty where none is known
     mib: float
@@ -46,14 +41,15 @@ def cache_state(folder: Path, runs: Path | None = None) -> CacheState:
     """Return what the cache FOLDER holds, with the names of models that it, or evaluations in the folder of RUNS, records."""
     names = _model_names([*folder.glob("models/*"), *(runs.glob("*/seed-*") if runs is not None else ())])
     paths = [(kind, path) for kind in KINDS if (folder / kind).is_dir() for path in sorted((folder / kind).iterdir())]
-    return CacheState(folder=folder, entries=tuple(_entry(kind, path, names) for kind, path in paths if not path.name.startswith(".")))
+    ours = ((kind, path, own_files(kind, path)) for kind, path in paths if not path.name.startswith("."))
+    return CacheState(folder=folder, entries=tuple(_entry(kind, path, files, names) for kind, path, files in ours if files))
 
 
 def clear_cache(state: CacheState) -> None:
-    """Delete all entries of a state."""
+    """Delete what embedlab wrote of all entries of a state."""
     for entry in state.entries:
         with disk_errors(entry.path):
-            shutil.rmtree(entry.path) if entry.path.is_dir() else entry.path.unlink()
+            remove_own(entry.files, entry.path)
 
 
 def _model_names(folders: Iterable[Path]) -> dict[str, str]:
@@ -79,9 +75,9 @@ def _evaluation_facts(path: Path) -> dict[str, str]:
     return {}
 
 
-def _entry(kind: str, path: Path, names: Mapping[str, str]) -> CacheEntry:
+def _entry(kind: str, path: Path, files: Sequence[Path], names: Mapping[str, str]) -> CacheEntry:
     model = names.get(path.name, "") if kind in {"embeddings", "models"} else ""
     with suppress(OSError):
         model = (path / NAME_FILE).read_text(encoding="utf-8", errors="replace") if (path / NAME_FILE).is_file() else model
-    size = sum(file.stat().st_size for file in (path, *path.rglob("*")) if file.is_file())
-    return CacheEntry(path=path, kind=kind, model=model, mib=size / 2**20, used_s=path.stat().st_mtime)
+    size = sum(file.stat().st_size for file in files)
+    return CacheEntry(path=path, files=tuple(files), kind=kind, model=model, mib=size / 2**20, used_s=path.stat().st_mtime)

@@ -133,14 +133,32 @@ def test_the_encoder_used_least_recently_is_dropped_first(tmp_path: Path) -> Non
 
 def test_parts_that_a_killed_process_left_are_removed_when_old(tmp_path: Path) -> None:
     put(open_cache(tmp_path), np.arange(5))
-    for name, age_s in (("dead.vectors.npy", 2 * cache_module.STALE_S), (".x.tmp", 2 * cache_module.STALE_S), ("live.vectors.npy", 0)):
+    old_s = 2 * cache_module.STALE_S
+    dead, unfinished, live = f"{'d' * 32}.vectors.npy", f".{'d' * 32}.keys.npy.tmp-{'0' * 32}", f"{'a' * 32}.vectors.npy"
+    for name, age_s in ((dead, old_s), (unfinished, old_s), (live, 0), ("mine.npy", old_s), (".x.tmp", old_s)):
         file = tmp_path / "f" / name
         file.touch()
         os.utime(file, (file.stat().st_mtime - age_s,) * 2)
     put(open_cache(tmp_path), np.arange(5, 10))
     names = {path.name for path in (tmp_path / "f").iterdir()}
-    assert "live.vectors.npy" in names
-    assert not {"dead.vectors.npy", ".x.tmp"} & names
+    assert {live, "mine.npy", ".x.tmp"} <= names  # the last two are not ours
+    assert not {dead, unfinished} & names
+
+
+def test_files_that_others_put_beside_the_vectors_are_neither_counted_nor_deleted(tmp_path: Path) -> None:
+    others = [
+        tmp_path / name for name in ("my-vectors/a.npy", "f/mine.npy", "f/notes/a.txt", "0123456789abcdef/model.txt.bak", "g/model.txt")
+    ]
+    for path in others:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * 2**20)
+    put(open_cache(tmp_path, "old"), np.arange(5))
+    put(open_cache(tmp_path), np.arange(5))
+    put(open_cache(tmp_path, limit_bytes=1), np.arange(5, 10))
+    assert all(path.exists() for path in others)
+    assert not (tmp_path / "old").exists()
+    put(open_cache(tmp_path, limit_bytes=2**20), np.arange(5))  # the others' five MiB are not in the way
+    assert open_cache(tmp_path).knows(keys_of(np.arange(5))).all()
 
 
 def start_writer(folder: Path, first: int, step: int, count: int) -> subprocess.Popen[str]:

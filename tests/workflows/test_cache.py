@@ -1,40 +1,102 @@
 """What the cache folder holds."""
 
+import tarfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
+import pytest
 
 from embedlab.analysis.scores import ScoreFile
+from embedlab.core.cache_files import KINDS
+from embedlab.core.checksums import sealed_json, write_checksums
+from embedlab.core.paths import write_atomic
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.stored_scores import NO_SCORES
 from embedlab.workflows.cache import cache_state, clear_cache
 
 
-def test_only_what_embedlab_stores_is_listed_and_deleted(tmp_path: Path) -> None:
-    for name in ("embeddings/a/vectors", "models/b/sts.json", "tokens/.c.tmp-1/rows", "others/mine", "comparisons/d.json"):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_bytes(b"x" * 2**20)
-    state = cache_state(tmp_path)
-    assert [(entry.kind, entry.path.name, entry.mib) for entry in state.entries] == [
-        ("embeddings", "a", 1.0),
-        ("models", "b", 1.0),
-        ("comparisons", "d.json", 1.0),
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """A cache folder with an entry of each kind, as embedlab writes them."""
+    vectors = EmbeddingCache(tmp_path / "embeddings", "0123456789abcdef", dim=2, limit_bytes=2**20, name="sbert")
+    vectors.store(sentence_keys(["A cat."]), np.ones((1, 2), np.float32), np.zeros(1, np.bool_))
+    ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(tmp_path / "models/b/scores.parquet")
+    write_atomic(tmp_path / "models/b/evaluations/sts.json", sealed_json({"task": "sts"}))
+    (tmp_path / "models/older/evaluations").mkdir(parents=True)
+    (tmp_path / "models/older/evaluations/sts.json").write_text('{"task": "sts", "model": "a", "fingerprint": "f", "scores": []}')
+    tokens = tmp_path / "tokens" / "a" / "flat.npy"
+    tokens.parent.mkdir(parents=True)
+    np.save(tokens, np.arange(3))
+    write_checksums(tokens.parent)
+    build_random_encoder(tmp_path / "sample-encoders" / "89d8d552", seed=1, layers=1)
+    write_atomic(tmp_path / "comparisons" / "d.json", sealed_json({"by": "dataset"}))
+    (tmp_path / "pairs").mkdir()
+    NO_SCORES.write_parquet(tmp_path / "pairs" / "c.parquet", metadata={"embedlab-pairs": "{}"})
+    return tmp_path
+
+
+FOREIGN = (
+    *("embeddings/mine/a.npy", "embeddings/0123456789abcdef/mine.npy", "embeddings/mine/model.txt", "models/mine/config.json"),
+    *("models/b/notes.txt", "models/b/evaluations/mine.json", "tokens/a/mine.npy", "tokens/mine/flat.npy", "comparisons/mine.json"),
+    *("sample-encoders/mine/config.json", "sample-encoders/89d8d552/mine.txt", "pairs/mine.parquet", "others/mine"),
+    "models/c/scores.parquet",
+)
+
+
+def test_entries_of_each_kind_are_listed_and_deleted_whole(cache: Path) -> None:
+    state = cache_state(cache)
+    assert [(entry.kind, entry.path.name) for entry in state.entries] == [
+        ("embeddings", "0123456789abcdef"),
+        ("models", "b"),
+        ("models", "older"),
+        ("tokens", "a"),
+        ("sample-encoders", "89d8d552"),
+        ("pairs", "c.parquet"),
+        ("comparisons", "d.json"),
     ]
-    assert state.mib == 3.0
-    assert {entry.model for entry in state.entries} == {""}
+    assert {*KINDS} == {entry.kind for entry in state.entries}
+    assert state.mib == pytest.approx(sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) / 2**20)
     clear_cache(state)
-    assert cache_state(tmp_path).entries == ()
-    assert (tmp_path / "others/mine").exists()
-    assert (tmp_path / "tokens/.c.tmp-1/rows").exists()
+    assert [path for path in cache.rglob("*") if path.parent != cache] == []
+
+
+def test_what_others_put_into_the_folder_is_neither_counted_nor_deleted(cache: Path) -> None:
+    before = cache_state(cache)
+    for name in FOREIGN:
+        (cache / name).parent.mkdir(parents=True, exist_ok=True)
+        pl.DataFrame({"a": [1]}).write_parquet(cache / name) if name.endswith("c/scores.parquet") else (cache / name).write_text('{"a": 1}')
+    (cache / "embeddings" / "link").symlink_to(cache / "embeddings" / "mine")
+    state = cache_state(cache)
+    assert [(entry.path, {*entry.files}, entry.mib) for entry in state.entries] == [
+        (entry.path, {*entry.files}, entry.mib) for entry in before.entries
+    ]
+    clear_cache(state)
+    left = {path.relative_to(cache).as_posix() for path in cache.rglob("*") if path.is_file() and "link" not in path.parts}
+    assert left == {*FOREIGN}
+
+
+def test_caches_of_earlier_versions_are_recognised(tmp_path: Path) -> None:
+    with tarfile.open(Path(__file__).parents[1] / "runs_of_before.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    entries = cache_state(tmp_path / "cache").entries
+    assert len(entries) == len(list((tmp_path / "cache" / "models").iterdir())) > 0
+    clear_cache(cache_state(tmp_path / "cache"))
+    assert not [path for path in (tmp_path / "cache" / "models").rglob("*") if path.is_file()]
 
 
 def test_entries_have_the_names_of_their_models(tmp_path: Path) -> None:
     cache, runs = tmp_path / "cache", tmp_path / "runs"
-    for folder in (cache / "models/scored", cache / "models/evaluated/evaluations", cache / "embeddings/f1", cache / "embeddings/f2"):
-        folder.mkdir(parents=True)
+    (cache / "models/evaluated/evaluations").mkdir(parents=True)
+    for name in ("f1", "f2"):
+        EmbeddingCache(cache / "embeddings", name, dim=2, limit_bytes=2**20).store(
+            sentence_keys(["A cat."]), np.ones((1, 2), np.float32), np.zeros(1, np.bool_)
+        )
     (runs / "mine/seed-1/evaluations").mkdir(parents=True)
     ScoreFile(scores=NO_SCORES, facts={"model": "sbert", "fingerprint": "f1"}).write(cache / "models/scored/scores.parquet")
-    (cache / "models/evaluated/evaluations/sts.json").write_text('{\n "task": "sts",\n "model": "a \\"b\\"",\n "scores": []\n}')
+    older = '{\n "task": "sts",\n "model": "a \\"b\\"",\n "fingerprint": "f3",\n "scores": []\n}'
+    (cache / "models/evaluated/evaluations/sts.json").write_text(older)
     (runs / "mine/seed-1/evaluations/sts.json").write_text('{\n "model": "mine@1",\n "fingerprint": "f2"\n}')
     found = {entry.path.name: entry.model for entry in cache_state(cache, runs).entries}
     assert found == {"scored": "sbert", "evaluated": 'a "b"', "f1": "sbert", "f2": "mine@1"}

@@ -52,7 +52,7 @@ def clear(
     *,
     terminal: Terminal,
 ) -> None:
-    """Delete what is stored; it is computed again when it is needed."""
+    """Delete what embedlab has stored; it is computed again when it is needed. Other files in the folder stay."""
     from embedlab.workflows.cache import cache_state, clear_cache
 
     state = cache_state(terminal.settings.cache)
