@@ -111,8 +111,10 @@ def models_page() -> str:
     """Return the page of model names."""
     import embedlab.models.grammar as grammar
     from embedlab.core.plugins import discover
+    from embedlab.models.folder_identity import NEVER_READ
     from embedlab.models.published import CATALOG, SHORT_NAMES
 
+    never_read = [(what, ", ".join(map(code, patterns))) for what, patterns in NEVER_READ.items()]
     poolings = _first_lines("poolings")
     kinds = [
         (code(f"{one.name}:…"), first_line(importlib.import_module(one.module).__doc__)) for one in discover("encoders") if one.is_shipped
@@ -133,6 +135,9 @@ def models_page() -> str:
         f"## Grammar\n\n```text\n{(grammar.__doc__ or '').partition(chr(10))[2].strip()}\n```\n\n"
         f"## Kinds by prefix\n\n{table(('name', 'what'), kinds)}\n"
         f"## Poolings\n\n{table(('pooling', 'what'), poolings)}\n"
+        f"## Files that are never read\n\nEvery other file of a model's folder is in its fingerprint; so is one of these that another file "
+        f"names. A pattern with a slash is of a path in the folder or in that of a module, another of a name in any folder.\n\n"
+        f"{table(('what', 'files'), never_read)}\n"
         f"## Published checkpoints\n\n{short}.\n\n{table(('name', 'repository', 'pooling', 'training text', 'note'), published)}"
     )
 

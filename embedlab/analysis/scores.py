@@ -84,7 +84,7 @@ class ScoreFile:
     """The scores of one member model, and the facts of their computation."""
 
     scores: pl.DataFrame  # SCORE_COLUMNS, each key once
-    facts: Mapping[str, str]  # fingerprint, model, precision, pooling …
+    facts: Mapping[str, str]  # fingerprint, earlier_fingerprint, model, precision, pooling …
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -113,10 +113,15 @@ class ScoreFile:
 
     def merged(self, newer: Self) -> Self:
         """Return the rows of both files, NEWER winning where both scored a pair; rows of another model are dropped."""
-        if self.facts.get("fingerprint") != newer.facts.get("fingerprint"):
+        if self.facts.get("fingerprint") not in fingerprints_of(newer.facts):
             return newer
         scores = pl.concat([self.scores, newer.scores]).unique("pair_key", keep="last", maintain_order=True)
         return type(self)(scores=scores, facts=newer.facts)
+
+
+def fingerprints_of(facts: Mapping[str, str]) -> set[str | None]:
+    """Return the fingerprints under which scores with these FACTS count: today's, and that by the earlier rule if it covers every file."""
+    return {facts.get("fingerprint"), *([facts["earlier_fingerprint"]] if "earlier_fingerprint" in facts else [])}
 
 
 def _facts(content: bytes) -> dict[str, str]:

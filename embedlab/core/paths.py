@@ -3,7 +3,7 @@
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -112,13 +112,21 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def files_below(folder: Path, *, skips: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+    """Yield the files in FOLDER and in the folders below it that are not skipped, those behind links too; nothing else than files."""
+    for place, folders, names in os.walk(folder, followlinks=True):
+        around = {one.resolve() for one in (Path(place), *Path(place).parents)}  # a link to one of them leads in a circle
+        folders[:] = [name for name in folders if (path := Path(place, name)).resolve() not in around and not skips(path)]
+        yield from (path for name in names if (path := Path(place, name)).is_file())
+
+
 def file_hash(path: Path) -> str:
     """Return the sha256 of a file; it is recomputed only when its size or modification time changes."""
     status = path.stat()
     return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
 
 
-@lru_cache(maxsize=256)  # enough for the (text) files of all suites
+@lru_cache(maxsize=4096)  # enough for the (text) files of all suites, and for those of many models
 def _hash(path: Path, size: int, changed_ns: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

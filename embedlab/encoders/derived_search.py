@@ -12,6 +12,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.encoders.cache import EmbeddingCache, Segment, TextKeys, sentence_keys
 from embedlab.encoders.combination import CombinedEncoder
+from embedlab.encoders.earlier_vectors import adopt_vectors
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, score_by_vectors
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.texts import Text
@@ -71,8 +72,10 @@ def _encoder(spec: ModelSpec, settings: Settings, similarity: Similarity, stored
     if (kind := next((name for name in COMBINATION_NAMES if name == spec.kind), None)) is not None:
         parts = [part for one in spec.parts if (part := _encoder(one, settings, similarity, stored)) is not None]
         return CombinedEncoder(name=spec.name, kind=kind, parts=parts) if len(parts) == len(spec.parts) else None
-    fingerprint = ScorePlace.of(spec, settings).fingerprint
-    cache = EmbeddingCache.to_read(settings.cache / "embeddings", fingerprint)
+    place, folder = ScorePlace.of(spec, settings), settings.cache / "embeddings"
+    fingerprint = place.fingerprint
+    adopt_vectors(folder, fingerprint, place.earlier)
+    cache = EmbeddingCache.to_read(folder, fingerprint)
     if cache is None:
         return None
     stored.append(_Stored(spec=spec, cache=cache, fingerprint=fingerprint))

@@ -10,13 +10,14 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.combination import CombinedEncoder
+from embedlab.encoders.earlier_vectors import adopt_vectors
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
 from embedlab.encoders.stored_scores import evaluation_precision
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
-from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
+from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES
 from embedlab.models.location import model_folder
@@ -102,6 +103,7 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
     usage = read_usage(folder, spec.wishes)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     dim, limit = vector_dim(usage), int(cache_gib * GIB)
+    adopt_vectors(cache / "embeddings", fingerprint, earlier_fingerprint(spec, precision=machine.precision))
     notes = (*usage.notes, *([spec.note] if spec.note else []))
     return CachedEncoder(
         name=spec.name,

@@ -8,12 +8,12 @@ from typing import Self
 
 import polars as pl
 
-from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
+from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile, fingerprints_of
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
+from embedlab.models.fingerprint import combined_fingerprint, earlier_fingerprint, spec_fingerprint
 from embedlab.models.shape import backends
 
 NO_SCORES = pl.DataFrame(schema=SCORE_COLUMNS)
@@ -30,6 +30,7 @@ class ScorePlace:
 
     spec: ModelSpec
     fingerprint: str
+    earlier: str | None = None  # its fingerprint by the earlier rule, where what is stored under that counts
     precision: str
     scores_file: Path
     evaluations: Path
@@ -38,17 +39,20 @@ class ScorePlace:
     def of(cls, spec: ModelSpec, settings: Settings) -> Self:
         """Return the run's own folder if the run is used as it was trained, otherwise the cache folder of the fingerprint.
 
-        In the cache the heads of runs count too: heads of one encoder may predict differently.
+        In the cache the heads of runs count too: heads of one encoder may predict differently. A folder of the earlier fingerprint is
+        used on.
         """
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.kind == "run" and not spec.has_options and precision == "float32"
-        heads = _heads(spec)
-        name = combined_fingerprint(fingerprint, *heads) if heads else fingerprint
-        folder = Path(spec.location).parent if is_plain_run else settings.cache / "models" / name
+        earlier, heads = earlier_fingerprint(spec, precision=precision), _heads(spec)
+        names = [combined_fingerprint(one, *heads) if heads else one for one in (fingerprint, earlier) if one is not None]
+        cached = [settings.cache / "models" / name for name in names]
+        folder = Path(spec.location).parent if is_plain_run else next((one for one in cached if one.is_dir()), cached[0])
         return cls(
             spec=spec,
             fingerprint=fingerprint,
+            earlier=earlier,
             precision=precision,
             scores_file=folder / "scores.parquet",
             evaluations=folder / "evaluations",
@@ -60,7 +64,11 @@ class ScorePlace:
         if not self.scores_file.exists():
             return empty
         stored = ScoreFile.read(self.scores_file)
-        return stored if stored.facts.get("fingerprint") == self.fingerprint else empty
+        return stored if self.counts(stored.facts.get("fingerprint")) else empty
+
+    def counts(self, fingerprint: str | None) -> bool:
+        """Return whether what is stored under FINGERPRINT is of this model."""
+        return fingerprint is not None and fingerprint in {self.fingerprint, self.earlier}
 
     def fitted(self, pairs: pl.DataFrame) -> Self:
         """Return the place of scores whose model was fitted on the sentences of these PAIRS: other sentences have another file."""
@@ -87,6 +95,6 @@ def find_scores(fingerprint: str, settings: Settings, near: Path | None = None) 
     for folder in member_folders(fingerprint, settings, near):
         path = folder / "scores.parquet"
         with suppress(MissingError):
-            if path.is_file() and ScoreFile.read_facts(path).get("fingerprint") == fingerprint:
+            if path.is_file() and fingerprint in fingerprints_of(ScoreFile.read_facts(path)):
                 return ScoreFile.read(path).scores
     return None

@@ -8,6 +8,7 @@ from embedlab.choices import SettingName
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap, total
+from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.brought_items import evaluate_items
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.training_text import training_text
@@ -48,10 +49,12 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
+    earlier = ScorePlace.of(spec, settings).earlier
     return replace(
         result,
         evaluation=replace(
             evaluation,
+            earlier_fingerprint=earlier,
             marks=tuple(sorted(marks)),
             notes=(*evaluation.notes, *notes, *overlap_notes({**evaluation.overlaps, **shared})),
             overlaps={**evaluation.overlaps, **shared, **_averages(result, shared)},
@@ -59,7 +62,11 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
         ),
         outcomes=tuple(
             replace(
-                one, marks=tuple(sorted({*one.marks, *trained})), notes=(*one.notes, *notes), overlap=shared.get(one.dataset, one.overlap)
+                one,
+                earlier_fingerprint=earlier,
+                marks=tuple(sorted({*one.marks, *trained})),
+                notes=(*one.notes, *notes),
+                overlap=shared.get(one.dataset, one.overlap),
             )
             for one in result.outcomes
         ),

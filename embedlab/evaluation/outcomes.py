@@ -58,11 +58,13 @@ def member_outcomes(
         result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
         return _answers({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
-    made_of = (spec.name, place.fingerprint, code_version(one.task))
+    made_of = (spec.name, code_version(one.task))
     stored = {
         outcomes.name: outcomes
         for outcomes in stored_outcomes(place.evaluations, name)
-        if (outcomes.model, outcomes.fingerprint, outcomes.embedlab) == made_of and is_same_data(outcomes.data, texts, source)
+        if (outcomes.model, outcomes.embedlab) == made_of
+        and place.counts(outcomes.fingerprint)
+        and is_same_data(outcomes.data, texts, source)
     }
     evaluation = stored_evaluation(place, one.stored_name(setting), texts, source)
     if evaluation is not None and not _itemised(one.task, evaluation) <= {outcomes.dataset for outcomes in stored.values()}:

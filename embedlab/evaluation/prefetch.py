@@ -42,7 +42,7 @@ def stored_evaluation(place: ScorePlace, name: str, texts: Texts | None, source:
         stored = Evaluation.load(place.evaluations / f"{name}.json")
     except MissingError:
         return None
-    if (stored.model, stored.fingerprint, stored.embedlab) != (place.spec.name, place.fingerprint, code_version(stored.task)):
+    if (stored.model, stored.embedlab) != (place.spec.name, code_version(stored.task)) or not place.counts(stored.fingerprint):
         return None
     is_all = texts is None or len(stored.data) == len(texts.states)
     return stored if is_all and is_same_data(stored.data, texts, source) else None

@@ -101,6 +101,7 @@ class ScoredPairs:
             task=self.task,
             model=member,
             fingerprint=place.fingerprint,
+            earlier_fingerprint=place.earlier,
             precision=place.precision,
             pooling=facts.get("pooling"),
             max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
@@ -312,6 +313,7 @@ def _facts(place: ScorePlace, facts: EncoderFacts, before: Mapping[str, str]) ->
     described = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}
     return {
         "fingerprint": place.fingerprint,
+        **({"earlier_fingerprint": place.earlier} if place.earlier is not None else {}),
         "model": place.spec.name,
         "precision": place.precision,
         "training_text": "unknown" if UNKNOWN_TEXT in training_marks(place.spec) else "known",  # for the dashboard

@@ -95,7 +95,7 @@ def _of_items(evaluation: Evaluation, place: ScorePlace) -> Sequence[ComparedSli
     outcomes = {
         one.name: one
         for one in stored_outcomes(place.evaluations, evaluation.task)
-        if one.fingerprint == evaluation.fingerprint and {*map(data_part, one.data)} <= {*map(data_part, evaluation.data)}
+        if place.counts(one.fingerprint) and {*map(data_part, one.data)} <= {*map(data_part, evaluation.data)}
     }
     selected = stored_selection(evaluation.task)
     if not outcomes or selected is None:

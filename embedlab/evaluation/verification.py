@@ -225,7 +225,8 @@ def _outcomes(task: str, fingerprint: str, result: StoredResult, settings: Setti
         found = {
             one.name: one
             for one in stored_outcomes(folder / "evaluations", task)
-            if one.fingerprint == fingerprint and {data_part(part) for part in one.data} <= {*result.signature.data}
+            if fingerprint in {one.fingerprint, one.earlier_fingerprint}
+            and {data_part(part) for part in one.data} <= {*result.signature.data}
         }
         if found:
             return found

@@ -38,7 +38,7 @@ from embedlab.grids.data_state import file_state, part_state
 from embedlab.grids.grid_file import RECIPE_AXIS, AxisValue, Grid
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.models.catalog import starting_location
-from embedlab.models.fingerprint import used_fingerprint
+from embedlab.models.fingerprint import earlier_used_fingerprint, missed_files, used_fingerprint
 from embedlab.models.folder import Wishes, read_usage
 from embedlab.objectives.needs import check_columns
 
@@ -171,7 +171,9 @@ class _Base:
         source = source_of(self.place)
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
             usage = replace(read_usage(folder, Wishes(pooling=section["pooling"])), pooling="", max_tokens=0)
-            weights = used_fingerprint(usage, precision="")
+            # Cells are called by what decides a training: what the earlier rule covers is called as it always was.
+            is_covered = not missed_files(usage)
+            weights = (earlier_used_fingerprint if is_covered else used_fingerprint)(usage, precision="")
             return [{**section, "model": weights}]
         if name == "evaluate":
             dev_datasets = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))

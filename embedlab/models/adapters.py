@@ -20,6 +20,7 @@ class TransformerFiles:
     weights: Path
     tokenizer: Path
     adapter: Path | None = None  # changes to the weights
+    base: Path | None = None  # the folder of the model with the weights, where an adapter names it
 
 
 def is_adapter(folder: Path) -> bool:
@@ -39,19 +40,24 @@ def typed_adapter(location: str, *, offline: bool = True) -> Path:
 
 def base_folder(adapter: Path, *, offline: bool = True) -> Path:
     """The folder of the model that the adapter in ADAPTER changes: a local one, or of the hub, where names of the catalog work too."""
-    file = read_adapter(adapter)
-    named, hint = file.base_model_name_or_path, OWN_BASE.format(adapter)
-    if not named:
+    file, hint = read_adapter(adapter), OWN_BASE.format(adapter)
+    if not file.base_model_name_or_path:
         raise MissingError(f"{adapter / ADAPTER} names no base model", hint=hint)
-    if Path(named).is_dir():
-        return Path(named)
-    entry = published(named)
     try:
-        if entry is None:
-            return hub_folder(named, file.revision, offline=offline)
-        return hub_folder(entry.repository, file.revision or entry.revision, offline=offline)
+        return named_base(file, offline=offline)
     except MissingError as error:
         raise MissingError(f"{adapter / ADAPTER}: the base model is missing: {error.message}", hint=hint) from error
+
+
+def named_base(file: AdapterFile, *, offline: bool = True) -> Path:
+    """The folder of the model that an adapter's FILE names; one that is not on this machine is a MissingError."""
+    named = file.base_model_name_or_path or ""
+    if named and Path(named).is_dir():
+        return Path(named)
+    entry = published(named)
+    if entry is None:
+        return hub_folder(named, file.revision, offline=offline)
+    return hub_folder(entry.repository, file.revision or entry.revision, offline=offline)
 
 
 def base_location(folder: Path) -> tuple[str, str | None]:
@@ -89,7 +95,7 @@ def transformer_files(source: Path, adapter: Path | None = None) -> TransformerF
     if is_adapter(base):
         raise MissingError(f"{source / ADAPTER}: the base model {str(base)!r} is an adapter itself", hint="export that as a whole model")
     weights = base if (base / "config.json").is_file() else read_modules(base).source
-    return TransformerFiles(weights=weights, tokenizer=_tokenizer(source, weights), adapter=source)
+    return TransformerFiles(weights=weights, tokenizer=_tokenizer(source, weights), adapter=source, base=base)
 
 
 def fetch_bases(folder: Path) -> None:

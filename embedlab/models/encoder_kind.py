@@ -5,7 +5,7 @@ after the prefix and returns an object with `encode(sentences)`.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_name
-from embedlab.core.paths import file_hash
+from embedlab.core.paths import file_hash, files_below
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import StatedFigures
 from embedlab.models.folder_files import refuse_devices
@@ -71,6 +71,7 @@ class EncoderKind:
     score_rows: Callable[[str, Part], RowScores | None] | None = None  # of a kind that knows the rows of datasets, but no texts
     figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
     items: Callable[[str], pl.DataFrame] | None = None  # of files of predicted classes: dataset, item, prediction, place
+    further: Callable[[str], Iterable[Path]] | None = None  # of a shipped kind: what decides beside what is named
 
 
 def prefix_of(name: str) -> str | None:
@@ -162,20 +163,35 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         yield code
     path, part = file_and_part(location)
     try:
-        is_file, is_folder = path.is_file(), path.is_dir() and location != ""
+        is_there = path.is_file() or (path.is_dir() and location != "")
     except (OSError, ValueError):  # text that cannot be a path
-        is_file = is_folder = False
-    if is_file:
-        yield file_hash(path)
-        if part:
-            yield part
-    elif is_folder:
-        refuse_devices(path)
-        yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(path.rglob("*")) if file.is_file())
+        is_there = False
+    if is_there:
+        if path.is_dir():
+            refuse_devices(path)
+        yield from _content(path)
+        yield from [part] if part and path.is_file() else []
+        yield from further_parts(prefix, location)
     else:
         yield location
     if is_remote(prefix) and (found := encoder_kind(prefix).identity(location)):
         yield f"identity={found}"
+
+
+def further_parts(prefix: str, location: str) -> list[str]:
+    """Return what decides the vectors of an encoder beside the file or folder that it names, by name and content."""
+    plugin = plugins.get("encoders", prefix)
+    if not plugin.is_shipped or (further := encoder_kind(prefix).further) is None:
+        return []
+    return [f"{path.name} {part}" for path in further(location) for part in _content(path)]
+
+
+def _content(path: Path) -> Iterator[str]:
+    """Yield the hash of a file, or the path and the hash of every file in a folder."""
+    if path.is_file():
+        yield file_hash(path)
+    elif path.is_dir():
+        yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(files_below(path)))
 
 
 def file_and_part(location: str) -> tuple[Path, str | None]:

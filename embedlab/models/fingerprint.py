@@ -1,18 +1,25 @@
-"""Fingerprints of encoders, known without loading them, so that torch-free programs find stored scores."""
+"""Fingerprints of encoders, known without loading them, so that torch-free programs find stored scores.
+
+The fingerprint of a folder covers every file of it but those of `NEVER_READ`. The earlier rule took the files that it knew of, and
+read others for what they say of the usage alone; what is stored under it counts where it missed no file.
+"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
-from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.folder import Usage, read_usage
-from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, weight_files
+from embedlab.models.encoder_kind import fingerprint_parts, further_parts
+from embedlab.models.folder import STATEMENT, Usage, read_usage
+from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, INDEX, WEIGHTS, weight_files
+from embedlab.models.folder_identity import decisive_files, folder_parts
 from embedlab.models.location import model_folder
-from embedlab.models.modules import BETWEEN
+from embedlab.models.modules import BETWEEN, MODULES, module_folders
+from embedlab.models.prompts import FILE as PROMPTS
 from embedlab.models.token_vectors import is_model2vec
 
 TOKENIZER_FILES = (
@@ -26,23 +33,60 @@ TOKENIZER_FILES = (
     "spiece.model",
     "sentencepiece.bpe.model",
 )
+LAYER_FILES = ("config.json", "model.safetensors")
+# The earlier rule took these for what they say of the usage.
+USAGE_FILES = (MODULES, STATEMENT, PROMPTS, INDEX, "router_config.json", "sentence_*_config.json", "*_Pooling/config.json")
 
 
 def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     """Return the fingerprint of the loaded scorer of SPEC; a hub model must have been downloaded before."""
+    return _fingerprint(spec, partial(used_fingerprint, precision=precision))
+
+
+def earlier_fingerprint(spec: ModelSpec, *, precision: str) -> str | None:
+    """Return the fingerprint of SPEC by the earlier rule; None where that missed a file, or is the same as today's.
+
+    A run's folder is written by embedlab alone, and what is stored of it counts always.
+    """
+    if any(_is_missing_files(one) for one in _folders(spec)):
+        return None
+    found = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision))
+    return found if found != spec_fingerprint(spec, precision=precision) else None
+
+
+def _folders(spec: ModelSpec) -> Iterator[ModelSpec]:
+    """Yield the models that SPEC consists of, combinations taken apart."""
+    if not spec.parts:
+        yield spec
+    for part in spec.parts:
+        yield from _folders(part)
+
+
+def _is_missing_files(spec: ModelSpec) -> bool:
+    """Return whether the earlier rule missed a file of SPEC, which is not a combination."""
+    if spec.kind in {"run", "dice"}:
+        return False
+    if spec.is_prefixed:
+        return bool(further_parts(spec.kind, spec.location))
+    return bool(missed_files(_usage(spec)))
+
+
+def _fingerprint(spec: ModelSpec, of_folder: Callable[[Usage], str]) -> str:
     if spec.parts:
-        return combined_fingerprint(spec.kind, *(spec_fingerprint(part, precision=precision) for part in spec.parts))
+        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder) for part in spec.parts))
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:
-        return transformed_fingerprint(spec, spec_fingerprint(spec.untransformed, precision=precision))
+        return transformed_fingerprint(spec, _fingerprint(spec.untransformed, of_folder))
     if spec.is_prefixed:
         options = (("prompt", spec.prompt), ("dim", spec.dim), ("role", spec.role))
         typed = [f"{key}={value}" for key, value in options if value is not None]
         return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
-    folder = model_folder(spec, offline=True)
-    usage = read_usage(folder, spec.wishes)
-    return used_fingerprint(usage, precision=precision)
+    return of_folder(_usage(spec))
+
+
+def _usage(spec: ModelSpec) -> Usage:
+    return read_usage(model_folder(spec, offline=True), spec.wishes)
 
 
 def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
@@ -55,11 +99,35 @@ def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
 
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:
-    """Fingerprint of what is in a folder, used as USAGE says: weights, architecture, tokenizer, layers and settings."""
+    """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the settings."""
+    files = [part for folder in usage.folders or (usage.source,) for part in folder_parts(folder)]
+    return combined_fingerprint("folder", earlier_used_fingerprint(usage, precision=precision), *files)
+
+
+def missed_files(usage: Usage) -> list[Path]:
+    """Return the files of a model that its fingerprint by the earlier rule does not depend on."""
+    whole = [path for folder in usage.folders or (usage.source,) for path in decisive_files(folder)]
+    modules = {place for folder in usage.folders for place in module_folders(folder)}
+    known = {usage.source / "config.json", *usage.source.glob(WEIGHTS)}
+    # Of an adapter with a tokenizer of its own that of the base is not read.
+    known |= {place / name for place in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES}
+    known |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)} if usage.adapter is not None else set()
+    known |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
+    known |= {usage.word_weights / name for name in LAYER_FILES} if usage.word_weights is not None else set()
+    return [path for path in whole if path not in known and not _is_of_usage(path, modules - {usage.source})]
+
+
+def _is_of_usage(path: Path, modules: Set[Path]) -> bool:
+    """Return whether what PATH says is a part of the usage: the settings of a folder, or of one of its MODULES without weights."""
+    return any(path.match(name) for name in USAGE_FILES) or (path.name == "config.json" and path.parent in modules)
+
+
+def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
+    """Fingerprint by the earlier rule: of weights, architecture, tokenizer, layers and settings."""
     parts = weight_parts(usage)
     changes = [*(["normalised"] if usage.is_normalised else []), *(["lower-cased"] if usage.is_lower_casing else []), *usage.details]
     for layer in usage.layers:
-        changes += [layer.kind, *_hashes(layer.folder, ("config.json", "model.safetensors"))]
+        changes += [layer.kind, *_hashes(layer.folder, LAYER_FILES)]
     if usage.word_weights is not None:
         changes += ["word weights", *_hashes(usage.word_weights, ("config.json",))]
     if usage.is_static:

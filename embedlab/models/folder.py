@@ -50,6 +50,7 @@ class Usage:
     training_text: tuple[str, ...] | None = None  # as the folder states it; None: it states nothing
     notes: tuple[str, ...] = ()
     source: Path  # the folder with the weights
+    folders: tuple[Path, ...] = ()  # the whole model, its base and its adapter, where these are more than SOURCE
     adapter: Path | None = None  # changes to these weights
     tokenizer: Path | None = None  # its folder where that is another one
     settings: Path | None = None  # the folder of the transformer's settings where that is another one
@@ -113,6 +114,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         is_normalised=ends_normalised,
         training_text=own.training_text if adapter is None else None,
         source=files.weights,
+        folders=tuple(dict.fromkeys(one for one in (folder, files.base, files.adapter) if one is not None)),
         adapter=files.adapter,
         tokenizer=files.tokenizer,
         settings=modules.source,

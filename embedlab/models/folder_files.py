@@ -17,6 +17,9 @@ T = TypeVar("T")
 PositiveInt = Annotated[int, Gt(0)]
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
+WEIGHTS = "model*.safetensors"
+WHOLE_WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"  # not read where WHOLE_WEIGHTS exists
 LARGEST_DESCRIPTION = 512 * MIB  # of what describes a model, its vocabulary included; published ones have up to 40 MiB
 LONGEST_HEADER = 10**8  # bytes, as safetensors allows
 _READ = {".json": LARGEST_DESCRIPTION, ".txt": LARGEST_DESCRIPTION, ".model": LARGEST_DESCRIPTION, ".safetensors": None}
@@ -78,6 +81,21 @@ class TokenizerFile:
     model_max_length: Annotated[float, Gt(0)] | None = None
     auto_map: Mapping[str, Any] | None = None
     tokenizer_class: str | None = None
+    fast_tokenizer_files: tuple[str, ...] = ()  # tokenizer.VERSION.json for versions of transformers
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedWeights:
+    """The key of config.json by which transformers reads other weights than the usual ones."""
+
+    transformers_weights: str | None = None  # a safetensors file or an index of several
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightIndex:
+    """model.safetensors.index.json: the file of each tensor."""
+
+    weight_map: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +271,35 @@ def _refuse_excess(weights: Path) -> None:
 
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a model folder, in name order; empty if it has only pickled weights or none."""
-    return sorted(folder.glob("model*.safetensors"))
+    return sorted({*folder.glob(WEIGHTS), *(path for path in _named_weights(folder) if path.suffix == ".safetensors" and path.is_file())})
+
+
+def named_files(folder: Path) -> set[Path]:
+    """Return the files of weights and tokenizers that the files in FOLDER name; a path that leaves FOLDER is a MissingError."""
+    config = folder / "tokenizer_config.json"
+    tokenizer = read_model_file(config, TokenizerFile) or TokenizerFile()
+    return {*_named_weights(folder), *(inside(folder, name, config) for name in tokenizer.fast_tokenizer_files)}
+
+
+def _named_weights(folder: Path) -> set[Path]:
+    """Return the files that transformers reads weights from by what a file in FOLDER says, the index among them."""
+    config = folder / "config.json"
+    stated = (read_model_file(config, NamedWeights) or NamedWeights()).transformers_weights
+    first = inside(folder, stated, config) if stated is not None else folder / INDEX
+    if stated is None and (folder / WHOLE_WEIGHTS).is_file():
+        return set()
+    index = read_model_file(first, WeightIndex) if first.name.endswith(".index.json") else None
+    return {first, *(inside(folder, name, first) for name in set(index.weight_map.values()))} if index is not None else {first}
+
+
+def inside(folder: Path, path: str, where: Path) -> Path:
+    """Return the PATH in FOLDER that the file WHERE names; one that is absolute or leaves FOLDER is a MissingError.
+
+    What it leads to would be read as a part of the model, and is not one: a copy of the folder would lack it.
+    """
+    if Path(path).is_absolute() or ".." in Path(path).parts:
+        raise MissingError(f"{where} names {path!r}, which is outside its folder", hint=f"copy it into {str(folder)!r} and name it there")
+    return folder / path
 
 
 @cache

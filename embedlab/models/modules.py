@@ -22,6 +22,7 @@ from embedlab.models.folder_files import (
     PoolingFile,
     RouterFile,
     WordWeightsFile,
+    inside,
     read_model_file,
 )
 from embedlab.models.transformer_file import read_transformer_file
@@ -84,7 +85,7 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     if listed is None:
         steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
         return _modules(folder, steps)
-    steps = [(_step(module.type), _within(folder, module.path)) for module in listed]
+    steps = [(_step(module.type), inside(folder, module.path, folder / MODULES)) for module in listed]
     if steps and steps[0][0] in _ROUTERS:
         steps = [*_routed(steps[0][1], role), *steps[1:]]
     elif role is not None:
@@ -94,11 +95,19 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     return _modules(folder, steps)
 
 
-def _within(folder: Path, path: str) -> Path:
-    """A module's folder; one outside FOLDER is refused, as its files would be read and exported as the model's own."""
-    if Path(path).is_absolute() or ".." in Path(path).parts:
-        raise MissingError(f"{str(folder)!r} names a module outside itself: {path!r}", hint=RESTORE_HINT)
-    return folder / path
+def module_folders(folder: Path) -> tuple[Path, ...]:
+    """Return the folders of all modules that FOLDER lists, those of every route of a router among them."""
+    listed = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
+    found = [inside(folder, module.path, folder / MODULES) for module in listed]
+    routers = [place for module, place in zip(listed, found, strict=True) if _step(module.type) in _ROUTERS]
+    routed = [
+        inside(place, name, path)
+        for place in routers
+        for path, file in [_router(place)]
+        for names in file.structure.values()
+        for name in names
+    ]
+    return tuple(dict.fromkeys([*found, *routed]))
 
 
 def _step(kind: str) -> str:
@@ -120,7 +129,7 @@ def _types(folder: Path) -> Iterator[str]:
     for module in read_model_file(folder / MODULES, tuple[Module, ...]) or ():
         yield module.type
         if _step(module.type) in _ROUTERS:
-            yield from _router(_within(folder, module.path)).types.values()
+            yield from _router(inside(folder, module.path, folder / MODULES))[1].types.values()
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
@@ -145,18 +154,13 @@ def _required(path: Path, kind: type[T]) -> T:
     return found
 
 
-def _router(folder: Path) -> RouterFile:
-    """The file of a router, which is config.json before version 5."""
-    return read_model_file(folder / "router_config.json", RouterFile) or _required(folder / "config.json", RouterFile)
-
-
 def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
     """The modules of a router for texts in a ROLE."""
-    file = _router(folder)
+    path, file = _router(folder)
     route = _route(folder, file, role)
     if route not in file.structure or not {*file.structure[route]} <= file.types.keys():
         raise MissingError(f"{str(folder)!r}: the route {route!r} names modules that are not there", hint=RESTORE_HINT)
-    return [(_step(file.types[name]), _within(folder, name)) for name in file.structure[route]]
+    return [(_step(file.types[name]), inside(folder, name, path)) for name in file.structure[route]]
 
 
 def _route(folder: Path, file: RouterFile, role: str | None) -> str:
@@ -181,6 +185,13 @@ def _rule(folder: Path, key: str) -> tuple[str | None, str | None]:
     if found is None:
         raise MissingError(f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT)
     return found["role"], found["kind"] or found["several"]
+
+
+def _router(folder: Path) -> tuple[Path, RouterFile]:
+    """The file of a router, which is config.json before version 5, and what it says."""
+    path = folder / "router_config.json"
+    found = read_model_file(path, RouterFile)
+    return (path, found) if found is not None else (folder / "config.json", _required(folder / "config.json", RouterFile))
 
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:

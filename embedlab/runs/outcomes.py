@@ -44,6 +44,7 @@ class _Facts:
     overlap: Overlap = NOTHING_SHARED  # with the model's training data
     notes: tuple[str, ...] = ()
     embedlab: str = __version__
+    earlier_fingerprint: str | None = None  # as in the evaluation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,6 +76,7 @@ class Outcomes(_Facts):
             classes=tuple(classes),
             items=items,
             embedlab=evaluation.embedlab,
+            earlier_fingerprint=evaluation.earlier_fingerprint,
         )
 
     @property

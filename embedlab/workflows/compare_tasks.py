@@ -160,7 +160,7 @@ def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
     for path in sorted(place.evaluations.rglob("*.json")):
         with suppress(MissingError):
             stored = Evaluation.load(path, where=lambda _: False)
-            if stored.fingerprint == place.fingerprint:
+            if place.counts(stored.fingerprint):
                 return {**facts_of(stored), **training_facts(spec)}
     return {"precision": place.precision, **training_facts(spec)}
 
@@ -174,6 +174,7 @@ def _signature(
         task=one.evaluation_name(task(one.task).setting(setting)),
         model=spec.name,
         fingerprint=place.fingerprint,
+        earlier_fingerprint=place.earlier,
         precision=place.precision,
         pooling=facts.get("pooling"),
         max_tokens=int(tokens) if tokens else None,

@@ -49,7 +49,7 @@ def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, 
     for path in _files(place.evaluations):
         with suppress(MissingError):
             found.append(Evaluation.load(path))
-    return [(one, stored_intervals(one, place, session.settings)) for one in found if one.fingerprint == place.fingerprint]
+    return [(one, stored_intervals(one, place, session.settings)) for one in found if place.counts(one.fingerprint)]
 
 
 def _files(folder: Path) -> list[Path]:

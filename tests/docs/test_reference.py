@@ -12,6 +12,7 @@ from docs.reference import commands, keys, parts, stored
 from docs.reference.papers import tables_of
 from embedlab.core.plugins import Kind, shipped_names
 from embedlab.core.settings import Settings
+from embedlab.models.folder_identity import NEVER_READ
 from tests.inventory import commands as offered_commands
 
 
@@ -68,6 +69,11 @@ def test_the_python_page_has_each_call() -> None:
 
     page = stored.python_page()
     assert all(f"\n## embedlab.{name}\n" in page for name in embedlab.__all__)
+
+
+def test_the_files_that_are_never_read_are_listed_with_what_they_are() -> None:
+    page = parts.models_page()
+    assert all(f"| {what} |" in page and all(f"`{name}`" in page for name in names) for what, names in NEVER_READ.items())
 
 
 def test_a_paper_has_its_printed_numbers_with_what_makes_them() -> None:

@@ -4,6 +4,8 @@ Without text nothing in a file says whether its rows are those of the dataset he
 must hold: both state the same revision; the similarities give the correlation that mteb's own result states; or a typed #DATASET says so.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 from embedlab.analysis.correlations import spearman
@@ -92,6 +94,12 @@ def _locate(rest: str) -> str:
     return str(path) if dataset is None else f"{path}#{dataset}"
 
 
+def _further(location: str) -> list[Path]:
+    """Return the result of a prediction file, which lies beside it and says whether its rows are those of a dataset."""
+    path = file_and_part(location)[0]
+    return [] if path.is_dir() else [file for file in find_mteb_files(path).results.values() if file != path]
+
+
 def _open(location: str) -> NoSimilarities:
     return NoSimilarities(
         f"'mteb:{location}' holds similarities of rows, not of texts", hint="take it to compare, pairs, evaluate or the dashboard"
@@ -99,5 +107,5 @@ def _open(location: str) -> NoSimilarities:
 
 
 ENCODER = EncoderKind(
-    open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, score_rows=score_rows, figures=figures
+    open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, score_rows=score_rows, figures=figures, further=_further
 )

@@ -1,6 +1,7 @@
 """Folders whose modules embedlab does not compute itself, through sentence-transformers: `sentence-transformers:FOLDER`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ import numpy as np
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.models.adapters import named_base
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
-from embedlab.models.modules import BROUGHT, MODULES, foreign_module
+from embedlab.models.folder_files import ADAPTER, AdapterFile, named_files, read_model_file
+from embedlab.models.modules import BROUGHT, MODULES, foreign_module, module_folders
 from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import read_prompts, typed_prompt
 
@@ -70,6 +73,16 @@ def _locate(rest: str) -> str:
     return str(folder)
 
 
+def _further(location: str) -> Iterator[Path]:
+    """Yield the base models that adapters in a folder name; a path in the folder's files that leaves it is a MissingError."""
+    for place in (Path(location), *module_folders(Path(location))):
+        named_files(place)
+        adapter = read_model_file(place / ADAPTER, AdapterFile)
+        if adapter is not None:
+            with suppress(MissingError):  # the package says that it is missing
+                yield named_base(adapter)
+
+
 ENCODER = EncoderKind(
     open=open_folder,
     locate=_locate,
@@ -77,4 +90,5 @@ ENCODER = EncoderKind(
     options=(*OPTIONS, *OWN_OPTIONS),
     opened_with=OWN_OPTIONS,
     pooling="sentence-transformers",
+    further=_further,
 )

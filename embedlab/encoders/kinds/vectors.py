@@ -63,7 +63,7 @@ def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) 
 
 
 def _read_npy(path: Path) -> tuple[list[str], Vectors]:
-    text = path.with_suffix(".txt")
+    text = _sentences_of(path)
     if not text.is_file():
         raise MissingError(f"no file {str(text)!r} with the sentences of {path.name!r}", hint=_FORMAT)
     try:
@@ -93,4 +93,14 @@ def _locate(rest: str) -> str:
     return existing_file(rest, missing="no file of vectors", hint=_FORMAT)
 
 
-ENCODER = EncoderKind(open=open_vectors, locate=_locate, backend="file", is_cached=False)
+def _further(location: str) -> list[Path]:
+    """Return the file that says which vector is of which sentence."""
+    path = Path(location)
+    return [_sentences_of(path)] if path.suffix == ".npy" else []
+
+
+def _sentences_of(array: Path) -> Path:
+    return array.with_suffix(".txt")
+
+
+ENCODER = EncoderKind(open=open_vectors, locate=_locate, backend="file", is_cached=False, further=_further)
