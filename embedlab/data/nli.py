@@ -13,12 +13,14 @@ from typing import Any
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.plain_values import quote
 from embedlab.data.dataset import NLI_LABELS, Dataset, Expected, FileLayout, HubSource, ParsedRows, Split
 from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines, read_text, text_fault
 
 _FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
 _LABELS = (*NLI_LABELS, "-")
 _NO_LABEL = "label '-'"
+_LIKE_JSON = r"(?s)^\s*(-?[0-9].*|\[.*\]|\{.*\}|true|false)\s*$"  # what polars makes of values that are not texts
 
 
 def read_jsonl(paths: Sequence[Path]) -> ParsedRows:
@@ -33,6 +35,7 @@ def read_jsonl(paths: Sequence[Path]) -> ParsedRows:
         frame = None  # polars does not name the line
     if frame is None or not _is_sound(frame):
         raise _jsonl_fault(path)
+    refuse_json_values(path, frame, tuple(_FIELDS))
     return _labelled(frame)
 
 
@@ -80,6 +83,25 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
         if fault := text_fault(key) or (isinstance(text, str) and text_fault(text)):
             raise bad_line(path, number, f"{fault} under {key!a}")
     return row
+
+
+def refuse_json_values(path: Path, frame: pl.DataFrame, columns: Sequence[str]) -> None:
+    """Raise for the first line with a number, a list or an object under one of COLUMNS, which hold texts; FRAME is what polars read.
+
+    polars makes texts of them: "5.1" of 5.10. Only lines whose texts look so are parsed again.
+    """
+    is_nested = any(frame.schema[name].is_nested() for name in columns)  # then each of its texts is
+    looks_so = pl.any_horizontal(pl.col(*columns).cast(pl.String).str.contains(_LIKE_JSON))
+    rows = set(range(len(frame)) if is_nested else frame.select(pl.arg_where(looks_so)).to_series())
+    if not rows:
+        return
+    for row, (number, line) in enumerate((number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()):
+        if row not in rows:
+            continue
+        values = json_object(path, number, line)
+        for name in columns:
+            if not isinstance(value := values.get(name), str | None):
+                raise bad_line(path, number, f"{name!r} is {quote(value)}, not a text")
 
 
 def _labelled(frame: pl.DataFrame) -> ParsedRows:

@@ -8,7 +8,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import read_foreign_parquet
-from embedlab.data.nli import json_object
+from embedlab.data.nli import json_object, refuse_json_values
 from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -111,8 +111,16 @@ def _other_values(title: Path | str, rows: pl.DataFrame, name: str) -> MissingEr
     return MissingError(f"{title}: {name} holds {what}, not texts or numbers", hint="give one text or number a row")
 
 
+def refuse_json_numbers(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
+    """Raise for the first row of JSON lines in which one of COLUMNS holds anything but text."""
+    if isinstance(title, Path) and title.suffix.lower() == ".jsonl":
+        refuse_json_values(title, rows, columns)
+
+
 def refuse_bad_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
     """Raise for the first row in which one of COLUMNS is blank or holds a NUL character."""
+    refuse_json_numbers(title, rows, columns)
+    refuse_nested(title, rows, columns)
     for name in columns:
         text = pl.col(name).cast(pl.String).fill_null("")
         refuse_rows(title, rows, text.str.strip_chars() == "", f"{name} is empty", name)

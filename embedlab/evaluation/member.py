@@ -35,9 +35,14 @@ def evaluate_task(
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting))
     if brings_items(spec.kind):
-        return with_provenance(evaluate_items(chosen, spec, settings, names), spec, settings)
-    assert chosen.evaluate is not None, "similarities of pairs are scored by scored_pairs"
-    return with_provenance(chosen.evaluate(spec, settings, start_progress, selection), spec, settings)
+        found = evaluate_items(chosen, spec, settings, names)
+    else:
+        assert chosen.evaluate is not None, "similarities of pairs are scored by scored_pairs"
+        found = chosen.evaluate(spec, settings, start_progress, selection)
+    earlier = ScorePlace.of(spec, settings).earlier
+    evaluation = replace(found.evaluation, earlier_fingerprint=earlier)
+    outcomes = tuple(replace(one, earlier_fingerprint=earlier) for one in found.outcomes)
+    return with_provenance(replace(found, evaluation=evaluation, outcomes=outcomes), spec, settings)
 
 
 def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
@@ -49,12 +54,10 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
-    earlier = ScorePlace.of(spec, settings).earlier
     return replace(
         result,
         evaluation=replace(
             evaluation,
-            earlier_fingerprint=earlier,
             marks=tuple(sorted(marks)),
             notes=(*evaluation.notes, *notes, *overlap_notes({**evaluation.overlaps, **shared})),
             overlaps={**evaluation.overlaps, **shared, **_averages(result, shared)},
@@ -62,11 +65,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
         ),
         outcomes=tuple(
             replace(
-                one,
-                earlier_fingerprint=earlier,
-                marks=tuple(sorted({*one.marks, *trained})),
-                notes=(*one.notes, *notes),
-                overlap=shared.get(one.dataset, one.overlap),
+                one, marks=tuple(sorted({*one.marks, *trained})), notes=(*one.notes, *notes), overlap=shared.get(one.dataset, one.overlap)
             )
             for one in result.outcomes
         ),

@@ -90,7 +90,7 @@ HEADER = "premise,hypothesis,label\n"
         (NLI, "p.csv", HEADER + "a,b,maybe\n", "line 2: label is none of entailment, neutral, contradiction: 'maybe'"),
         (NLI, "p.csv", HEADER + "a,b,neutral\na,b,\n", "line 3: label is empty"),
         (NLI, "p.tsv", HEADER.replace(",", "\t") + "a\tb\tneutral\textra\n", "line 2: 4 fields: the header has 3"),
-        (NLI, "p.jsonl", '{"premise": ["a"], "hypothesis": "b", "label": "neutral"}\n', "premise holds lists"),
+        (NLI, "p.jsonl", '{"premise": ["a"], "hypothesis": "b", "label": "neutral"}\n', r"line 1: 'premise' is \['a'\], not a text"),
         (SCORED, "p.csv", "sentence1,sentence2,score\na,b,1\na,b,high\n", "line 3: score is not a number: 'high'"),
         (SCORED, "p.csv", "sentence1,sentence2,score\na,b,\n", "line 2: score is not a number"),
         (SCORED, "p.csv", "sentence1,sentence2,score\na,b,5\na,b,5.5\n", "line 3: score is not from -5 to 5: '5.5'"),

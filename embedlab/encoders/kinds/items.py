@@ -7,7 +7,7 @@ its dataset's scored split, counted from 0, as `embedlab data items` lists them.
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.data.row_file import PLACE, as_texts, read_rows
+from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_json_numbers
 from embedlab.encoders.encoder import NoSimilarities
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
@@ -26,6 +26,7 @@ def read_items(location: str) -> pl.DataFrame:
     wanted = file_column(path, column or ("prediction" if "prediction" in others or len(others) != 1 else others[0]), others)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
+    refuse_json_numbers(path, table, ["dataset"])
     found = as_texts(path, table, (*_KEYS, wanted)).select("dataset", "item", prediction=wanted, place=PLACE)
     numbers = found["item"].str.strip_chars().cast(pl.UInt32, strict=False)
     if (wrong := found.filter(numbers.is_null())).height:

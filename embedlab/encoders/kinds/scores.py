@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_nested
+from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
@@ -68,6 +68,7 @@ def _read(path: Path) -> pl.DataFrame:
         raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(columns)}", hint=_FORMAT)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
+    refuse_json_numbers(path, table, SENTENCES)
     return as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
 
 
