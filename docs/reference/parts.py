@@ -136,7 +136,7 @@ def models_page() -> str:
         f"## Kinds by prefix\n\n{table(('name', 'what'), kinds)}\n"
         f"## Poolings\n\n{table(('pooling', 'what'), poolings)}\n"
         f"## Files that are never read\n\nEvery other file of a model's folder is in its fingerprint; so is one of these that another file "
-        f"names. A pattern with a slash is of a path in the folder or in that of a module, another of a name in any folder.\n\n"
+        f"names. A pattern with a slash is of all that is in such a folder, another of a name in any folder; the folders of modules are read.\n\n"
         f"{table(('what', 'files'), never_read)}\n"
         f"## Published checkpoints\n\n{short}.\n\n{table(('name', 'repository', 'pooling', 'training text', 'note'), published)}"
     )

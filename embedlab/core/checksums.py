@@ -2,7 +2,9 @@
 
 A single file carries its own checksum, so that both are replaced in one step: a mark of fixed length among the file's own
 metadata (a JSON key, parquet or safetensors metadata, a comment), of zeros while the checksum is computed. A folder that is
-written as a whole lists those of its files in `checksums.json`. What an older embedlab wrote has none and is read unverified.
+written as a whole lists those of its files in `checksums.json`. What an older embedlab wrote has none and is read unverified; but
+the metadata's key without the mark is damage, and so is a file without both in a run whose recipe or environment has one: these are
+written first.
 """
 
 import json
@@ -24,6 +26,10 @@ _PREFIX = b"embedlab-xxh3:"
 _DIGITS = 32
 _ZEROS = b"0" * _DIGITS
 _LINE_END = re.compile(rb', "checksum": "([0-9a-f]{8})"\}\s*$')
+_LINE_KEY = b', "checksum": '
+# The key as JSON and safetensors, TOML and parquet hold it. Inside a text of JSON its quotes would be escaped.
+_MARKED = re.compile(rb'"checksum"\s*:|^# checksum: |\x08checksum\x18', re.MULTILINE)
+_FIRST_OF_RUN = ("recipe.toml", "environment.json")
 _unverified: ContextVar[list[Path] | None] = ContextVar("unverified", default=None)  # collects their paths
 
 UNSEALED = (_PREFIX + _ZEROS).decode()  # the placeholder that `seal` replaces
@@ -36,19 +42,30 @@ def seal(content: bytes) -> bytes:
 
 
 def is_intact(content: bytes) -> bool:
-    """Return whether CONTENT is what `seal` returned; content without a mark counts as intact."""
+    """Return whether CONTENT is what `seal` returned; content without a mark and its key counts as intact."""
     start = content.rfind(_PREFIX) + len(_PREFIX)
-    return start < len(_PREFIX) or content[start : start + _DIGITS] == _digest(content, start)
+    if start < len(_PREFIX):
+        return _MARKED.search(content) is None
+    return content[start : start + _DIGITS] == _digest(content, start)
 
 
 def read_sealed(path: Path, *, hint: str) -> bytes:
-    """Read a file that was written through `seal`; content that differs from its checksum is a MissingError."""
+    """Read a file that was written through `seal`; content that differs from its checksum, or lost it, is a MissingError."""
     content = path.read_bytes()
     if not is_intact(content):
         raise damaged(path, hint=hint)
-    if (found := _unverified.get()) is not None and _PREFIX not in content:
-        found.append(path)
+    if _PREFIX not in content:
+        if witness := _sealed_before(path):
+            raise MissingError(f"{str(path)!r} is damaged: it has no checksum, and {witness.name} of its run has one", hint=hint)
+        if (found := _unverified.get()) is not None:
+            found.append(path)
     return content
+
+
+def _sealed_before(path: Path) -> Path | None:
+    """Return the file with a checksum that was written before PATH into its run; an evaluation is one or two folders below."""
+    near = (folder / name for folder in list(path.parents)[:3] for name in _FIRST_OF_RUN)
+    return next((file for file in near if file != path and file.is_file() and _PREFIX in file.read_bytes()), None)
 
 
 @contextmanager
@@ -87,9 +104,16 @@ def sealed_line(values: Mapping[str, Any]) -> str:
 
 
 def is_intact_line(line: bytes) -> bool:
-    """Return whether a line is what `sealed_line` returned; one without a checksum counts as intact."""
+    """Return whether a line is what `sealed_line` returned; one without a checksum and its key counts as intact."""
     found = _LINE_END.search(line)
-    return found is None or found[1].decode() == _short_digest(line[: found.start()])
+    if found is None:
+        return _LINE_KEY not in line
+    return found[1].decode() == _short_digest(line[: found.start()])
+
+
+def is_sealed_line(line: bytes) -> bool:
+    """Return whether a line ends in a checksum."""
+    return _LINE_END.search(line) is not None
 
 
 def short_checksum(*values: object) -> int:

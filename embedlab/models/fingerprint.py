@@ -15,7 +15,7 @@ from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.encoder_kind import fingerprint_parts, further_parts
 from embedlab.models.folder import STATEMENT, Usage, read_usage
-from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, INDEX, WEIGHTS, weight_files
+from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, INDEX, usual_weights, weight_files
 from embedlab.models.folder_identity import decisive_files, folder_parts
 from embedlab.models.location import model_folder
 from embedlab.models.modules import BETWEEN, MODULES, module_folders
@@ -108,7 +108,7 @@ def missed_files(usage: Usage) -> list[Path]:
     """Return the files of a model that its fingerprint by the earlier rule does not depend on."""
     whole = [path for folder in usage.folders or (usage.source,) for path in decisive_files(folder)]
     modules = {place for folder in usage.folders for place in module_folders(folder)}
-    known = {usage.source / "config.json", *usage.source.glob(WEIGHTS)}
+    known = {usage.source / "config.json", *usual_weights(usage.source)}
     # Of an adapter with a tokenizer of its own that of the base is not read.
     known |= {place / name for place in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES}
     known |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)} if usage.adapter is not None else set()

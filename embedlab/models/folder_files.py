@@ -17,7 +17,6 @@ T = TypeVar("T")
 PositiveInt = Annotated[int, Gt(0)]
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
-WEIGHTS = "model*.safetensors"
 WHOLE_WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # not read where WHOLE_WEIGHTS exists
 LARGEST_DESCRIPTION = 512 * MIB  # of what describes a model, its vocabulary included; published ones have up to 40 MiB
@@ -271,7 +270,12 @@ def _refuse_excess(weights: Path) -> None:
 
 def weight_files(folder: Path) -> list[Path]:
     """Return the safetensors files of a model folder, in name order; empty if it has only pickled weights or none."""
-    return sorted({*folder.glob(WEIGHTS), *(path for path in _named_weights(folder) if path.suffix == ".safetensors" and path.is_file())})
+    return sorted({*usual_weights(folder), *(path for path in _named_weights(folder) if path.suffix == ".safetensors" and path.is_file())})
+
+
+def usual_weights(folder: Path) -> list[Path]:
+    """Return the safetensors files in FOLDER that are called as transformers calls them, in name order."""
+    return sorted(folder.glob("model*.safetensors"))
 
 
 def named_files(folder: Path) -> set[Path]:

@@ -1,16 +1,15 @@
 """Which files of a model folder belong to its fingerprint: all but a short list of those that are never read for a vector."""
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash, files_below
 from embedlab.models.folder_files import named_files
 from embedlab.models.modules import module_folders
 
-# By what they are. A pattern with "/" is of a path in the folder, or in that of a module; another of a name in any folder.
+# By what they are. A pattern with "/" is of all that is in such a folder; another of a name in any folder. Folders of modules are read.
 # A file that another one names is read, whatever it is called.
 NEVER_READ: Mapping[str, tuple[str, ...]] = {
     "texts and pictures": (
@@ -50,7 +49,8 @@ def decisive_files(folder: Path) -> list[Path]:
 
 def is_never_read(name: str) -> bool:
     """Return whether no vector depends on the file called NAME, a path in the folder of a model or of one of its modules."""
-    return any(fnmatchcase(name if "/" in pattern else name.rpartition("/")[2], pattern) for pattern in _PATTERNS)
+    path = PurePosixPath(name)
+    return any(one.match(pattern) for pattern in _PATTERNS for one in ((path, *path.parents) if "/" in pattern else (path,)))
 
 
 def _is_never_read(path: Path, places: Sequence[Path]) -> bool:

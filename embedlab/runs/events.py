@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from embedlab.core.checksums import is_intact_line, sealed_line
+from embedlab.core.checksums import is_intact_line, is_sealed_line, sealed_line
 from embedlab.core.paths import disk_errors
 
 LATEST_S = 1e11  # seconds since 1970: the year 5138
@@ -239,8 +239,17 @@ def tail(path: Path, size: int = 65_536) -> list[Event]:
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Yield the events of LINES; a damaged one has the time of the event before, or of the first one."""
-    found = [from_line(line) or (Damaged if is_damaged(line) else None) for line in lines]
+    """Yield the events of LINES; a damaged one has the time of the event before, or of the first one.
+
+    Lines of an older embedlab have no checksum; behind one that has, a line without is damaged.
+    """
+    found: list[Event | type[Damaged] | None] = []
+    is_sealed = False
+    for line in lines:
+        has_checksum = is_sealed_line(line)
+        is_sealed |= has_checksum
+        is_lost = is_damaged(line) or (is_sealed and not has_checksum and bool(line.strip()))
+        found.append(Damaged if is_lost else from_line(line))
     time = next((event.time for event in found if isinstance(event, Event)), 0.0)
     for event in found:
         if isinstance(event, Event):

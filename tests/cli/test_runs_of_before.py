@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from embedlab.core.checksums import KEY, UNSEALED, seal
 from embedlab.runs.store import RunFolder
 from tests.cli import conftest
 from tests.cli.conftest import Embedlab
@@ -74,7 +75,8 @@ def assert_same_numbers(before: Any, now: Any) -> None:
 def test_an_interrupted_run_goes_on(embedlab: Embedlab, before: Path) -> None:
     recipe = before / "runs-sample" / "cut" / "seed-1" / "recipe.toml"
     own_lines = (line for line in recipe.read_text().splitlines(keepends=True) if not line.startswith("# "))
-    recipe.write_text("".join(own_lines).replace("/home/lab/project", str(before)))  # the encoder has moved with the runs
+    moved = "".join(own_lines).replace("/home/lab/project", str(before))  # the encoder has moved with the runs
+    recipe.write_bytes(seal(f"{moved}# {KEY}: {UNSEALED}\n".encode()))
     answer = embedlab("train", "snli-supcl", "--encoder", "tiny", *OPTIONS, *CUT, "--resume")
     assert answer.code == 0, answer.err
     assert "finished after 20 steps" in answer.err

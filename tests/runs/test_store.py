@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.checksums import sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.runs.environment import Environment
@@ -42,7 +43,7 @@ def test_another_recipe_is_refused_with_the_keys_that_differ(run: RunFolder, fas
 
 
 def test_a_run_folder_of_a_newer_schema_is_refused(run: RunFolder) -> None:
-    run.environment_file.write_text(json.dumps({"schema": 99}))
+    run.environment_file.write_text(sealed_json({"schema": 99}))
     with pytest.raises(MissingError, match="newer embedlab"):
         run.environment()
 
@@ -154,7 +155,7 @@ def test_renaming_moves_all_seeds_and_never_over_another_run(tmp_path: Path) -> 
 def test_an_environment_of_a_wrong_shape_is_refused_by_file_and_key(run: RunFolder, key: str, value: object, wrong: str) -> None:
     values = json.loads(run.environment_file.read_text())
     values.pop("checksum", None)
-    run.environment_file.write_text(json.dumps({**values, key: value}))
+    run.environment_file.write_text(sealed_json({**values, key: value}))
     with pytest.raises(MissingError) as caught:
         run.environment()
     assert caught.value.message.startswith(f"{run.environment_file}: damaged: {wrong}")
