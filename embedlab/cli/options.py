@@ -56,7 +56,11 @@ GROUPS: dict[Group, dict[str, Any]] = {
 
 
 # The settings that a command with the options of a group may use.
-USED: Mapping[Group, tuple[str, ...]] = {"data": ("data", "offline"), "runs": ("runs", "cache"), "machine": ("cache", "cache_gib")}
+USED: Mapping[Group, tuple[str, ...]] = {
+    "data": ("data", "offline"),
+    "runs": ("runs", "cache"),
+    "machine": ("cache", "cache_gib", "endpoint_check"),
+}
 
 
 def common(*groups: Group, uses: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

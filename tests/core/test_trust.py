@@ -58,7 +58,7 @@ def test_an_untrusted_folder_sets_formats_and_how_to_compute_alone(folder: Path,
 def test_a_new_setting_needs_trust_until_it_is_listed() -> None:
     names = {one.name for one in fields(Settings)}
     assert names > FREE
-    assert names - FREE == {"data", "runs", "cache", "cache_gib", "offline", "plugins"}
+    assert names - FREE == {"data", "runs", "cache", "cache_gib", "offline", "endpoint_check", "plugins"}
 
 
 def test_a_folder_may_stay_offline_and_may_not_go_online(project: Callable[[str], None]) -> None:
