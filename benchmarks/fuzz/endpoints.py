@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
 from campaign import Case, arguments, generator, report, timed
-from mutations import MUTATIONS
+from damage import MUTATIONS
 from structures import change
 
 from embedlab.encoders import endpoint

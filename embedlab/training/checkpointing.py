@@ -235,7 +235,7 @@ class Checkpoints:
 
 def _numbers(folder: Path, kind: str) -> list[int]:
     """Return the steps in the names of folders such as "step-0000003", ascending."""
-    found = (re.fullmatch(rf"{kind}-(\d+)", path.name) for path in folder.glob(f"{kind}-*"))
+    found = (re.fullmatch(rf"{kind}-(\d+)", path.name) for path in folder.glob("*"))
     return sorted(int(match[1]) for match in found if match)
 
 

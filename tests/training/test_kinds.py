@@ -70,7 +70,7 @@ def recipe_for(folder: Path, **encoder: Any) -> Recipe:
     return from_table({**table, "encoder": {**table["encoder"], **encoder}}, name="small", where="test")
 
 
-class KilledError(Exception):
+class KilledError(BaseException):
     """Ends a training without a checkpoint, as a kill does."""
 
 
