@@ -15,3 +15,11 @@ def stored_values(path: Path) -> dict[str, Any]:
 def store_values(path: Path, values: dict[str, Any]) -> None:
     """Write VALUES in place of a stored JSON file, with their checksum."""
     path.write_text(sealed_json(values), encoding="utf-8")
+
+
+def without_checksums(run: Path) -> None:
+    """Take the checksums of recipe and environment out of the folder of a RUN, as it was before these had any."""
+    recipe, environment = run / "recipe.toml", run / "environment.json"
+    lines = recipe.read_text(encoding="utf-8").splitlines(keepends=True)
+    recipe.write_text("".join(line for line in lines if not line.startswith("# checksum: ")), encoding="utf-8")
+    environment.write_text(json.dumps(stored_values(environment)), encoding="utf-8")

@@ -51,7 +51,8 @@ def sweep(run: RunFolder) -> int:
 def _leftovers(run: RunFolder) -> Iterator[Path]:
     own = tuple(f".{name}." for name in _OWN)
     yield from (path for path in run.path.iterdir() if path.name.startswith(own))
-    yield from (path for pattern in (".step-*", ".best-*") for path in run.checkpoints.glob(pattern))
+    yield from run.checkpoints.glob(".step-*")
+    yield from run.checkpoints.glob(".best-*")
 
 
 def _remove(path: Path) -> int:

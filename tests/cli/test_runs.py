@@ -14,7 +14,8 @@ import pytest
 
 if TYPE_CHECKING:
     from embedlab.runs.store import RunFolder
-    from tests.cli.conftest import Embedlab
+from tests.cli.conftest import Embedlab
+from tests.stored_json import store_values
 
 
 def test_ls_of_no_runs_says_how_to_start_one(embedlab: Embedlab) -> None:
@@ -77,7 +78,7 @@ def test_show_of_several_seeds_is_one_object_too(embedlab: Embedlab, finished_ru
 
 
 def test_show_of_a_newer_run_folder_says_so(embedlab: Embedlab, finished_run: RunFolder) -> None:
-    finished_run.environment_file.write_text('{"schema": 99}')
+    store_values(finished_run.environment_file, {"schema": 99})
     assert "newer embedlab" in embedlab("runs", "show", "mine").out
 
 

@@ -29,8 +29,10 @@ from embedlab.tasks.multitask import evaluate, load_trained
 from embedlab.training.stages import train_run
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.notebook import NotebookSession
+from tests.stored_json import without_checksums
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
+
 SAMPLE = Source(sample=True)
 SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
 
@@ -118,6 +120,8 @@ def test_heads_that_are_not_whole_and_finite_are_refused_by_name(
     heads = load_file(run / "heads.safetensors")
     change(heads)
     write(heads, run / "heads.safetensors")
+    if write is save_file:
+        without_checksums(run)
     (spec,) = resolve("multitask", tmp_path).members
     with pytest.raises(MissingError, match=rf"heads\.safetensors' .*{message}"):
         load_trained(spec, SETTINGS)
@@ -126,7 +130,7 @@ def test_heads_that_are_not_whole_and_finite_are_refused_by_name(
 def test_heads_that_no_stage_has_any_more_are_left_out(runs: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
     heads = load_file(run / "heads.safetensors")
-    save_file({**heads, "7.projection.weight": torch.full((2,), torch.nan)}, run / "heads.safetensors")
+    write_sealed_tensors(run / "heads.safetensors", {**heads, "7.projection.weight": torch.full((2,), torch.nan)})
     (spec,) = resolve("multitask", tmp_path).members
     trained = load_trained(spec, SETTINGS)
     assert torch.equal(trained.objectives[2].layers.first.weight, heads[HEAD])  # type: ignore[union-attr, arg-type]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from embedlab.classifiers.glue_metrics import GLUE_TASKS, accuracy, f1, matthews
 from embedlab.core.errors import MissingError, UsageError
@@ -13,6 +13,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
+from embedlab.encoders.sealed_tensors import write_sealed_tensors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
@@ -72,7 +73,7 @@ def test_a_classifier_that_is_not_whole_and_finite_is_refused_by_name(tmp_path: 
         ({**whole, "0.head.weight": broken}, r"not finite in tensor '0\.head\.weight'"),
         ({**whole, "0.head.bias": torch.zeros(5)}, r"tensor '0\.head\.bias' in the shape \[5\], but .* \[2\]"),
     ):
-        save_file(heads, run.path / "heads.safetensors")
+        write_sealed_tensors(run.path / "heads.safetensors", heads)
         with pytest.raises(MissingError, match=rf"heads\.safetensors' .*{message}"):
             result(run)
 

@@ -9,6 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from embedlab.core.checksums import sealed_line
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
 from embedlab.runs.events import Failed, Finished
@@ -74,7 +75,7 @@ async def test_new_events_and_new_runs_appear_while_one_looks(opened: Open, sett
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         with held.events_file.open("a") as file:
-            file.write('{"event": "dev", "step": 21, "score": 88.25, "time": ' + str(time.time()) + "}\n")
+            file.write(sealed_line({"event": "dev", "step": 21, "score": 88.25, "time": time.time()}))
             file.write('{"event": "dev", "step": 22, "sc')  # half-written
             file.flush()
             make_run(settings, "later", 1, Finished(step=20))
