@@ -1,11 +1,9 @@
 """A campaign names every way in which a case can end, and goes on after the worst of them."""
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from embedlab.core.errors import MissingError
 from tests.benchmarks.conftest import BENCHMARKS
@@ -41,10 +39,3 @@ def test_a_mutation_is_the_same_for_the_same_seed() -> None:
         results = {mutate(content, generator(3, number)) for number in range(20)}
         assert results == {mutate(content, generator(3, number)) for number in range(20)}
         assert results != {content}, name
-
-
-def test_some_damaged_files_of_a_user_are_all_refused_or_read(tmp_path: Path) -> None:
-    command = [sys.executable, str(BENCHMARKS / "fuzz/own_files.py"), "--cases", "240", "--seed", "5"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "| all | 240 |" in done.stdout
