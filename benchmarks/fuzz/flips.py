@@ -220,7 +220,8 @@ def _reader_of_checkpoints(world: World) -> Read:
     def read(folder: Path, said: list[str]) -> object:
         snapshot, notes = Checkpoints(folder).newest(shape.misfit)
         said += notes
-        assert snapshot is not None
+        if snapshot is None:  # none is intact: training starts from the beginning
+            return None
         parts = (snapshot.encoder, snapshot.heads, snapshot.optimizer, snapshot.random)
         return snapshot.step, snapshot.best, [{name: tensor.numpy().tobytes() for name, tensor in part.items()} for part in parts]
 
