@@ -243,3 +243,17 @@ def test_a_form_with_other_keys_than_its_recipe_is_refused(world: Settings) -> N
         found = launch_or_error(choice, wrong, world)
         assert isinstance(found, Exception)
         assert "was changed" in found.message
+
+
+async def test_lines_that_are_shown_for_the_first_time_do_not_count_as_typed(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 3600)
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        before = screen.launch
+        assert screen._timer is None
+        for field in screen.query(FieldInput):  # as Textual posts where a line is mounted late
+            field.post_message(FieldInput.Changed(field, field.value))
+        await pilot.pause()
+        assert screen.launch is before
+        line(screen, NAME).value = "mine"
+        await until(pilot, lambda: screen.launch is None)

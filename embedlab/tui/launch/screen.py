@@ -63,6 +63,7 @@ class LaunchScreen(StartingScreen):
         self.launch: Launch | None = None  # what the notes show; None while the form is wrong or not checked. A start plans anew
         self._wanted: Choice | None = None  # whose form is to be shown: that of the entry under the cursor
         self._opened = asyncio.Event()  # set while the form is the wanted one: until then it takes no keys and starts nothing
+        self._being_checked: tuple[_Loaded, dict[str, str]] | None = None  # or checked, as last
         self._typed: dict[str, dict[str, str]] = {}  # the changed lines of the forms of other entries
         self._replacing = asyncio.Lock()
         self._is_entered = False  # enter was pressed before the form was there
@@ -220,7 +221,9 @@ class LaunchScreen(StartingScreen):
             self._check()
 
     def on_form_lines_edited(self) -> None:
-        """Check the form once the typing rests."""
+        """Check the form once the typing rests; a line that is shown for the first time says nothing new."""
+        if self._being_checked is not None and self._says(*self._being_checked):
+            return
         self._unchecked()
         if self._timer is not None:
             self._timer.stop()
@@ -236,7 +239,8 @@ class LaunchScreen(StartingScreen):
 
     def _check(self) -> None:
         if self.form is not None:
-            self._check_values(self.form, self.values)
+            self._being_checked = self.form, self.values
+            self._check_values(*self._being_checked)
 
     @work(thread=True, exclusive=True, group="check", exit_on_error=False)
     def _check_values(self, loaded: _Loaded, values: dict[str, str]) -> None:
