@@ -236,10 +236,11 @@ def halves_agree(pairs: pl.DataFrame, names: Sequence[str], components: NDArray[
 
 def _half(pairs: pl.DataFrame, names: Sequence[str]) -> tuple[Floats, Floats, Floats]:
     """The differences of each two models on some pairs, and their half-widths by both methods; (comparisons,) each."""
-    from embedlab.analysis.evidence import pair_rows
+    from embedlab.analysis.evidence import evidence_of_pairs
     from embedlab.analysis.uncertainty import Uncertainty
 
-    points, rows = pair_rows(pairs, names, "all")
+    half = evidence_of_pairs("sts", "half", pairs, names, "all")
+    points, rows = half.points, half.rows
     assert rows is not None
     unit = np.eye(len(names))
     weights = np.array([second - first for first, second in combinations(unit, 2)])

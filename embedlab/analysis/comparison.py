@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.evidence import STS_AVERAGES, Evidence, PairTest, member_columns, pair_evidence
+from embedlab.analysis.influence import Floats
 from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
@@ -143,7 +144,7 @@ def compare_models(
     reference = _checked_reference(names, reference, by, aggregate)
     _check_test(models, aggregate, test)
     evidence = pair_evidence(
-        table, models, by=by, aggregate=aggregate, test=test, task=task, averages=averages, common=common, progress=progress
+        table, models, by=by, aggregate=aggregate, task=task, averages=averages, common=common, progress=progress
     )
     empty = Comparison(
         by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
@@ -206,14 +207,22 @@ class _Draft(Weighed):
     def __init__(self, one: Evidence, models: Sequence[ModelColumns], test: Test) -> None:
         super().__init__(one, models)
         self.wanted = test
+        self.closed_p = self._closed(one, test)
         self.tests = {pair: self._tested(pair) for pair in self.pairs}
+
+    @staticmethod
+    def _closed(one: Evidence, test: Test) -> Floats | None:
+        """Return the p of a closed-form test; nan where a test of correlations is not defined, as for an average."""
+        if test == "dyadic":
+            return None
+        p = one.closed_p(test)
+        return p if p is not None or test == "mcnemar" else np.full((len(one.points), len(one.points)), nan)
 
     def _tested(self, pair: tuple[str, str]) -> tuple[float, Test]:
         """Return the p of "no difference" between two models, and the test it comes from."""
         own, other = (self.places[name] for name in pair)
-        closed = self.evidence.closed_p.get(self.wanted) if self.wanted != "dyadic" else None
-        if self.wanted != "dyadic" and len(own) == len(other) == 1 and (closed is not None or self.wanted != "mcnemar"):
-            p = float(closed[own[0], other[0]]) if closed is not None else nan
+        if self.closed_p is not None and len(own) == len(other) == 1:
+            p = float(self.closed_p[own[0], other[0]])
             return design_corrected(p, self.of_pair[pair].design_effect), self.wanted
         return self.of_pair[pair].p(self.means[pair[0]] - self.means[pair[1]]), "dyadic"
 
@@ -257,9 +266,9 @@ class _Draft(Weighed):
 
     def _score(self, name: str, letters: str) -> SliceScore:
         value, uncertainty = self.means[name], self.single[name]
-        if self.evidence.metric == "accuracy" and not self.evidence.average_of:
+        if self.evidence.scale == "share":
             low, high = share_interval(value, uncertainty, self.evidence.pairs)
-        elif self.evidence.metric in {"spearman", "pearson"}:
+        elif self.evidence.scale == "correlation":
             low, high = correlation_interval(value, uncertainty)
         else:
             low, high = uncertainty.interval(value)

@@ -2,36 +2,27 @@
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.correlations import combine, correlated_groups, pearson, spearman
+from embedlab.analysis.correlations import combine, correlated_groups
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.influence import (
-    ClassMetric,
-    Floats,
-    Labels,
-    metric_influence,
-    metric_value,
-    pearson_influences,
-    spearman_influences,
-)
-from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
+from embedlab.analysis.influence import Floats
+from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import Slice, slices
-from embedlab.choices import Aggregate, By, Correlation
+from embedlab.choices import Aggregate, By
 from embedlab.core.note import Note
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 
 PairTest = Literal["dyadic", "williams", "steiger"]
-ClosedTest = Literal["mcnemar", "williams", "steiger"]
 
 TextIds = NDArray[np.uint64]
 
@@ -56,6 +47,14 @@ class SliceRows:
         return part
 
 
+ClosedTests = Callable[[ClosedTest], Floats | None]
+"""The (members, members) p of a test for independent rows; None where the test does not fit the measure."""
+
+
+def _no_test(_: ClosedTest) -> None:
+    return None
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
     """One slice: a row of evidence for each member column."""
@@ -69,13 +68,82 @@ class Evidence:
     average_of: tuple[str, ...] = ()
     task: str = "sts"
     metric: str = "spearman"
-    closed_p: Mapping[ClosedTest, Floats] = field(default_factory=dict)  # (members, members) p of tests for independent rows
+    scale: Scale = "plain"
+    closed_p: ClosedTests = _no_test
 
     def of_members(self, members: Sequence[int]) -> "Evidence":
         """The evidence of some members, given by their numbers, in this order."""
-        closed_p = {test: p[np.ix_(members, members)] for test, p in self.closed_p.items()}
         rows = self.rows.of_members(members) if self.rows is not None else None
-        return replace(self, points=self.points[members], rows=rows, closed_p=closed_p)
+        return replace(self, points=self.points[members], rows=rows, closed_p=_of_some(self.closed_p, members))
+
+
+def _of_some(whole: ClosedTests, members: Sequence[int]) -> ClosedTests:
+    def closed_p(test: ClosedTest) -> Floats | None:
+        p = whole(test)
+        some: Floats | None = p[np.ix_(members, members)] if p is not None else None
+        return some
+
+    return closed_p
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ItemGroups:
+    """Which items are measured together, and the weight of each group in the score."""
+
+    rows: Sequence[NDArray[np.intp]]
+    aggregate: Aggregate = "all"
+
+    @property
+    def weights(self) -> Floats:
+        """The share of each group: by its items for `wmean`, otherwise equal."""
+        sizes = np.array([len(own) if self.aggregate == "wmean" else 1 for own in self.rows], dtype=np.float64)
+        return sizes / sizes.sum()
+
+
+def evidence_of(
+    task: str,
+    key: str,
+    gold: NDArray[Any],
+    predicted: Mapping[int, NDArray[Any]],
+    members: int,
+    *,
+    measure: Measure,
+    texts: TextIds | None = None,
+    groups: ItemGroups | None = None,
+) -> Evidence:
+    """Return the evidence of one slice of items: PREDICTED has class indices or scores by member number; members without have no score.
+
+    texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent. GROUPS are measured
+    one by one, all items together without them; where there is none, because sources are unknown, no member has a score.
+    """
+    there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
+    values = [[measure.value(gold[own], one[own]) for one in predicted.values()] for own in groups.rows]
+    points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
+    rows = None
+    if groups.rows and len(gold) and predicted:
+        numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
+        moved = [measure.influences(gold[own], [one[own] for one in predicted.values()]) for own in groups.rows]
+        parts = [_rows(part, numbers[own]) for part, own in zip(moved, groups.rows, strict=True)]
+        rows = joined(list(zip(parts, groups.weights, strict=True)))
+    return Evidence(
+        key=key,
+        title=key,
+        pairs=len(gold),
+        points=_spread(points, there, members),
+        rows=rows and replace(rows, contributions=_spread(rows.contributions, there, members)),
+        task=task,
+        metric=measure.name,
+        scale=measure.scale,
+        closed_p=_closed(measure, gold, predicted, members),
+    )
+
+
+def _closed(measure: Measure, gold: NDArray[Any], predicted: Mapping[int, NDArray[Any]], members: int) -> ClosedTests:
+    def closed_p(test: ClosedTest) -> Floats | None:
+        form = measure.closed.get(test)
+        return _placed(form(gold, list(predicted.values())), list(predicted), members) if form is not None else None
+
+    return closed_p
 
 
 def pair_evidence(
@@ -84,7 +152,6 @@ def pair_evidence(
     *,
     by: By = "dataset",
     aggregate: Aggregate = "all",
-    test: PairTest = "dyadic",
     task: str = "sts",
     averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
     common: bool = False,
@@ -98,54 +165,10 @@ def pair_evidence(
     numbered, columns = table.with_columns(sentence_numbers(table)), member_columns(models)
     parts, evidence = slices(numbered, by, common=columns if common else ()), []
     for done, part in enumerate(parts):
-        evidence.append(_of_pairs(task, part, columns, aggregate, test))
+        evidence.append(_of_pairs(task, part, columns, aggregate))
         if progress:
             progress(done + 1, len(parts))
     return [*evidence, *(_averages(evidence, averages) if by == "dataset" else ())]
-
-
-def item_evidence(
-    task: str, name: str, gold: Labels, predicted: Mapping[int, Labels], members: int, *, metric: ClassMetric, texts: TextIds | None = None
-) -> Evidence:
-    """Return evidence of a dataset of classified items: PREDICTED has class indices by member number; members without any have no score.
-
-    texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent.
-    """
-    there = list(predicted)
-    points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
-    points[there] = [metric_value(gold, one, metric) for one in predicted.values()]
-    moved[there] = [metric_influence(gold, one, metric) for one in predicted.values()]
-    correct = np.array([one == gold for one in predicted.values()])
-    return Evidence(
-        key=name,
-        title=name,
-        pairs=len(gold),
-        points=points,
-        rows=_rows(moved, _own_numbers(f"{task} {name}", len(gold)) if texts is None else texts),
-        task=task,
-        metric=metric,
-        closed_p={"mcnemar": _placed(mcnemar_table(correct), there, members)} if metric == "accuracy" else {},
-    )
-
-
-def score_evidence(
-    task: str, name: str, gold: Floats, predicted: Mapping[int, Floats], members: int, *, metric: Correlation, texts: TextIds | None = None
-) -> Evidence:
-    """Return the evidence of one dataset with scored items: PREDICTED has their scores by member number."""
-    correlation, influences = (spearman, spearman_influences) if metric == "spearman" else (pearson, pearson_influences)
-    there = list(predicted)
-    points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
-    points[there] = [correlation(gold, scores) for scores in predicted.values()]
-    moved[there] = influences(gold, list(predicted.values()))
-    return Evidence(
-        key=name,
-        title=name,
-        pairs=len(gold),
-        points=points,
-        rows=_rows(moved, _own_numbers(f"{task} {name}", len(gold)) if texts is None else texts),
-        task=task,
-        metric=metric,
-    )
 
 
 def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "mean") -> Evidence:
@@ -153,7 +176,7 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
 
     Where the slices have different metrics, that of their mean is MIXED_METRIC.
     """
-    rows = [part.rows for part in parts if part.rows is not None]
+    rows, is_one = [part.rows for part in parts if part.rows is not None], len({part.metric for part in parts}) == 1
     return Evidence(
         key=name,
         title=name,
@@ -162,7 +185,8 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         rows=joined([(one, 1 / len(parts)) for one in rows]) if len(rows) == len(parts) else None,
         average_of=tuple(part.key for part in parts),
         task=parts[0].task,
-        metric=parts[0].metric if len({part.metric for part in parts}) == 1 else mixed_metric,
+        metric=parts[0].metric if is_one else mixed_metric,
+        scale=parts[0].scale if is_one and parts[0].scale == "correlation" else "plain",
     )
 
 
@@ -174,24 +198,6 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
         texts=np.concatenate([part.texts for part, _ in parts]),
         groups=np.concatenate([part.groups + offset for (part, _), offset in zip(parts, offsets, strict=False)]),
     )
-
-
-def pair_rows(pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> tuple[Floats, SliceRows | None]:
-    """Return the aggregated Spearman of each of COLUMNS, (columns,), and the rows behind it; PAIRS have sentence numbers and no nulls."""
-    gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
-    groups = correlated_groups(pairs, aggregate)
-    points = combine(
-        np.reshape([[spearman(gold[own], row[own]) for row in scores] for own in groups], (len(groups), len(columns))), groups, aggregate
-    )
-    if not groups or not pairs.height:
-        return points, None
-    weights = np.array([len(own) if aggregate == "wmean" else 1 for own in groups], dtype=np.float64)
-    texts = pairs.select(_NUMBERS).to_numpy()
-    moved = [
-        (_rows(spearman_influences(gold[own], scores[:, own]), texts[own]), weight)
-        for own, weight in zip(groups, weights / weights.sum(), strict=True)
-    ]
-    return points, joined(moved)
 
 
 _NUMBERS = ("sentence1_number", "sentence2_number")
@@ -207,22 +213,28 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
-def _of_pairs(task: str, part: Slice, columns: Sequence[str], aggregate: Aggregate, test: PairTest) -> Evidence:
+def _of_pairs(task: str, part: Slice, columns: Sequence[str], aggregate: Aggregate) -> Evidence:
     """Return the evidence of the pairs with a gold score; a member that does not score each of them has no score, and costs no pair."""
-    pairs, members = part.pairs.with_columns(pl.col(columns).fill_nan(None)).drop_nulls("gold"), len(columns)
-    there = [number for number, column in enumerate(columns) if not pairs[column].null_count()]
-    own = [columns[number] for number in there]
-    points, rows = pair_rows(pairs, own, aggregate) if own else (np.zeros(0), None)
-    gold, scores = pairs["gold"].to_numpy(), pairs.select(own).to_numpy().T
-    return Evidence(
-        key=part.key,
-        title=part.title,
-        task=task,
-        pairs=pairs.height,
-        notes=(*part.notes, *_notes(part.pairs, pairs, columns, aggregate)),
-        points=_spread(points, there, members),
-        rows=rows and SliceRows(contributions=_spread(rows.contributions, there, members), texts=rows.texts, groups=rows.groups),
-        closed_p={} if test == "dyadic" or not own else {test: _placed(dependent_correlations(gold, scores, test), there, members)},
+    pairs = part.pairs.with_columns(pl.col(columns).fill_nan(None)).drop_nulls("gold")
+    there = [column for column in columns if not pairs[column].null_count()]
+    found = evidence_of_pairs(task, part.key, pairs, columns, aggregate, there=there)
+    return replace(found, title=part.title, notes=(*part.notes, *_notes(part.pairs, pairs, columns, aggregate)))
+
+
+def evidence_of_pairs(
+    task: str, key: str, pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate, there: Sequence[str] | None = None
+) -> Evidence:
+    """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those that are THERE have scores."""
+    own = columns if there is None else there
+    return evidence_of(
+        task,
+        key,
+        pairs["gold"].to_numpy(),
+        {columns.index(column): pairs[column].to_numpy() for column in own},
+        len(columns),
+        measure=MEASURES["spearman"],
+        texts=pairs.select(_NUMBERS).to_numpy(),
+        groups=ItemGroups(rows=correlated_groups(pairs, aggregate), aggregate=aggregate),
     )
 
 

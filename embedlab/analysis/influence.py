@@ -5,19 +5,15 @@ rows give variances in closed form, also where rows depend on each other.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from embedlab.analysis.correlations import within_one
-from embedlab.choices import Correlation
 
 Floats = NDArray[np.float64]
 PairPositions = NDArray[np.intp]
 Labels = NDArray[np.int64]
-ClassMetric = Literal["accuracy", "f1", "matthews"]
-ItemMetric = ClassMetric | Correlation
 
 
 def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
@@ -114,40 +110,72 @@ class _Order:
         return result
 
 
-def metric_influence(gold: Labels, predicted: Labels, metric: ClassMetric) -> Floats:
-    """Influence of each item on a classifier's metric; gold, predicted: (items,) class indices.
+def accuracy(gold: Labels, predicted: Labels) -> float:
+    """Return the share of items whose predicted class is that of gold; gold, predicted: (items,) class indices, as below."""
+    return float((predicted == gold).mean())
 
-    F1 is that of the second of two classes. F1 and Matthews correlation are smooth functions of three means (hits, items predicted
-    and items that are of the second class): their gradient times each item's part in these means.
+
+def accuracy_influence(gold: Labels, predicted: Labels) -> Floats:
+    """Return the influence of each item on accuracy; (items,)."""
+    return _centred((predicted == gold).astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _SecondClass:
+    """What F1 and Matthews correlation are smooth functions of: which items are of the second of two classes, and are predicted to be.
+
+    The influence of an item is the gradient by the three means times the item's part in them.
     """
-    if metric == "accuracy":
-        return _centred((predicted == gold).astype(np.float64))
-    found, real = (predicted == 1).astype(np.float64), (gold == 1).astype(np.float64)
-    hits = found * real
-    h, p, r = hits.mean(), found.mean(), real.mean()
-    if metric == "f1":
-        if p + r == 0:
-            return np.zeros(len(gold))
-        return _centred((2 * hits - 2 * h / (p + r) * (found + real)) / (p + r))
+
+    found: Floats  # (items,) 1 where it is predicted
+    real: Floats  # (items,) 1 where it is the gold class
+
+    @classmethod
+    def of(cls, gold: Labels, predicted: Labels) -> "_SecondClass":
+        return cls(found=(predicted == 1).astype(np.float64), real=(gold == 1).astype(np.float64))
+
+    @property
+    def hits(self) -> Floats:
+        return self.found * self.real
+
+    @property
+    def means(self) -> tuple[float, float, float]:
+        return float(self.hits.mean()), float(self.found.mean()), float(self.real.mean())
+
+
+def f1(gold: Labels, predicted: Labels) -> float:
+    """Return the harmonic mean of precision and recall of the second of two classes; 0 where it is neither present nor predicted."""
+    h, p, r = _SecondClass.of(gold, predicted).means
+    return 2 * h / (p + r) if p + r else 0.0
+
+
+def f1_influence(gold: Labels, predicted: Labels) -> Floats:
+    """Return the influence of each item on F1; (items,)."""
+    items = _SecondClass.of(gold, predicted)
+    h, p, r = items.means
+    if p + r == 0:
+        return np.zeros(len(gold))
+    return _centred((2 * items.hits - 2 * h / (p + r) * (items.found + items.real)) / (p + r))
+
+
+def matthews(gold: Labels, predicted: Labels) -> float:
+    """Return the correlation of two columns of two classes; 0 where one of them is constant."""
+    h, p, r = _SecondClass.of(gold, predicted).means
+    spread = float(np.sqrt(p * (1 - p) * r * (1 - r)))
+    return (h - p * r) / spread if spread else 0.0
+
+
+def matthews_influence(gold: Labels, predicted: Labels) -> Floats:
+    """Return the influence of each item on Matthews correlation; (items,)."""
+    items = _SecondClass.of(gold, predicted)
+    h, p, r = items.means
     spread = np.sqrt(p * (1 - p) * r * (1 - r))
     if spread == 0:
         return np.zeros(len(gold))
     phi = (h - p * r) / spread
     by_found = -r / spread - phi * (1 - 2 * p) / (2 * p * (1 - p))
     by_real = -p / spread - phi * (1 - 2 * r) / (2 * r * (1 - r))
-    return _centred(hits / spread + by_found * found + by_real * real)
-
-
-def metric_value(gold: Labels, predicted: Labels, metric: ClassMetric) -> float:
-    """Return the metric; Matthews correlation is 0 where a column is constant, F1 where the class is neither present nor predicted."""
-    if metric == "accuracy":
-        return float((predicted == gold).mean())
-    found, real = (predicted == 1).astype(np.float64), (gold == 1).astype(np.float64)
-    h, p, r = (found * real).mean(), found.mean(), real.mean()
-    if metric == "f1":
-        return float(2 * h / (p + r)) if p + r else 0.0
-    spread = np.sqrt(p * (1 - p) * r * (1 - r))
-    return float((h - p * r) / spread) if spread else 0.0
+    return _centred(items.hits / spread + by_found * items.found + by_real * items.real)
 
 
 def _centred(values: Floats) -> Floats:

@@ -72,7 +72,7 @@ class Weighed:
 
         After Bonett & Price (2012); with it three items against none do not differ significantly, and no interval has a width of zero.
         """
-        if self.evidence.metric != "accuracy" or self.evidence.average_of:
+        if self.evidence.scale != "share":
             return uncertainty
         more = 2 / self.evidence.pairs**2
         return replace(uncertainty, rows=uncertainty.rows + more, independent=uncertainty.independent + more)

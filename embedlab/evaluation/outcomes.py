@@ -7,11 +7,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence, score_evidence
-from embedlab.analysis.influence import ClassMetric, ItemMetric
-from embedlab.choices import Correlation, SettingName
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
+from embedlab.analysis.measures import MEASURES
+from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.names import code_version
 from embedlab.core.progress import StartProgress
@@ -25,7 +24,7 @@ from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, stored_outcomes
+from embedlab.runs.outcomes import Outcomes, stored_outcomes, values_of
 from embedlab.runs.parts import StoredPart
 from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
@@ -102,9 +101,9 @@ def evidence(one: SelectedTask, answers: Mapping[int, MemberOutcomes], members: 
     return [*chain.from_iterable(found.values()), *averages, *_value_evidence(one.task, answers, members)]
 
 
-def _metrics(task: str, dataset: str, there: Mapping[int, Outcomes]) -> tuple[ItemMetric, ...]:
+def _metrics(task: str, dataset: str, there: Mapping[int, Outcomes]) -> tuple[str, ...]:
     """Return the metrics of a dataset, the one that enters averages first."""
-    usual: ItemMetric = "accuracy" if next(iter(there.values())).classes else "spearman"
+    usual = "accuracy" if next(iter(there.values())).classes else "spearman"
     return find_task(task).metrics.get(dataset, (usual,))
 
 
@@ -162,35 +161,15 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
     )
 
 
-def _outcome_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int, metric: ItemMetric) -> Evidence:
+def _outcome_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int, metric: str) -> Evidence:
     key = dataset if metric == "accuracy" else f"{dataset} {metric}"
-    if metric == "spearman" or metric == "pearson":
-        return _score_evidence(task, key, there, members, metric)
-    return _item_evidence(task, key, there, members, metric)
-
-
-def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: ClassMetric) -> Evidence:
-    first = next(iter(there.values()))
-    index = {label: number for number, label in enumerate(first.classes)}
-    gold = _class_index(first, "gold", index)
-    predicted = {member: _class_index(own, "predicted", index) for member, own in there.items()}
-    return item_evidence(task, key, gold, predicted, members, metric=metric, texts=_texts(there))
-
-
-def _score_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: Correlation) -> Evidence:
-    first = next(iter(there.values()))
-    gold = first.items["gold"].cast(pl.Float64).to_numpy()
-    predicted = {member: own.items["predicted"].cast(pl.Float64).to_numpy() for member, own in there.items()}
-    return score_evidence(task, key, gold, predicted, members, metric=metric, texts=_texts(there))
+    gold, *predicted = values_of(list(there.values()))
+    return evidence_of(task, key, gold, dict(zip(there, predicted, strict=True)), members, measure=MEASURES[metric], texts=_texts(there))
 
 
 def _texts(there: Mapping[int, Outcomes]) -> np.ndarray[Any, np.dtype[np.uint64]] | None:
     """Return the ids of the items' sentences from any member that stores them; all members have the same items."""
     return next((own.texts for own in there.values() if own.texts is not None), None)
-
-
-def _class_index(outcomes: Outcomes, column: str, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.array([index[label] for label in outcomes.items[column]], dtype=np.int64)
 
 
 def _value_evidence(task: str, answers: Mapping[int, MemberOutcomes], members: int) -> Iterator[Evidence]:

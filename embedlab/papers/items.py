@@ -1,16 +1,13 @@
 """The contribution of each item to the scores of a paper's rows, for all members on the same items."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast, get_args
 
-import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import SliceRows, item_evidence, score_evidence
-from embedlab.analysis.influence import ClassMetric, Floats, Labels
-from embedlab.choices import Correlation
+from embedlab.analysis.evidence import SliceRows, evidence_of
+from embedlab.analysis.measures import MEASURES
 from embedlab.papers.table import Measure
-from embedlab.runs.outcomes import Outcomes
+from embedlab.runs.outcomes import Outcomes, values_of
 
 StoredOutcomes = Mapping[tuple[str, str], Sequence[Outcomes]]  # by member and task
 
@@ -35,17 +32,12 @@ def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -
 
 def _contributions(measure: Measure, outcomes: Sequence[Outcomes]) -> SliceRows | None:
     """Return the contributions of the items to a measure, one row for each of OUTCOMES; None for a metric without contributions."""
+    known = MEASURES.get(measure.metric)
+    if known is None or known.is_of_classes != bool(outcomes[0].classes):
+        return None
     texts = next((one.texts for one in outcomes if one.texts is not None), None)
-    members = len(outcomes)
-    if outcomes[0].classes and measure.metric in get_args(ClassMetric):
-        gold, predicted = _indices(outcomes)
-        metric = cast("ClassMetric", measure.metric)
-        return item_evidence(measure.task, measure.slice, gold, dict(enumerate(predicted)), members, metric=metric, texts=texts).rows
-    if not outcomes[0].classes and measure.metric in get_args(Correlation):
-        real, scores = _scores(outcomes)
-        correlation = cast("Correlation", measure.metric)
-        return score_evidence(measure.task, measure.slice, real, dict(enumerate(scores)), members, metric=correlation, texts=texts).rows
-    return None
+    gold, *predicted = values_of(outcomes)
+    return evidence_of(measure.task, measure.slice, gold, dict(enumerate(predicted)), len(outcomes), measure=known, texts=texts).rows
 
 
 def _items(stored: Sequence[Outcomes], measure: Measure) -> Outcomes | None:
@@ -56,21 +48,3 @@ def _items(stored: Sequence[Outcomes], measure: Measure) -> Outcomes | None:
 def _questions(outcomes: Outcomes) -> pl.DataFrame:
     """Return the items without the predictions."""
     return outcomes.items.select("item", "gold")
-
-
-def _indices(outcomes: Sequence[Outcomes]) -> tuple[Labels, list[Labels]]:
-    """Return the class indices of the gold labels, (items,), and of each member's predictions."""
-    index = {label: number for number, label in enumerate(outcomes[0].classes)}
-    gold, *predicted = (
-        np.array([index[label] for label in column], dtype=np.int64)
-        for column in (outcomes[0].items["gold"], *(one.items["predicted"] for one in outcomes))
-    )
-    return gold, predicted
-
-
-def _scores(outcomes: Sequence[Outcomes]) -> tuple[Floats, list[Floats]]:
-    """Return the gold scores, (items,), and each member's."""
-    gold, *predicted = (
-        column.cast(pl.Float64).to_numpy() for column in (outcomes[0].items["gold"], *(one.items["predicted"] for one in outcomes))
-    )
-    return gold, predicted

@@ -4,14 +4,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
-from typing import cast, get_args
+from typing import cast
 
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import SliceRows, joined, pair_rows, sentence_numbers
+from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers
+from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
-from embedlab.choices import Aggregate, Correlation
+from embedlab.choices import Aggregate
 from embedlab.core.names import scores_pairs
 from embedlab.papers.items import StoredOutcomes, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
@@ -216,7 +217,7 @@ class _Behind:
         measure, members = point.measure, [member.name for member in behind]
         if self.pairs is not None and scores_pairs(measure.task) and measure.metric == "spearman":
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
-            return pair_rows(pairs, members, cast("Aggregate", measure.setting))[1]
+            return evidence_of_pairs(measure.task, measure.slice, pairs, members, cast("Aggregate", measure.setting)).rows
         found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
         if len(found) < len(members):
             return None
@@ -231,9 +232,10 @@ def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
     value, items = fmean(score.value for score in scores), scores[0].items
     if scores[0].by != "dataset":
         return 0.0
-    if point.measure.metric == "accuracy":
+    known = MEASURES.get(point.measure.metric)
+    if known is not None and known.scale == "share":
         return value * (1 - value) / items
-    if point.measure.metric in get_args(Correlation):
+    if known is not None and known.scale == "correlation":
         return (1 - value**2) ** 2 * (1 + value**2 / 2) / max(items - 3, 1)
     return 0.0
 

@@ -139,3 +139,12 @@ def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], 
             yield Outcomes.load(path)
         except MissingError as error:
             unusable(error)
+
+
+def values_of(outcomes: Sequence[Outcomes]) -> list[NDArray[Any]]:
+    """Return the gold value of each item, then what each of OUTCOMES, which are of the same items, predicted: class indices, or scores."""
+    columns = [outcomes[0].items["gold"], *(one.items["predicted"] for one in outcomes)]
+    if not outcomes[0].classes:
+        return [column.cast(pl.Float64).to_numpy() for column in columns]
+    index = {label: number for number, label in enumerate(outcomes[0].classes)}
+    return [np.array([index[label] for label in column], dtype=np.int64) for column in columns]

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.influence import ItemMetric
 from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError
@@ -123,7 +122,7 @@ class Task:
     datasets: tuple[str, ...] = ()  # those of its suite, in order
     trains_classifiers: bool = False  # in one of several settings
     has_own_units: bool = False  # its numbers are not percentages, and higher is not better
-    metrics: Mapping[str, tuple[ItemMetric, ...]] = field(default_factory=dict)  # of datasets with others than accuracy or Spearman's
+    metrics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of datasets with others than accuracy or Spearman's
     averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole task, by title
     mixed_metric: str = "mean"  # of an average over datasets with different metrics
     check: Callable[[ModelSpec, Settings], None] = _nothing  # raises for a model that it does not apply to

@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import average_evidence, item_evidence, score_evidence
+from embedlab.analysis.evidence import average_evidence, evidence_of
+from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.paired_tests import mcnemar
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Correlation
@@ -27,7 +28,7 @@ def single(names: str) -> list[ModelColumns]:
 
 def test_differences_of_accuracies_vary_as_in_an_explicit_bootstrap() -> None:
     gold, predicted = predictions(300, 2)
-    evidence = item_evidence("transfer", "mr", gold, dict(enumerate(predicted)), 2, metric="accuracy")
+    evidence = evidence_of("transfer", "mr", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"])
     (found,) = compare_evidence([evidence], single("ab"), "a")
     right = predicted == gold
     rng = np.random.default_rng(1)
@@ -43,7 +44,7 @@ def test_few_discordant_items_do_not_make_a_difference() -> None:
     gold = np.zeros(200, np.int64)
     for _ in range(600):
         predicted = np.where(rng.random((2, 200)) < 0.02, 1, 0)
-        evidence = item_evidence("glue", "rte", gold, dict(enumerate(predicted)), 2, metric="accuracy")
+        evidence = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"])
         difference = compare_evidence([evidence], single("ab"), "a")[0].differences["b"]
         assert difference.low < difference.high
         rejected += difference.p < 0.05
@@ -52,7 +53,7 @@ def test_few_discordant_items_do_not_make_a_difference() -> None:
 
 def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_never() -> None:
     gold, predicted = predictions(300, 4)
-    evidence = item_evidence("transfer", "mr", gold, dict(enumerate(predicted)), 4, metric="accuracy")
+    evidence = evidence_of("transfer", "mr", gold, dict(enumerate(predicted)), 4, measure=MEASURES["accuracy"])
     (found,) = compare_evidence([evidence], single("abcd"), "a", test="mcnemar")
     assert found.differences["d"].test == "mcnemar"
     assert found.differences["d"].p == pytest.approx(mcnemar(predicted[3] == gold, predicted[0] == gold))
@@ -66,8 +67,8 @@ def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_neve
 def test_items_whose_text_recurs_count_as_dependent_and_correct_mcnemar() -> None:
     gold, predicted = (np.repeat(values, 4, axis=-1) for values in predictions(60, 2))
     texts = np.repeat(np.arange(120, dtype=np.uint64).reshape(60, 2), 4, axis=0)
-    free = item_evidence("glue", "rte", gold, dict(enumerate(predicted)), 2, metric="accuracy")
-    tied = item_evidence("glue", "rte", gold, dict(enumerate(predicted)), 2, metric="accuracy", texts=texts)
+    free = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"])
+    tied = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"], texts=texts)
     for test in ("dyadic", "mcnemar"):
         without, counted = (compare_evidence([one], single("ab"), "a", test=test)[0].differences["b"] for one in (free, tied))
         assert counted.uncertainty.design_effect == pytest.approx(4, rel=0.1)
@@ -76,13 +77,13 @@ def test_items_whose_text_recurs_count_as_dependent_and_correct_mcnemar() -> Non
 
 def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_others() -> None:
     gold, predicted = predictions(50, 2)
-    evidence = item_evidence("glue", "cola", gold, {0: predicted[0], 2: predicted[1]}, 3, metric="matthews")
+    evidence = evidence_of("glue", "cola", gold, {0: predicted[0], 2: predicted[1]}, 3, measure=MEASURES["matthews"])
     (found,) = compare_evidence([evidence], single("abc"), "a")
     assert np.isnan(found.scores["b"].value)
     assert np.isnan(found.differences["b"].p_holm)
     assert found.scores["b"].letters == ""
     assert not np.isnan(found.differences["c"].p_holm)
-    alone = item_evidence("glue", "cola", gold, dict(enumerate(predicted)), 2, metric="matthews")
+    alone = evidence_of("glue", "cola", gold, dict(enumerate(predicted)), 2, measure=MEASURES["matthews"])
     assert compare_evidence([alone], single("ac"), "a")[0].differences["c"].p == pytest.approx(found.differences["c"].p)
 
 
@@ -90,7 +91,7 @@ def test_an_average_weighs_its_datasets_equally() -> None:
     parts = []
     for size in (40, 400):
         gold, predicted = predictions(size, 2, seed=size)
-        parts.append(item_evidence("transfer", str(size), gold, dict(enumerate(predicted)), 2, metric="accuracy"))
+        parts.append(evidence_of("transfer", str(size), gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]))
     found = average_evidence("both", parts)
     np.testing.assert_allclose(found.points, (parts[0].points + parts[1].points) / 2)
     assert found.pairs == 440
@@ -107,7 +108,7 @@ def test_scores_are_correlated_and_a_member_without_any_is_absent(metric: Correl
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 6, 60).astype(np.float64)
     near, far = gold + rng.normal(0, 1, 60), rng.normal(0, 1, 60)
-    found = score_evidence("glue", "sts-benchmark", gold, {0: near, 2: far}, 3, metric=metric)
+    found = evidence_of("glue", "sts-benchmark", gold, {0: near, 2: far}, 3, measure=MEASURES[metric])
     assert found.points[[0, 2]] == pytest.approx([slow(gold, near).statistic, slow(gold, far).statistic])
     assert found.metric == metric
     assert np.isnan(found.points[1])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from embedlab.analysis.influence import ClassMetric, metric_influence, metric_value, pearson_influences, spearman_influence
+from embedlab.analysis.influence import pearson_influences, spearman_influence
+from embedlab.analysis.measures import MEASURES
 
 metrics = pytest.importorskip("sklearn.metrics")
 
@@ -70,22 +71,22 @@ def test_a_constant_or_unscored_column_has_no_influence_values() -> None:
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "matthews"])
-def test_influence_on_a_metric_is_its_change_when_an_item_weighs_more(metric: ClassMetric) -> None:
+def test_influence_on_a_metric_is_its_change_when_an_item_weighs_more(metric: str) -> None:
     gold, predicted = labels()
-    assert metric_value(gold, predicted, metric) == pytest.approx(SLOW[metric](gold, predicted))
+    assert MEASURES[metric].value(gold, predicted) == pytest.approx(SLOW[metric](gold, predicted))
     step, changes, whole = 1e-5, [], SLOW[metric](gold, predicted)
     for item in range(len(gold)):
         weights = np.full(len(gold), (1 - step) / len(gold))
         weights[item] += step
         changes.append((SLOW[metric](gold, predicted, sample_weight=weights) - whole) / step)
-    np.testing.assert_allclose(metric_influence(gold, predicted, metric), changes, atol=1e-4)
+    np.testing.assert_allclose(MEASURES[metric].influences(gold, [predicted])[0], changes, atol=1e-4)
 
 
 def test_constant_predictions_have_a_metric_and_move_nothing() -> None:
     gold, constant = np.array([0, 1, 1]), np.zeros(3, np.int64)
-    assert (metric_value(gold, constant, "matthews"), metric_value(gold, constant, "f1")) == (0, 0)
-    assert not metric_influence(gold, constant, "matthews").any()
-    assert metric_value(constant, constant, "f1") == 0
+    assert (MEASURES["matthews"].value(gold, constant), MEASURES["f1"].value(gold, constant)) == (0, 0)
+    assert not MEASURES["matthews"].influences(gold, [constant]).any()
+    assert MEASURES["f1"].value(constant, constant) == 0
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e200, 1e308])

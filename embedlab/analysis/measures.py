@@ -1,0 +1,78 @@
+"""Measures: what turns the outcomes of items into a number, with the influence of each item on it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from embedlab.analysis.correlations import pearson, spearman
+from embedlab.analysis.influence import (
+    Floats,
+    accuracy,
+    accuracy_influence,
+    f1,
+    f1_influence,
+    matthews,
+    matthews_influence,
+    pearson_influences,
+    spearman_influences,
+)
+from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
+
+Scale = Literal["correlation", "share", "plain"]  # which interval a score has
+ClosedTest = Literal["mcnemar", "williams", "steiger"]
+ClosedForm = Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, members) p
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measure:
+    """A number that says how well predictions agree with gold values; gold and predictions are scores, or class indices."""
+
+    name: str
+    is_of_classes: bool  # its predictions are classes; otherwise scores
+    scale: Scale
+    value: Callable[[Any, Any], float]  # gold, one member's predictions
+    influences: Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, items), each row with mean zero
+    closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
+
+
+def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]) -> Floats:
+    return np.array([influence(gold, one) for one in predictions])
+
+
+def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
+    return mcnemar_table(np.array([one == gold for one in predictions]))
+
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        measure.name: measure
+        for measure in (
+            Measure(
+                name="spearman",
+                is_of_classes=False,
+                scale="correlation",
+                value=spearman,
+                influences=spearman_influences,
+                closed={
+                    "williams": partial(dependent_correlations, test="williams"),
+                    "steiger": partial(dependent_correlations, test="steiger"),
+                },
+            ),
+            Measure(name="pearson", is_of_classes=False, scale="correlation", value=pearson, influences=pearson_influences),
+            Measure(
+                name="accuracy",
+                is_of_classes=True,
+                scale="share",
+                value=accuracy,
+                influences=partial(_each, accuracy_influence),
+                closed={"mcnemar": _mcnemar},
+            ),
+            Measure(name="f1", is_of_classes=True, scale="plain", value=f1, influences=partial(_each, f1_influence)),
+            Measure(name="matthews", is_of_classes=True, scale="plain", value=matthews, influences=partial(_each, matthews_influence)),
+        )
+    }
+)
