@@ -37,7 +37,7 @@ OF_PAIR = (NOTE, TRAINED)  # that a table has only where there is one
 NAME_FIELDS = ("dataset", "source", "right", *OF_PAIR)
 TAG = "tag"
 TEXT_FIELDS = ("sentence1", "sentence2")
-_NO_NUMBERS = {*NAME_FIELDS, *TEXT_FIELDS, "pair_key"}
+_NO_NUMBERS = {*TEXT_FIELDS, "pair_key"}
 
 _EXAMPLES = {TAG: "tag:negation", "note": "note:*typo*", "trained": "trained:*near*"}
 _SENTENCES = {"s1": "sentence1", "s2": "sentence2"} | {name: name for name in TEXT_FIELDS}
@@ -69,6 +69,7 @@ class _Term:
     match: re.Match[str]
     line: str
     columns: Collection[str]
+    names: Collection[str] = NAME_FIELDS  # of the columns those that hold names, not numbers
 
     def error(self, what: str, *, group: str | int = 0, hint: str = "") -> UsageError:
         """Return the error that points at the GROUP of this term."""
@@ -119,7 +120,7 @@ class _Term:
         return self._comparison(middle, flipped, lower, "middle", "lower") & self._comparison(middle, end, upper, "middle", "upper")
 
     def _comparison(self, field: str, operator: str, number: str, field_group: str = "field", number_group: str = "number") -> pl.Expr:
-        known = [column for column in self.columns if column not in _NO_NUMBERS]
+        known = [column for column in self.columns if column not in _NO_NUMBERS and column not in self.names]
         name = _column(field.strip('"'), known)
         if name is None:
             raise self._unknown(field, known, group=field_group)
@@ -139,7 +140,7 @@ class _Term:
 
     def _names(self) -> pl.Expr:
         field, patterns = self.match.group("name", "patterns")
-        known = [*(column for column in NAME_FIELDS if column in self.columns), TAG]
+        known = [*(column for column in self.names if column in self.columns), TAG]
         name = _column(field, known)
         if name is None:
             raise self._unknown(field, known, group="name")
@@ -189,18 +190,18 @@ def _column(field: str, known: Collection[str]) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def compile_expression(text: str, columns: Collection[str]) -> pl.Expr:
-    """Return the condition of the filter TEXT on a table with COLUMNS; an empty text matches every row.
+def compile_expression(text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS) -> pl.Expr:
+    """Return the condition of the filter TEXT on a table with COLUMNS, of which NAMES hold no numbers; an empty text matches every row.
 
     An error in TEXT is a UsageError with its column.
     """
-    terms = compile_terms(text, columns)
+    terms = compile_terms(text, columns, names=names)
     return pl.all_horizontal(terms) if terms else pl.lit(value=True)
 
 
-def compile_terms(text: str, columns: Collection[str]) -> list[pl.Expr]:
+def compile_terms(text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS) -> list[pl.Expr]:
     """Return the conditions of the filter TEXT, of which all must hold, the numbers first: they are the cheapest."""
-    groups = _groups([_Term(match=match, line=text, columns=columns) for match in _matches(text)])
+    groups = _groups([_Term(match=match, line=text, columns=columns, names=names) for match in _matches(text)])
     compiled = [[term.compiled() for term in sorted(group, key=lambda term: not term.is_numeric)] for group in groups]
     if len(compiled) == 1:
         return compiled[0]

@@ -106,13 +106,13 @@ def _by_fifth(name: str, pairs: pl.DataFrame) -> Iterator[Slice]:
         if part.height:
             dice = part["dice"].to_numpy()
             title = f"{name} fifth {number} (Dice {dice.min():.2f}–{dice.max():.2f})"
-            yield Slice(key=f"{name}/fifth-{number}", title=title, pairs=part, notes=_tie_notes(fifths, number))
+            yield Slice(key=f"{name}/fifth-{number}", title=title, pairs=part, notes=tie_notes(fifths, number))
 
 
-def _tie_notes(fifths: Fifths, number: int) -> tuple[str, ...]:
+def tie_notes(fifths: Fifths, number: int, title: str = "Dice") -> tuple[str, ...]:
     """Return a remark if a tie is split between this fifth and the one above it."""
     cut = number - 1
     if cut >= len(fifths.cuts) or not fifths.ties[cut]:
         return ()
-    tied = f"{fifths.ties[cut]} pairs tie at Dice {fifths.cuts[cut]:.3f}, the cut above fifth {number}"
+    tied = f"{fifths.ties[cut]} pairs tie at {title} {fifths.cuts[cut]:.3f}, the cut above fifth {number}"
     return (Note(f"{tied}; they are split by their order"),)

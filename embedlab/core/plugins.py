@@ -1,10 +1,10 @@
-"""Objectives, tasks, datasets, poolings and encoders: what embedlab ships, what installed packages add, and what the user's files add.
+"""What embedlab ships, what packages add, and what the files of users add: objectives, tasks, datasets, poolings and more.
 
 `discover` lists them in this order without importing anything of a package or file; `load` imports one, in the process that
 uses it. A package adds by entry points of the groups embedlab.objectives, embedlab.tasks …, a file by its declaration
-(plugin_files). What is shipped is found in the same way: objectives by folder, tasks, poolings and encoders by file, datasets
-by the DATASETS of the files of embedlab/data. A file that declares PLUGINS has the same names inside the package as outside;
-without a declaration it is called after the file.
+(plugin_files). What is shipped is found in the same way: objectives by folder, datasets by the DATASETS of the files of
+embedlab/data, the others by file. A file that declares PLUGINS has the same names inside the package as outside; without a
+declaration it is called after the file.
 """
 
 import re
@@ -26,7 +26,7 @@ from embedlab.core.plugin_files import DECLARATION, PluginFile, digest, one_line
 from embedlab.core.plugin_packages import package_entries
 
 T = TypeVar("T")
-Kind = Literal["objectives", "tasks", "datasets", "poolings", "encoders"]
+Kind = Literal["objectives", "tasks", "datasets", "poolings", "encoders", "properties"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 SHIPPED = "embedlab"
@@ -38,6 +38,7 @@ RESERVED: Mapping[Kind, frozenset[str]] = MappingProxyType(
         "datasets": frozenset({"all", "none"}),
         "poolings": frozenset(),
         "encoders": frozenset({"average", "normalized-average", "concat", "ensemble", "dice", "run", "folder", "hub"}),
+        "properties": frozenset({"dataset", "item", "gap", "right"}),
     }
 )
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
@@ -95,7 +96,12 @@ class Plugin:
     @property
     def title(self) -> str:
         """What an error calls it."""
-        return f"the {self.kind[:-1]} {self.name!r} of {self.origin!r}"
+        return f"the {called_one(self.kind)} {self.name!r} of {self.origin!r}"
+
+
+def called_one(kind: Kind) -> str:
+    """Return the word for one of a KIND."""
+    return "property" if kind == "properties" else kind.removesuffix("s")
 
 
 def discover(kind: Kind) -> tuple[Plugin, ...]:
@@ -144,7 +150,7 @@ def get(kind: Kind, name: str, *, called: str = "", listing: str = "", also: Ite
     """
     found = find(kind, name)
     if found is None:
-        raise unknown(called or kind[:-1], name, [*names(kind), *also], listing=listing)
+        raise unknown(called or called_one(kind), name, [*names(kind), *also], listing=listing)
     return found
 
 
@@ -286,6 +292,10 @@ def _shipped_encoders() -> Iterator[Plugin]:
     return _of_modules("encoders", "encoders/kinds", "ENCODER", hyphen="-")
 
 
+def _shipped_properties() -> Iterator[Plugin]:
+    return _of_modules("properties", "outcomes/properties", "PROPERTY", hyphen="-")
+
+
 def _of_modules(kind: Kind, folder: str, attribute: str, *, contract: str = "", hyphen: str = "_") -> Iterator[Plugin]:
     """The files of a FOLDER except its CONTRACT, under the names that they declare, or their own with this HYPHEN."""
     for module in _modules(folder):
@@ -325,5 +335,6 @@ _SHIPPED: Mapping[Kind, Callable[[], Iterator[Plugin]]] = MappingProxyType(
         "datasets": _shipped_datasets,
         "poolings": _shipped_poolings,
         "encoders": _shipped_encoders,
+        "properties": _shipped_properties,
     }
 )

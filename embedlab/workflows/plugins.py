@@ -78,6 +78,10 @@ def _use(kind: Kind, plugin: Plugin) -> None:
             from embedlab.models.encoder_kind import encoder_kind
 
             encoder_kind(plugin.name)
+        case "properties":
+            from embedlab.outcomes.property import property_named
+
+            property_named(plugin.name)
 
 
 def _line(error: EmbedlabError) -> str:

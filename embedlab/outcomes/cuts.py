@@ -1,0 +1,75 @@
+"""Items cut into slices by the values of a property, within each dataset."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.correlations import average_ranks
+from embedlab.analysis.slices import FIFTHS, dice_fifths, tie_notes
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.property import Property
+
+DATASET = "dataset"  # the property that every item has: a slice is the whole dataset
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ItemSlice:
+    """Items of one block with one value of a property."""
+
+    block: int
+    key: str  # stable: "sts12", "sts12/MSRpar", "sts-benchmark/fifth-1", "mr/negation=one"
+    title: str
+    rows: NDArray[np.intp]  # of the frame
+    notes: tuple[str, ...] = ()
+
+
+def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
+    """Yield each dataset as one slice."""
+    for place, block in enumerate(outcomes.blocks):
+        yield ItemSlice(block=place, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(place))
+
+
+def cut(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[ItemSlice]:
+    """Yield the slices of each dataset by the VALUES of a property, which are of all rows; items without a value are in none.
+
+    Numbers are cut into fifths of the whole dataset, so that a selection does not move the cuts.
+    """
+    for whole in whole_blocks(outcomes):
+        own = values.gather(whole.rows)
+        there = whole.rows[own.is_not_null().to_numpy()]
+        if len(there):
+            yield from (_fifths if by.kind == "number" else _values)(whole, by, there, own.drop_nulls())
+
+
+def _values(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series) -> Iterator[ItemSlice]:
+    distinct = values.unique(maintain_order=True).to_list()
+    for value in sorted(distinct, key=by.place) if by.place is not None else distinct:
+        key, title = (value, value) if by.is_bare else (f"{by.name}={value}", f"{by.title or by.name}: {value}")
+        own = rows[(values == value).to_numpy()]
+        yield ItemSlice(block=whole.block, key=f"{whole.key}/{key}", title=f"{whole.title} {title}", rows=own)
+
+
+def _fifths(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series) -> Iterator[ItemSlice]:
+    numbers, title = values.to_numpy(), by.title or by.name
+    fifths = dice_fifths(numbers)
+    of_row = fifths.fifth if by.splits_ties else _with_ties(numbers)
+    for number in range(1, FIFTHS + 1):
+        is_own = of_row == number
+        if is_own.any():
+            low, high = (f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
+            yield ItemSlice(
+                block=whole.block,
+                key=f"{whole.key}/{by.fifth or f'{by.name}-fifth'}-{number}",
+                title=f"{whole.title} fifth {number} ({title} {low}–{high})",
+                rows=rows[is_own],
+                notes=tie_notes(fifths, number, title) if by.splits_ties else (),
+            )
+
+
+def _with_ties(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the fifth of each number, 1–5, equal numbers in that of their mean rank: fifths differ in size, and one can be empty."""
+    share = (average_ranks(numbers) - 0.5) / len(numbers)
+    return (share * FIFTHS).astype(np.int64) + 1

@@ -1,0 +1,112 @@
+"""The frame of outcomes: every item that a task scores, of any kind, with what each member model got on it.
+
+A pair is an item whose prediction is a similarity; a classified sentence is one whose prediction is a class. What is the same for all
+items of a dataset is in a block and not repeated a row.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+SENTENCES = ("sentence1", "sentence2")
+TEXT_IDS = ("first_text", "second_text")
+ROWS = {
+    "block": pl.UInt16(),  # the place of its block
+    "item": pl.UInt32(),  # the row in its dataset's split
+    "gold": pl.Float64(),  # a score, or the index of a class
+    "first_text": pl.UInt64(),  # which sentence it has; null where the item's text is unknown
+    "second_text": pl.UInt64(),  # the same as the first of a single sentence
+    "source": pl.String(),  # null: none named
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """What is the same for all items of one dataset that a task scores."""
+
+    task: str
+    suite: str  # whose averages it enters: its task, or a set of the task's datasets
+    dataset: str  # with its split where that is not the scored one
+    measures: tuple[str, ...]  # the first of them enters averages
+    classes: tuple[str, ...] = ()  # in the order of their indices; empty where items have scores
+    is_aggregated: bool = False  # whether the scores of its sources are put together in one of several ways, which numbers then name
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcomes:
+    """Items of one or more tasks, and the predictions of member models."""
+
+    rows: pl.DataFrame  # ROWS
+    predictions: pl.DataFrame  # a Float64 column a member, in the order of the rows; null where it has none
+    blocks: tuple[Block, ...]
+    texts: Callable[[], pl.DataFrame]  # SENTENCES of each row, null where they are unknown; read when first needed
+    keys: Callable[[], pl.DataFrame]  # hashes of their words, as `with_text_keys` names them; null where they are unknown
+    trained: Callable[[], pl.Series] | None = None  # the models that were trained on text of the row, null for none
+    averages: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # the datasets of each, by suite and title
+    mixed_metrics: Mapping[str, str] = field(default_factory=dict)  # by suite, of averages over datasets with different measures
+
+    @cached_property
+    def sentences(self) -> pl.DataFrame:
+        """The sentences of each row."""
+        return self.texts()
+
+    @cached_property
+    def text_keys(self) -> pl.DataFrame:
+        """The hashes of the words of each row's sentences, by which they are found in training text."""
+        return self.keys()
+
+    @cached_property
+    def labels(self) -> pl.Series:
+        """The gold class of each row; null where items have scores."""
+        found = pl.Series("label", [None], dtype=pl.String).new_from_index(0, self.rows.height)
+        for place, block in enumerate(self.blocks):
+            if block.classes:
+                rows = np.flatnonzero(self.block_of_rows == place)
+                names = np.array(block.classes, dtype=object)[self.rows["gold"].gather(rows).cast(pl.Int64).to_numpy()]
+                found = found.scatter(rows, pl.Series(names.tolist(), dtype=pl.String))
+        return found
+
+    @cached_property
+    def block_of_rows(self) -> NDArray[np.uint16]:
+        """The place of each row's block; (rows,)."""
+        return self.rows["block"].to_numpy()
+
+    def rows_of(self, place: int) -> NDArray[np.intp]:
+        """Return the rows of a block, in order."""
+        return np.flatnonzero(self.block_of_rows == place)
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column of facts: of the rows, their sentences, their dataset or label, or who was trained on their text."""
+        if name in SENTENCES:
+            return self.sentences[name]
+        if name == "dataset":
+            names = pl.Series([block.dataset for block in self.blocks], dtype=pl.String)
+            return names.gather(self.rows["block"].cast(pl.UInt32)).alias(name)
+        if name == "label":
+            return self.labels
+        if name == "trained":
+            return self.trained().alias(name) if self.trained is not None else self._nothing(name, pl.String())
+        return self.rows[name]
+
+    def _nothing(self, name: str, dtype: pl.DataType) -> pl.Series:
+        return pl.Series(name, [None], dtype=dtype).new_from_index(0, self.rows.height)
+
+
+def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
+    """Return the items of several tasks in one frame; a member without predictions of a task has none there."""
+    starts = np.cumsum([0, *(len(part.blocks) for part in parts)])
+    rows = [part.rows.with_columns((pl.col("block") + int(start)).cast(pl.UInt16)) for part, start in zip(parts, starts, strict=False)]
+    return Outcomes(
+        rows=pl.concat(rows),
+        predictions=pl.concat([part.predictions for part in parts], how="diagonal"),
+        blocks=tuple(block for part in parts for block in part.blocks),
+        texts=lambda: pl.concat([part.sentences for part in parts]),
+        keys=lambda: pl.concat([part.text_keys for part in parts]),
+        trained=lambda: pl.concat([part.column("trained") for part in parts]),
+        averages={suite: averages for part in parts for suite, averages in part.averages.items()},
+        mixed_metrics={suite: metric for part in parts for suite, metric in part.mixed_metrics.items()},
+    )

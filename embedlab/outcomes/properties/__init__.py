@@ -1,0 +1,1 @@
+"""One property a file: a column by which items are grouped and filtered."""

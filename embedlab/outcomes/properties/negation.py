@@ -1,0 +1,15 @@
+"""Whether an item is negated."""
+
+from embedlab.analysis.tags import negating_words
+from embedlab.outcomes.property import Property
+from embedlab.outcomes.property_values import COUNTED, counted
+
+PROPERTY = Property(
+    name="negation",
+    summary="how many of its sentences have a negating word (not, no, never, without, n't …)",
+    kind="name",
+    needs=("sentence1",),
+    also=("sentence2",),
+    of=lambda items: counted(items, lambda sentences: negating_words(sentences) != ""),
+    place=COUNTED.index,
+)

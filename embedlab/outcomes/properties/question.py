@@ -1,0 +1,14 @@
+"""Whether an item is a question."""
+
+from embedlab.outcomes.property import Property
+from embedlab.outcomes.property_values import COUNTED, counted
+
+PROPERTY = Property(
+    name="question",
+    summary="how many of its sentences end with a question mark",
+    kind="name",
+    needs=("sentence1",),
+    also=("sentence2",),
+    of=lambda items: counted(items, lambda sentences: sentences.str.strip_chars_end().str.ends_with("?")),
+    place=COUNTED.index,
+)

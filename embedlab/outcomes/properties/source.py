@@ -1,0 +1,12 @@
+"""The source of an item, as its dataset names it."""
+
+from embedlab.outcomes.property import Property
+
+PROPERTY = Property(
+    name="source",
+    summary="the part of its dataset that a pair is from, such as headlines",
+    kind="name",
+    needs=("source",),
+    is_bare=True,
+    of=lambda items: items["source"],
+)

@@ -1,0 +1,66 @@
+"""The contract of properties, by which items are grouped and filtered, and their lookup by name.
+
+Each file of the folder `properties` is one and has a `PROPERTY`; a plug-in is the same.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import polars as pl
+
+from embedlab.core import plugins
+from embedlab.core.errors import UsageError
+from embedlab.outcomes.frame import Outcomes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Property:
+    """A column of items that is computed when it is first used."""
+
+    name: str
+    summary: str  # what it is, in one line
+    kind: Literal["name", "number"]  # numbers are grouped by fifths, names by their values
+    needs: tuple[str, ...]  # columns without which an item has none: gold, source, label, trained, sentence1, sentence2
+    also: tuple[str, ...] = ()  # columns that may be null; a single sentence has no sentence2
+    of: Callable[[pl.DataFrame], pl.Series]  # of items that have all that it needs, with the columns above and `block`
+    place: Callable[[str], float] | None = None  # orders its values, where that of first appearance does not fit
+    title: str = ""  # absent: its name
+    is_bare: bool = False  # whether its values say by themselves what they are, as the names of sources do
+    fifth: str = ""  # what a fifth is called in the keys of slices; absent: NAME-fifth
+    decimals: int = 0  # of its numbers where they are shown
+    splits_ties: bool = False  # whether a cut between fifths runs through equal numbers, so that fifths have equal sizes
+
+    def values(self, outcomes: Outcomes) -> pl.Series:
+        """Return its value of each row; null where an item lacks what it needs."""
+        columns = [outcomes.column(name).alias(name) for name in dict.fromkeys(("block", *self.needs, *self.also))]
+        facts = pl.DataFrame(columns)
+        has_all = facts.select(pl.all_horizontal(pl.col(self.needs).is_not_null())).to_series()
+        found = self.of(facts.filter(has_all))
+        if has_all.all():
+            return found.alias(self.name)
+        empty = pl.Series(self.name, [None], dtype=found.dtype).new_from_index(0, facts.height)
+        return empty.scatter(has_all.arg_true(), found)
+
+
+def property_named(name: str) -> Property:
+    """Return the property called NAME."""
+    plugin = plugins.get("properties", name, also=("dataset",))
+    return plugin.checked(plugin.load(), Property, named=True)
+
+
+@cache
+def property_names() -> tuple[str, ...]:
+    """Return the names of all properties, those of plug-ins last."""
+    return tuple(plugins.names("properties"))
+
+
+def refuse_lacking(name: str, outcomes: Outcomes, values: pl.Series) -> Sequence[str]:
+    """Return the datasets of which no item has the property NAME; that none has it is a UsageError."""
+    has_values = pl.DataFrame({"block": outcomes.rows["block"], "has": values.is_not_null()}).group_by("block").agg(pl.col("has").any())
+    lacking = sorted(has_values.filter(~pl.col("has"))["block"].to_list())
+    names = list(dict.fromkeys(outcomes.blocks[place].dataset for place in lacking))
+    if len(lacking) == len(outcomes.blocks):
+        raise UsageError(f"no item of {', '.join(names)} has the property {name!r}", hint=f"properties: {', '.join(property_names())}")
+    return names

@@ -1,0 +1,60 @@
+"""The items that an expression picks out, and whether results took part in picking them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.expressions import compile_expression
+from embedlab.core.errors import UsageError
+from embedlab.outcomes.frame import SENTENCES, Outcomes
+from embedlab.outcomes.property import property_named, property_names, refuse_lacking
+
+_ALWAYS = ("dataset", "trained")  # a null of theirs says something
+_RAW = ("gold", "trained")  # of which an expression reads the column itself, where a property groups its values
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Selection:
+    """Items that EXPRESSION is true of."""
+
+    expression: str
+    holds: NDArray[np.bool_]  # (rows,)
+    is_by_results: bool  # whether it reads predictions: numbers of such a selection have no interval
+    lacking: tuple[str, ...]  # datasets that have not what the expression reads
+
+
+def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]) -> Selection:
+    """Return the items that EXPRESSION picks out; MODELS gives the members behind each name whose score it may read, as their mean.
+
+    What no item has is a UsageError, as is a selection of no item.
+    """
+    properties = {name: property_named(name) for name in property_names() if name not in _RAW}
+    names = ["dataset", "trained", *(name for name, one in properties.items() if one.kind == "name")]
+    condition = compile_expression(expression, ["dataset", *SENTENCES, *_RAW, *properties, *models], names=names)
+    columns: list[pl.Series] = []
+    lacking: list[str] = []
+    read = list(dict.fromkeys(condition.meta.root_names()))
+    for name in read:
+        if name in properties:
+            column = properties[name].values(outcomes)
+        elif name in models:
+            column = _mean(outcomes.predictions, models[name])
+        else:
+            column = outcomes.column(name)
+        if name not in _ALWAYS:
+            lacking += refuse_lacking(name, outcomes, column)
+        columns.append(column.alias(name))
+    facts = pl.DataFrame([outcomes.rows["block"], *columns])
+    holds = facts.with_columns(condition.alias("holds"))["holds"]
+    if not holds.any():
+        raise UsageError(f"no item fits {expression!r}", hint="`embedlab pairs --where EXPRESSION` shows what does")
+    is_by_results = any(name in models and name not in properties for name in read)
+    return Selection(expression=expression, holds=holds.to_numpy(), is_by_results=is_by_results, lacking=tuple(dict.fromkeys(lacking)))
+
+
+def _mean(predictions: pl.DataFrame, members: Sequence[str]) -> pl.Series:
+    """Return the mean prediction of some members; null where one has none."""
+    return predictions.select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()

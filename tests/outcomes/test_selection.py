@@ -1,0 +1,48 @@
+"""Expressions over the items of any task."""
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.selection import select_items
+
+MODELS = {"near": ("near",), "mean": ("near", "far")}
+
+
+@pytest.mark.parametrize(
+    ("expression", "rows"),
+    [
+        ("negation:one", [0, 4, 7]),
+        ("negation:one dataset:made", [0, 4]),
+        ("label:good", [6, 9]),
+        ("words>=6", [3, 5]),
+        ("dice>0.9", [2]),
+        ("trained:*near", [1, 4]),
+        ("source:people -dice>0.9 gold>2", [3, 5]),
+        ("sings or cats", [1, 2]),
+        ("-question:none -question:both", [8]),
+    ],
+)
+def test_an_expression_picks_items_by_facts_of_any_task(expression: str, rows: list[int], both: Outcomes) -> None:
+    found = select_items(both, expression, MODELS)
+    assert found.holds.nonzero()[0].tolist() == rows
+    assert not found.is_by_results
+
+
+def test_a_selection_that_reads_a_score_says_so(pairs: Outcomes) -> None:
+    found = select_items(pairs, "mean>0.5", MODELS)
+    assert found.is_by_results
+    assert found.holds.nonzero()[0].tolist() == [1, 2]  # a pair that a member lacks has no mean; a mean of 0.5 is not above it
+
+
+def test_datasets_without_what_an_expression_reads_are_named(both: Outcomes, items: Outcomes) -> None:
+    assert select_items(both, "dice>0.2", MODELS).lacking == ("mood",)
+    with pytest.raises(UsageError, match="no item of mood has the property 'dice'"):
+        select_items(items, "dice>0.2", MODELS)
+
+
+def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) -> None:
+    with pytest.raises(UsageError, match="unknown field 'dize'"):
+        select_items(pairs, "dize>0.2", MODELS)
+    with pytest.raises(UsageError, match="no item fits 'dice>1'"):
+        select_items(pairs, "dice>1", MODELS)
