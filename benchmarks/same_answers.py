@@ -208,7 +208,7 @@ def compare(name: str, old: Mapping[str, Answer], new: Mapping[str, Answer], int
 
 
 def main() -> None:
-    """Ask both and compare."""
+    """Run both and compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkouts", nargs=2, type=Path, metavar="CHECKOUT")
     parser.add_argument("--lab", type=Path, help="where the lab is, or is made, so that a second run need not train")

@@ -29,7 +29,8 @@ from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.outcomes import MemberOutcomes, evidence, member_outcomes
+from embedlab.evaluation.frames import item_evidence
+from embedlab.evaluation.outcomes import MemberOutcomes, member_outcomes
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.catalog import ModelSpec
@@ -148,8 +149,8 @@ def compared_again(path: Path, names: Sequence[str] = ()) -> TaskComparison:
     members = member_columns(columns)
     found = []
     for task, own in stored.members.items():
-        answers = {members.index(name): answers_of(task, name, one, items) for name, one in own.items() if name in members}
-        found += evidence(SelectedTask(task=task, names=stored.tasks[task]), answers, len(members))
+        answers = {name: answers_of(task, name, one, items) for name, one in own.items() if name in members}
+        found += item_evidence(SelectedTask(task=task, names=stored.tasks[task]), answers, members)
     slices = compare_evidence(found, columns, columns[0].name)
     others = tuple(f"{name}: " for name in known if name not in {model.name for model in columns})
     parts = {item.name: getattr(stored, item.name) for item in fields(StoredComparison) if item.name not in {"tasks", "members"}}

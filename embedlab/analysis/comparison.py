@@ -83,6 +83,7 @@ class ComparedSlice:
     average_of: tuple[str, ...] = ()  # keys of the averaged slices
     task: str = "sts"
     metric: str = "spearman"
+    setting: str | None = None  # how sources are put together, where there is a choice
     sentences: int = 0  # distinct ones; 0 where the items are unknown
     tests: int = 0  # p-values among its models, which the correction covers
     component: Component | None = None  # of the difference in which it weighs most, or of the only model
@@ -143,9 +144,7 @@ def compare_models(
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
     _check_test(models, aggregate, test)
-    evidence = pair_evidence(
-        table, models, by=by, aggregate=aggregate, task=task, averages=averages, common=common, progress=progress
-    )
+    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, task=task, averages=averages, common=common, progress=progress)
     empty = Comparison(
         by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
     )
@@ -198,6 +197,7 @@ def _scored(one: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice:
         average_of=one.average_of,
         task=one.task,
         metric=one.metric,
+        setting=one.setting,
     )
 
 
@@ -241,6 +241,7 @@ class _Draft(Weighed):
             average_of=one.average_of,
             task=one.task,
             metric=one.metric,
+            setting=one.setting,
             sentences=self.sentences,
             tests=sum(not isnan(p) for p, _ in self.tests.values()),
             component=self.component(reference),

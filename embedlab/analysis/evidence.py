@@ -69,6 +69,7 @@ class Evidence:
     task: str = "sts"
     metric: str = "spearman"
     scale: Scale = "plain"
+    setting: str | None = None  # how sources are put together, where there is a choice
     closed_p: ClosedTests = _no_test
 
     def of_members(self, members: Sequence[int]) -> "Evidence":
@@ -97,7 +98,8 @@ class ItemGroups:
     def weights(self) -> Floats:
         """The share of each group: by its items for `wmean`, otherwise equal."""
         sizes = np.array([len(own) if self.aggregate == "wmean" else 1 for own in self.rows], dtype=np.float64)
-        return sizes / sizes.sum()
+        shares: Floats = sizes / sizes.sum()
+        return shares
 
 
 def evidence_of(
@@ -186,6 +188,7 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         average_of=tuple(part.key for part in parts),
         task=parts[0].task,
         metric=parts[0].metric if is_one else mixed_metric,
+        setting=parts[0].setting,
         scale=parts[0].scale if is_one and parts[0].scale == "correlation" else "plain",
     )
 
@@ -218,7 +221,7 @@ def _of_pairs(task: str, part: Slice, columns: Sequence[str], aggregate: Aggrega
     pairs = part.pairs.with_columns(pl.col(columns).fill_nan(None)).drop_nulls("gold")
     there = [column for column in columns if not pairs[column].null_count()]
     found = evidence_of_pairs(task, part.key, pairs, columns, aggregate, there=there)
-    return replace(found, title=part.title, notes=(*part.notes, *_notes(part.pairs, pairs, columns, aggregate)))
+    return replace(found, title=part.title, notes=(*part.notes, *_notes(part.pairs, pairs, columns, aggregate)), setting=aggregate)
 
 
 def evidence_of_pairs(

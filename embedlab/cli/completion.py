@@ -68,3 +68,10 @@ def datasets(incomplete: str) -> list[str]:
     from embedlab.data.source import dataset_names
 
     return _starting(incomplete, dataset_names())
+
+
+def properties(incomplete: str) -> list[str]:
+    """Properties of items by name."""
+    from embedlab.core.plugins import names
+
+    return _starting(incomplete, ["dataset", *names("properties")])

@@ -39,6 +39,19 @@ PairDatasets = Annotated[
     ),
 ]
 SlicesBy = Annotated[By, typer.Option("--by", help="How pairs are grouped into scores; dice: fifths of each dataset by word overlap.")]
+ItemsBy = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="PROPERTY",
+        help="Group items by dataset, source, dice, words, negation or another property (a wrong name lists them); numbers by fifths.",
+        autocompletion=completion.properties,
+    ),
+]
+Where = Annotated[
+    str,
+    typer.Option("--where", metavar="EXPRESSION", help="Only items that fit, such as 'negation:one dice>0.5'; see `embedlab pairs`."),
+]
 SourcesAs = Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")]
 OnlyAggregate = Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")]
 ShownMetric = Annotated[Correlation, typer.Option("--metric", help="The correlation to show.")]

@@ -1,15 +1,12 @@
 """The outcomes of a member model on a task for a comparison: stored results where they are still valid, new evaluations otherwise."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Any
 
 import numpy as np
 
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
-from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.evidence import Evidence
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.names import code_version
@@ -24,7 +21,7 @@ from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, stored_outcomes, values_of
+from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.parts import StoredPart
 from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
@@ -41,6 +38,9 @@ class MemberOutcomes:
     notes: tuple[str, ...]
     missing: tuple[MissingError, ...] = ()
     data: tuple[StoredPart, ...] = ()  # the state of every part that was read, without repeats
+
+
+Answers = Mapping[str, MemberOutcomes]  # by member
 
 
 def member_outcomes(
@@ -86,24 +86,9 @@ def member_outcomes(
     return _answers({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
 
 
-def evidence(one: SelectedTask, answers: Mapping[int, MemberOutcomes], members: int) -> list[Evidence]:
-    """Return one row of evidence for each dataset and metric, then the averages that papers report; ANSWERS are by member number."""
-    datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
-    found: dict[str, list[Evidence]] = {}
-    for dataset in datasets:
-        there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
-        found[dataset] = [_outcome_evidence(one.task, dataset, there, members, metric) for metric in _metrics(one.task, dataset, there)]
-    averages = [
-        average_evidence(title, [found[name][0] for name in there], find_task(one.task).mixed_metric)
-        for title, there in averages_of(one, list(datasets)).items()
-        if there
-    ]
-    return [*chain.from_iterable(found.values()), *averages, *_value_evidence(one.task, answers, members)]
-
-
-def _metrics(task: str, dataset: str, there: Mapping[int, Outcomes]) -> tuple[str, ...]:
-    """Return the metrics of a dataset, the one that enters averages first."""
-    usual = "accuracy" if next(iter(there.values())).classes else "spearman"
+def measures_of(task: str, dataset: str, outcomes: Outcomes) -> tuple[str, ...]:
+    """Return the measures of a dataset, the one that enters averages first."""
+    usual = "accuracy" if outcomes.classes else "spearman"
     return find_task(task).metrics.get(dataset, (usual,))
 
 
@@ -161,41 +146,24 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
     )
 
 
-def _outcome_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int, metric: str) -> Evidence:
-    key = dataset if metric == "accuracy" else f"{dataset} {metric}"
-    gold, *predicted = values_of(list(there.values()))
-    return evidence_of(task, key, gold, dict(zip(there, predicted, strict=True)), members, measure=MEASURES[metric], texts=_texts(there))
-
-
-def _texts(there: Mapping[int, Outcomes]) -> np.ndarray[Any, np.dtype[np.uint64]] | None:
-    """Return the ids of the items' sentences from any member that stores them; all members have the same items."""
-    return next((own.texts for own in there.values() if own.texts is not None), None)
-
-
-def _value_evidence(task: str, answers: Mapping[int, MemberOutcomes], members: int) -> Iterator[Evidence]:
-    """Yield numbers without items: they are shown next to each other, not tested."""
+def figures(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
+    """Return the numbers of MEMBERS on a task that have no items: they are shown next to each other, not tested."""
+    found = []
     keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
     for dataset, metric, items in keys:
-        points = np.full(members, np.nan)
-        for member, own in answers.items():
-            values = [score.value for score in own.scores if (score.slice, score.metric) == (dataset, metric)]
-            points[member] = values[0] if values else np.nan
-        yield Evidence(
-            key=f"{dataset} {metric}",
-            title=f"{dataset} {metric}",
-            pairs=items,
-            points=points,
-            task=task,
-            metric=metric,
-        )
+        points = np.full(len(members), np.nan)
+        for place, member in enumerate(members):
+            scores = answers[member].scores if member in answers else ()
+            values = [score.value for score in scores if (score.slice, score.metric) == (dataset, metric)]
+            points[place] = values[0] if values else np.nan
+        name = f"{dataset} {metric}"
+        found.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric))
+    return found
 
 
-def shared_text(one: SelectedTask, answers: MemberOutcomes) -> dict[str, Overlap]:
-    """Return the text that each row of a member's evidence shares with its training data, by the row's key."""
-    metrics = find_task(one.task).metrics
-    rows: dict[str, Sequence[str]] = {dataset: [dataset] for dataset in answers.outcomes}
-    rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in (*metrics.get(dataset, ()), "spearman")}
-    rows |= {f"{score.slice} {score.metric}": [score.slice] for score in answers.scores}
-    rows |= averages_of(one, list(answers.outcomes))
-    found = {key: total(answers.overlaps[name] for name in names if name in answers.overlaps) for key, names in rows.items()}
+def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
+    """Return the text that each row shares with a training text, by its key; OVERLAPS are by slice."""
+    names = {one.key: one.key.removesuffix(f" {one.metric}") for one in evidence}
+    behind = {one.key: [names[key] for key in one.average_of] or [names[one.key]] for one in evidence}
+    found = {key: total(overlaps[name] for name in own if name in overlaps) for key, own in behind.items()}
     return {key: counts for key, counts in found.items() if counts}

@@ -16,7 +16,7 @@ from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
-from embedlab.data.overlaps import with_text_keys
+from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total
 from embedlab.encoders.encoder import EncoderFacts, PairScorer
@@ -93,6 +93,15 @@ class ScoredPairs:
         for member in model.members:
             found |= self.overlaps(member, by)
         return found
+
+    def known_text(self, model: ModelColumns) -> KnownText | None:
+        """Return the training text of a model, whose members, seeds of one recipe, were trained on the same; None where it is unknown."""
+        return next((known for member in model.members if (known := self.training_text[member].text) is not None), None)
+
+    @property
+    def known_texts(self) -> dict[str, KnownText]:
+        """Return the training text of each model of which it is known."""
+        return {model.name: text for model in self.models if (text := self.known_text(model)) is not None}
 
     def description(self, member: str) -> Evaluation:
         """Return the evaluation of one member without scores: everything that decides them."""

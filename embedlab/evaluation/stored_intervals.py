@@ -13,7 +13,8 @@ from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import OTHER_SPLITS
 from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.outcomes import MemberOutcomes, evidence
+from embedlab.evaluation.frames import item_evidence
+from embedlab.evaluation.outcomes import MemberOutcomes
 from embedlab.evaluation.prefetch import plain_state
 from embedlab.evaluation.selection import stored_selection
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -101,7 +102,7 @@ def _of_items(evaluation: Evaluation, place: ScorePlace) -> Sequence[ComparedSli
     if not outcomes or selected is None:
         return ()
     answers = MemberOutcomes(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
-    found = evidence(selected, {0: answers}, 1)
+    found = item_evidence(selected, {_MODEL: answers}, [_MODEL])
     return compare_evidence(found, [ModelColumns(name=_MODEL, members=(_MODEL,))], _MODEL)
 
 

@@ -18,10 +18,12 @@ class TaskComparison:
 
     slices: Sequence[ComparedSlice]
     models: Sequence[ModelColumns]
+    by: str = "dataset"  # the property of items by which their rows are grouped
+    where: str = ""  # the expression that picked the items; all without one
     test: Test
     margin: float | None  # equivalence margin in units of the scores
     shared: Mapping[str, Mapping[str, Overlap]]  # by model, then by row
-    counts: Mapping[str, Mapping[str, Overlap]]  # by model, then by dataset
+    counts: Mapping[str, Mapping[str, Overlap]]  # by model, then by slice, without averages
     facts: Mapping[str, Facts]  # by member, for members that were evaluated on a task
     marks: tuple[str, ...]
     notes: tuple[str, ...]

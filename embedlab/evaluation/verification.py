@@ -19,7 +19,8 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.stored_scores import find_scores, member_folders
-from embedlab.evaluation.outcomes import MemberOutcomes, evidence
+from embedlab.evaluation.frames import item_evidence
+from embedlab.evaluation.outcomes import MemberOutcomes
 from embedlab.evaluation.prefetch import plain_state
 from embedlab.evaluation.selection import stored_selection
 from embedlab.models.catalog import ModelSpec
@@ -134,11 +135,11 @@ def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     members = list(dict.fromkeys(fingerprint for _, _, fingerprint in sides.members))
     lacking = []
     for task in (task for task in sides.first.signature.task if not scores_pairs(task) and task in sides.second.signature.task):
-        outcomes = {members.index(name): _outcomes(task, name, result, sides.settings, file) for result, file, name in sides.members}
+        outcomes = {name: _outcomes(task, name, result, sides.settings, file) for result, file, name in sides.members}
         lacking += [
             f"{result.model}: no outcomes on {task} are stored under {fingerprint}"
             for result, _, fingerprint in sides.members
-            if not outcomes[members.index(fingerprint)]
+            if not outcomes[fingerprint]
         ]
         common = set.intersection(*(set(own) for own in outcomes.values()))
         if not common:
@@ -147,8 +148,8 @@ def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
         if selected is None:
             lacking.append(f"the task {task} is not available")
             continue
-        answers = {number: _answers({name: own[name] for name in own if name in common}) for number, own in outcomes.items()}
-        slices = compare_evidence(evidence(selected, answers, len(members)), _columns(sides), FIRST)
+        answers = {member: _answers({name: own[name] for name in own if name in common}) for member, own in outcomes.items()}
+        slices = compare_evidence(item_evidence(selected, answers, members), _columns(sides), FIRST)
         intervals |= _intervals(sides, keys, slices, scale=1 if has_own_units(selected.task) else 100)
     return ScoreIntervals(intervals=intervals, reasons=(*lacking, *(() if lacking else _unexplained(keys, intervals))))
 

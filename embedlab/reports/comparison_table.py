@@ -34,9 +34,7 @@ def comparison_table(
         | {model.name: stated_cell(model.value(one.key)) for model in stated}
         for one in comparison.slices
     ]
-    compared = compared_frame(
-        comparison.slices, marks=scored.marks, by=comparison.by, setting=comparison.aggregate, shared=shared, published=published
-    )
+    compared = compared_frame(comparison.slices, marks=scored.marks, by=comparison.by, shared=shared, published=published)
     title = with_marks(f"Spearman x 100, {comparison.aggregate}{common_count(scored, comparison.by)}", scored.marks)
     tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
     printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]

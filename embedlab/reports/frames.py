@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
-from embedlab.choices import By
 from embedlab.core.names import has_own_units
 from embedlab.data.shared_text import Overlap
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -20,7 +19,7 @@ _NUMBER, _TEXT, _COUNT = pl.Float64(), pl.String(), pl.Int64()
 
 COMPARED: Schema = {
     "task": _TEXT,
-    "by": _TEXT,  # "dataset", "source", "dice", or "average" over datasets
+    "by": _TEXT,  # "dataset", "source" or another property of items, or "average" over datasets
     "slice": _TEXT,
     "metric": _TEXT,
     "setting": _TEXT,  # the aggregation of correlations
@@ -100,8 +99,7 @@ def compared_frame(
     slices: Iterable[ComparedSlice],
     *,
     marks: Sequence[str],
-    by: By = "dataset",
-    setting: str | None = None,
+    by: str = "dataset",
     shared: Mapping[str, Mapping[str, Overlap]] | None = None,
     published: Mapping[tuple[str, str], float | None] | None = None,
 ) -> pl.DataFrame:
@@ -109,7 +107,7 @@ def compared_frame(
     shared, published = shared or {}, published or {}
     found: list[Row] = []
     for one in slices:
-        of_slice = _slice_fields(one, by, setting)
+        of_slice = _slice_fields(one, by)
         for model, score in one.scores.items():
             own = of_slice | _score_fields(one, model, score) | _shared_fields(shared.get(model, {}).get(one.key))
             own |= {"published": published.get((model, one.key)), "marks": ", ".join(marks)}
@@ -143,13 +141,13 @@ def evaluated_frame(
     return tidy_frame(found.values(), EVALUATED)
 
 
-def _slice_fields(one: ComparedSlice, by: By, setting: str | None) -> Row:
+def _slice_fields(one: ComparedSlice, by: str) -> Row:
     return {
         "task": one.task,
         "by": "average" if one.average_of else by,
         "slice": one.key.removesuffix(f" {one.metric}"),
         "metric": one.metric,
-        "setting": setting,
+        "setting": one.setting,
         "items": one.pairs,
         "sentences": one.sentences or None,
         "design_effect": one.design_effect,

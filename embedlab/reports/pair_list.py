@@ -6,7 +6,6 @@ from typing import Any
 import polars as pl
 
 from embedlab.analysis.scores import ModelColumns
-from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs
@@ -59,13 +58,8 @@ def paired_frame(shown: pl.DataFrame, models: Sequence[str], shared: SharedText,
 
 def _shared_text(scored: ScoredPairs, model: ModelColumns, shown: pl.DataFrame) -> Sequence[Overlap]:
     """What each pair shares with the training text of MODEL."""
-    text = known_text(scored, model)
+    text = scored.known_text(model)
     return list(text.row_overlaps(shown)) if text is not None else []
-
-
-def known_text(scored: ScoredPairs, model: ModelColumns) -> KnownText | None:
-    """The training text of MODEL, whose members, seeds of one recipe, were trained on the same; None where it is unknown."""
-    return next((known for member in model.members if (known := scored.training_text[member].text) is not None), None)
 
 
 def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:

@@ -21,7 +21,7 @@ def task_comparison_table(found: TaskComparison) -> Table:
         {
             **row_of(one, found.shared, scale=1 if has_own_units(one.task) else 100),
             "task": one.task,
-            "slice": TableCell(value=one.key, text=one.key.removesuffix(f" {one.metric}")),
+            "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
             "metric": one.metric,
         }
         for one in found.slices
@@ -32,17 +32,30 @@ def task_comparison_table(found: TaskComparison) -> Table:
         *_slice_notes(found.slices),
         *_test_notes(found.slices),
     ]
-    columns = [Column(key=key, title=title, role=role) for key, title, role in _KEYS]
+    columns = [Column(key=key, title=title if key != "slice" else found.by, role=role) for key, title, role in _KEYS]
     columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
     return Table(
         title=with_marks("x 100", found.marks),
         columns=columns,
         rows=rows,
-        frame=compared_frame(found.slices, marks=found.marks, shared=found.shared),
-        notes=list(dict.fromkeys([*sample_note(found.marks), *found.notes, *overlap_footnotes(found.counts), *used, *tested])),
+        frame=compared_frame(found.slices, marks=found.marks, by=found.by, shared=found.shared),
+        notes=list(
+            dict.fromkeys(
+                [*sample_note(found.marks), *_chosen_items(found), *found.notes, *overlap_footnotes(found.counts), *used, *tested]
+            )
+        ),
         signatures=found.signatures,
         titles=titles_of(names),
     )
+
+
+def _chosen_items(found: TaskComparison) -> list[str]:
+    """Return which items the numbers are of, where they are not all, and how their sources are put together."""
+    settings = {one.setting: one.task for one in found.slices if one.setting is not None}
+    return [
+        *([f"items that fit {found.where!r}"] if found.where else []),
+        *(f"{task}: aggregated by {setting!r}" for setting, task in settings.items() if found.by == "dataset"),
+    ]
 
 
 def _slice_notes(slices: Sequence[ComparedSlice]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast, get_args
 
 from embedlab.analysis.comparison import compare_models
 from embedlab.choices import Aggregate, By, SettingName, Test
@@ -9,13 +10,16 @@ from embedlab.core.errors import UsageError
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.property import property_named
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_page import ComparedPairs
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.task_comparison import task_comparison_table
+from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import compare_tasks
+from embedlab.workflows.compare_tasks import Slicing, compare_tasks
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import score
@@ -30,7 +34,8 @@ class CompareOptions:
     models: Sequence[str]
     suites: Sequence[str] = ()
     tasks: Sequence[str] = ()
-    by: By = "dataset"
+    by: str = DATASET  # a property of items
+    where: str = ""  # an expression over properties that picks the items; all without one
     aggregate: Aggregate = "all"
     test: Test = "dyadic"
     equivalent: float | None = None  # a margin in points
@@ -58,16 +63,16 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     refuse_unknown_choices(options)
     refuse_twice(options.models)
     _check_margin(options)
+    _check_slices(options)
     data = session.settings.data
     found = [one for suite in options.suites or (None,) for one in select_tasks(suite, options.tasks, data)]
     selected = list(dict.fromkeys(found))
-    if len(selected) == 1 and selected[0].scores_pairs:
+    if len(selected) == 1 and selected[0].scores_pairs and options.by in get_args(By) and not options.where:
         return _compare_on_pairs(selected[0], options, session)
-    _refuse_options_of_pairs(options)
-    if options.common and not any(one.scores_pairs for one in selected):
-        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
+    _refuse_options_of_pairs(options, selected)
+    slicing = Slicing(by=options.by, where=options.where, aggregate=options.aggregate, common=options.common)
     compared = compare_tasks(
-        options.models, selected, session, test=options.test, margin=options.margin, setting=options.setting, common=options.common
+        options.models, selected, session, slicing=slicing, test=options.test, margin=options.margin, setting=options.setting
     )
     report = ComparisonReport.of([task_comparison_table(compared)], COMPARED, is_whole=compared.is_whole)
     return replace(report, tasks=compared)
@@ -86,7 +91,7 @@ def compare_scored(scored: ScoredPairs, options: CompareOptions, session: Sessio
         comparison = compare_models(
             scored.table,
             scored.models,
-            by=options.by,
+            by=cast("By", options.by),
             aggregate=options.aggregate,
             test=options.test,
             margin=options.margin,
@@ -125,13 +130,27 @@ def _check_margin(options: CompareOptions) -> None:
         raise UsageError("a margin of equivalence needs two models", hint="name another model")
 
 
-def _refuse_options_of_pairs(options: CompareOptions) -> None:
-    """Refuse what only pairs have, where other tasks are compared."""
+def _check_slices(options: CompareOptions) -> None:
+    """Refuse a property that nothing has, and an aggregation of parts of datasets."""
+    if options.by != DATASET:
+        property_named(options.by)
+        if options.aggregate != "all":
+            message = f"option aggregate {options.aggregate!r} is for whole datasets: a {options.by} is scored at once"
+            raise UsageError(message, hint="remove it, or group by dataset")
+
+
+def _refuse_options_of_pairs(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
+    """Refuse what no selected task has, and what is known of whole datasets of pairs alone."""
+    if not any(find_task(one.task).outcomes != "none" for one in selected) and (options.by != DATASET or options.where):
+        what = f"group by {options.by!r}" if options.by != DATASET else f"pick by {options.where!r}"
+        names = ", ".join(dict.fromkeys(one.task for one in selected))
+        raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
+    has_pairs = any(one.scores_pairs for one in selected)
     chosen = {
-        f"by {options.by!r}": options.by != "dataset",
-        f"aggregate {options.aggregate!r}": options.aggregate != "all",
+        f"aggregate {options.aggregate!r}": options.aggregate != "all" and not has_pairs,
+        "common": options.common and not has_pairs,
         "published": options.published,
-        f"test {options.test!r}": options.test in {"williams", "steiger"},
+        f"test {options.test!r}": options.test in {"williams", "steiger"} and not has_pairs,
     }
     if wrong := next((name for name, is_chosen in chosen.items() if is_chosen), None):
         raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")

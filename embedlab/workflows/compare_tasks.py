@@ -1,25 +1,32 @@
 """Models compared on tasks of any kind: their answers, or their similarities of pairs, as evidence of one table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isnan
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import Evidence, member_columns, pair_evidence
+from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
-from embedlab.choices import SettingName, Test
+from embedlab.choices import Aggregate, SettingName, Test
+from embedlab.comparison.evidence import lacking_datasets, outcome_evidence, slices_of
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
+from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.frames import item_outcomes, keyed_items, pair_outcomes
 from embedlab.evaluation.member import model_facts
-from embedlab.evaluation.outcomes import MemberOutcomes, evidence, member_outcomes, shared_text
+from embedlab.evaluation.outcomes import MemberOutcomes, figures, member_outcomes, shared_rows
 from embedlab.evaluation.scored_pairs import model_columns, signature_of
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, TaskComparison
+from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import Model, ModelSpec
+from embedlab.outcomes.cuts import DATASET, ItemSlice
+from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.selection import select_items
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature, merged
@@ -30,13 +37,29 @@ from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
 
+@dataclass(frozen=True, kw_only=True)
+class Slicing:
+    """Which items of the tasks are compared, and how they are grouped."""
+
+    by: str = DATASET  # a property
+    where: str = ""  # an expression over properties; all items without one
+    aggregate: Aggregate = "all"
+    common: bool = False  # items alone that all models have predictions of
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each number is of a whole dataset."""
+        return self.by == DATASET and not self.where and not self.common
+
+
 @dataclass(kw_only=True)
 class _Found:
-    """The evidence of the tasks so far."""
+    """What is known of the tasks so far."""
 
-    evidence: list[Evidence] = field(default_factory=list)
-    shared: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # by model, then by row
-    counts: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # by model, then by dataset
+    outcomes: list[Outcomes] = field(default_factory=list)
+    figures: list[Evidence] = field(default_factory=list)  # numbers without items
+    overlaps: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # by model, then by dataset
+    texts: dict[str, KnownText] = field(default_factory=dict)  # the training text of models, where it is known
     facts: dict[str, Facts] = field(default_factory=dict)  # by member, of those that could do a task
     marks: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
@@ -49,12 +72,12 @@ def compare_tasks(
     selected: Sequence[SelectedTask],
     session: Session,
     *,
+    slicing: Slicing,
     test: Test,
     margin: float | None,
     setting: SettingName,
-    common: bool = False,
 ) -> TaskComparison:
-    """The models on all selected tasks, on pairs that all of them score with COMMON; what is missing is reported, nothing is an error."""
+    """The models on all selected tasks, on the items that SLICING picks out; what is missing is reported, nothing left is an error."""
     models = [resolve_model(name, session) for name in names]
     columns = [model_columns(model) for model in models]
     known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
@@ -64,48 +87,77 @@ def compare_tasks(
             continue
         try:
             if one.scores_pairs:
-                _add_pairs(found, names, columns, one, session, common=common)
+                _add_pairs(found, names, columns, one, session)
             else:
                 _add_answers(found, models, columns, one, known, setting, session)
         except MissingError as error:
             session.report(error)
             found.is_whole = False
-    if not found.evidence:
+    if not (found.outcomes or found.figures):
         raise MissingError(f"nothing to compare on {', '.join(one.task for one in selected)}", hint="the notes say why of each task")
-    slices = compare_evidence(found.evidence, columns, names[0], test=test, margin=margin)
+    evidence, overlaps = _sliced(found, columns, slicing, session)
+    places = {one.task: place for place, one in reversed([*enumerate(selected)])}
+    evidence.sort(key=lambda one: places[one.task])  # numbers without items stay with their task
+    slices = compare_evidence(evidence, columns, names[0], test=test, margin=margin)
+    averages = {one.key for one in evidence if one.average_of}
+    counts = {name: {key: one for key, one in own.items() if one and key not in averages} for name, own in overlaps.items()}
     return TaskComparison(
         slices=slices,
         models=columns,
+        by=slicing.by,
+        where=slicing.where,
         test=test,
         margin=margin,
-        shared=found.shared,
-        counts=found.counts,
+        shared={name: shared_rows(evidence, own) for name, own in overlaps.items()},
+        counts=counts,
         facts=found.facts,
         marks=tuple(sorted(found.marks)),
         notes=tuple(found.notes),
-        signatures=_signatures(found, slices, test, margin),
+        signatures=_signatures(found, slices, slicing, test, margin),
         states=[state for texts in known.texts.values() for state in texts.states],
         is_whole=found.is_whole,
     )
 
 
-def _add_pairs(
-    found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session, *, common: bool
-) -> None:
-    scored, _ = score(names, session, task=one.task, datasets=one.names or None, common=common, is_reported=True)
+def _sliced(
+    found: _Found, columns: Sequence[ModelColumns], slicing: Slicing, session: Session
+) -> tuple[list[Evidence], dict[str, dict[str, Overlap]]]:
+    """Return the evidence of the slices, and the text that each shares with the training text of a model, by its key."""
+    members = member_columns(columns)
+    if not found.outcomes:
+        return [*found.figures], found.overlaps
+    outcomes = joined_outcomes(found.outcomes)
+    models = {model.name: model.members for model in columns}
+    selection = select_items(outcomes, slicing.where, models) if slicing.where else None
+    parts = slices_of(outcomes, members, by=slicing.by, selection=selection, common=slicing.common)
+    is_chosen = selection is not None and selection.is_by_results
     with session.progress("comparing") as tick:
-        found.evidence += pair_evidence(
-            scored.table, columns, task=scored.task, averages=scored.averages, common=scored.common, progress=tick
-        )
+        evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=tick)
+    lacking = {*(selection.lacking if selection is not None else ()), *lacking_datasets(outcomes, slicing.by)}
+    without = [*sorted(lacking), *({one.key for one in found.figures} if not slicing.is_plain else ())]
+    if without:
+        session.note(f"left out, without {slicing.where or slicing.by!r}: {', '.join(without)}")
+    overlaps = found.overlaps if slicing.is_plain else _overlaps_of(outcomes, parts, found.texts)
+    return [*evidence, *(found.figures if slicing.is_plain else ())], overlaps
+
+
+def _overlaps_of(outcomes: Outcomes, parts: Sequence[ItemSlice], texts: Mapping[str, KnownText]) -> dict[str, dict[str, Overlap]]:
+    """Return the text that each slice shares with the training text of each model, by the key of the slice."""
+    frames = {part.key: keyed_items(outcomes, part) for part in parts}
+    return {name: {key: text.overlap(frame) for key, frame in frames.items()} for name, text in texts.items()}
+
+
+def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session) -> None:
+    scored, _ = score(names, session, task=one.task, datasets=one.names or None, is_reported=True)
+    found.texts |= scored.known_texts
+    found.outcomes.append(pair_outcomes(scored, member_columns(columns)))
     for model in scored.models:
-        own = scored.model_overlaps(model, "dataset")
         signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman")
         found.signatures.setdefault(model.name, []).append(signature)
-        found.shared.setdefault(model.name, {}).update(own)
-        found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in scored.averages})
+        found.overlaps.setdefault(model.name, {}).update(scored.model_overlaps(model, "dataset"))
     found.marks |= set(scored.marks)
     found.facts |= scored.facts
-    found.notes += [*data_notes(scored), f"{one.task}: aggregated by 'all'"]
+    found.notes += data_notes(scored)
 
 
 def _add_answers(
@@ -120,13 +172,12 @@ def _add_answers(
     texts = known.texts.get(one)
     found.notes += partial_notes(texts.states if texts is not None else ())
     members = member_columns(columns)
-    answers: dict[int, MemberOutcomes] = {}
+    answers: dict[str, MemberOutcomes] = {}
     for model in models:
         answered = _answered(model, one, known, setting, session)
         for name, own in answered.items():
-            answers[members.index(name)] = own
-            found.shared.setdefault(model.name, {}).update(shared_text(one, own))
-            found.counts.setdefault(model.name, {}).update(own.overlaps)
+            answers[name] = own
+            found.overlaps.setdefault(model.name, {}).update(own.overlaps)
             found.marks |= set(own.marks)
             found.notes += [model_note(model.name, note) for note in own.notes]
         for spec in model.members:
@@ -135,9 +186,13 @@ def _add_answers(
             if spec.name in answered:
                 signature = _signature(spec, one, answered[spec.name], found.facts[spec.name], setting, session.settings)
                 found.signatures.setdefault(model.name, []).append(signature)
+        if model.name not in found.texts and (text := training_text(model.members[0], session.settings).text) is not None:
+            found.texts[model.name] = text
     if answers and task(one.task).trains_classifiers:
         found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
-    found.evidence += evidence(one, answers, len(members))
+    if (outcomes := item_outcomes(one, answers, members, session.settings, found.texts)) is not None:
+        found.outcomes.append(outcomes)
+    found.figures += figures(one.task, answers, members)
 
 
 def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
@@ -190,7 +245,7 @@ def _signature(
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature
 
 
-def _signatures(found: _Found, slices: Sequence[ComparedSlice], test: Test, margin: float | None) -> dict[str, str]:
+def _signatures(found: _Found, slices: Sequence[ComparedSlice], slicing: Slicing, test: Test, margin: float | None) -> dict[str, str]:
     """The signature of each model over all tasks that it has numbers of."""
     signed = {}
     for model in (model for model in slices[0].scores if model in found.signatures):
@@ -198,7 +253,8 @@ def _signatures(found: _Found, slices: Sequence[ComparedSlice], test: Test, marg
         sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
         signature = replace(
             merged(found.signatures[model]),
-            by=("dataset",),
+            by=(slicing.by, *((f"where {slicing.where}",) if slicing.where else ())),
+            aggregation=tuple({one.setting for one in own if one.setting is not None}),
             interval=(METHOD,),
             margin=(f"{100 * margin:g}",) if margin is not None else (),
             metric=tuple(one.metric for one in own),

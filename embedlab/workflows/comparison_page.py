@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from embedlab.choices import By
 from embedlab.data.dataset import DatasetState
 from embedlab.models.grammar import title_of
 from embedlab.papers.printed import PublishedRow
@@ -37,7 +36,7 @@ def _write_pairs(
     write_page(path, _title(found.comparison.models), sections, facts=facts(found.scored.states))
 
 
-def _by_other_slices(found: ComparedPairs, by: By, options: CompareOptions, session: Session) -> ComparedPairs:
+def _by_other_slices(found: ComparedPairs, by: str, options: CompareOptions, session: Session) -> ComparedPairs:
     """The same models on the same pairs by another kind of slice."""
     own = CompareOptions(models=tuple(found.comparison.models), by=by, aggregate=options.aggregate if by == "dataset" else "all")
     return compare_scored(found.scored, own, session)

@@ -146,7 +146,8 @@ def compare(
     *,
     suite: str | Sequence[str] | None = None,
     tasks: str | Sequence[str] = (),
-    by: By = "dataset",
+    by: str = "dataset",
+    where: str = "",
     aggregate: Aggregate = "all",
     test: Test = "dyadic",
     equivalent: float | None = None,
@@ -158,6 +159,7 @@ def compare(
 ) -> Report:
     """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points.
 
+    BY is a property of items (dataset, source, dice, words, negation …), WHERE an expression that picks some of them.
     A model that does not score all pairs of a dataset has no number there; COMMON takes the pairs that all models score.
     """
     options = CompareOptions(
@@ -165,6 +167,7 @@ def compare(
         suites=names_of(suite),
         tasks=names_of(tasks),
         by=by,
+        where=where,
         aggregate=aggregate,
         test=test,
         equivalent=equivalent,

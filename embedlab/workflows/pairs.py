@@ -13,7 +13,7 @@ from embedlab.core.nearest import unknown
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.reports.frames import PAIRED
-from embedlab.reports.pair_list import TEXTS, known_text, pair_columns, pair_list
+from embedlab.reports.pair_list import TEXTS, pair_columns, pair_list
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import score
 from embedlab.workflows.session import Session
@@ -51,8 +51,7 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
 def _with_facts(pairs: pl.DataFrame, scored: ScoredPairs, named: Sequence[str]) -> pl.DataFrame:
     """PAIRS with the columns that a filter names of what is known besides the scores."""
     if TRAINED in named:
-        texts = {model.name: text for model in scored.models if (text := known_text(scored, model)) is not None}
-        pairs = pairs.with_columns(trained_column(pairs, texts))
+        pairs = pairs.with_columns(trained_column(pairs, scored.known_texts))
     if NOTE in named:
         notes = PairNotes.load()
         if notes.trouble is not None:

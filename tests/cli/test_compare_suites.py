@@ -148,7 +148,10 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
         (["--test", "williams", "--suite", "transfer"], "option test 'williams' is for the task sts alone"),
         (["--test", "mcnemar"], "test 'mcnemar' is for classified items"),
         (["--test", "steiger", "--aggregate", "mean"], "'steiger' tests one correlation"),
-        (["--suite", "transfer", "--by", "source"], "option by 'source' is for the task sts alone"),
+        (["--suite", "geometry", "--by", "source"], "geometry has no items to group by 'source'"),
+        (["--suite", "geometry", "--where", "words>3"], "geometry has no items to pick by 'words>3'"),
+        (["--by", "sourse"], "did you mean 'source'?"),
+        (["--task", "sts12", "--where", "sourse:MSRpar"], "unknown field 'sourse'"),
         (["--suite", "transfers"], "did you mean 'transfer'?"),
     ],
 )

@@ -191,7 +191,7 @@ def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) ->
         ({"models": ["dice"], "device": "gpu"}, "keyword: 'device' is 'gpu'"),
         ({"models": ["dice", "sbert"], "equivalent": 0}, "the margin of equivalence is 0 points"),
         ({"models": ["dice"], "equivalent": 1}, "needs two models"),
-        ({"models": ["dice"], "suite": "geometry", "by": "source"}, "option by 'source' is for the task sts alone"),
+        ({"models": ["dice"], "suite": "geometry", "by": "source"}, "geometry has no items to group by 'source'"),
         ({"models": ["dice"], "suite": "geometry", "aggregate": "mean"}, "option aggregate 'mean' is for the task sts alone"),
         ({"models": ["dice"], "suite": ["geometry", "transfer"], "test": "williams"}, "option test 'williams' is for"),
     ],

@@ -44,7 +44,7 @@ def encode(out: str) -> Callable[[Session], object]:
         (compare(models=["dice", "dice"]), "model 'dice' is named twice"),
         (compare(equivalent=100), "the margin of equivalence is 100 points"),
         (compare(models=["dice"], equivalent=1), "a margin of equivalence needs two models"),
-        (compare(by="sorce"), "no by named 'sorce'"),
+        (compare(by="sorce"), "no property named 'sorce'"),
         (compare(setting="quick"), "no setting named 'quick'"),
         (evaluate(metric="kendall"), "no metric named 'kendall'"),
         (evaluate(aggregate="median"), "no aggregate named 'median'"),

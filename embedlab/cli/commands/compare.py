@@ -3,13 +3,14 @@
 from embedlab.cli.evaluation_options import (
     ClassifierSetting,
     CommonPairs,
+    ItemsBy,
     Margin,
     PairedTest,
     Published,
-    SlicesBy,
     SourcesAs,
     SuiteNames,
     TaskNames,
+    Where,
 )
 from embedlab.cli.models import ModelNames
 from embedlab.cli.options import Signed, common, examples
@@ -30,7 +31,8 @@ def compare(
     models: ModelNames,
     suite: SuiteNames = None,
     task: TaskNames = None,
-    by: SlicesBy = "dataset",
+    by: ItemsBy = "dataset",
+    where: Where = "",
     aggregate: SourcesAs = "all",
     test: PairedTest = "dyadic",
     equivalent: Margin = None,
@@ -61,6 +63,7 @@ def compare(
         suites=suite or (),
         tasks=task or (),
         by=by,
+        where=where,
         aggregate=aggregate,
         test=test,
         equivalent=equivalent,

@@ -1,0 +1,159 @@
+"""The evidence of outcomes, slice by slice and measure by measure, with the averages over datasets."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
+from embedlab.analysis.measures import MEASURES, Measure
+from embedlab.choices import Aggregate
+from embedlab.core.note import Note
+from embedlab.outcomes.cuts import DATASET, ItemSlice, cut, whole_blocks
+from embedlab.outcomes.frame import TEXT_IDS, Block, Outcomes
+from embedlab.outcomes.property import property_named, refuse_lacking
+from embedlab.outcomes.selection import Selection
+
+_BLOCK = "\0block"  # no member is called so
+CHOSEN = "chosen by results: no interval, no test"
+
+
+def slices_of(
+    outcomes: Outcomes, members: Sequence[str], *, by: str = DATASET, selection: Selection | None = None, common: bool = False
+) -> list[ItemSlice]:
+    """Return the slices of each dataset by the property BY; that no item has it is a UsageError.
+
+    They are cut before SELECTION is applied, so that what is shown of a dataset does not move its fifths. With COMMON items alone that
+    all MEMBERS have predictions of count, which the title says; a member that has none of a dataset costs the others none.
+    """
+    parts = list(whole_blocks(outcomes))
+    if by != DATASET:
+        values = property_named(by).values(outcomes)
+        refuse_lacking(by, outcomes, values)
+        parts = list(cut(outcomes, property_named(by), values))
+    if selection is not None:
+        chosen = [replace(part, rows=part.rows[selection.holds[part.rows]]) for part in parts]
+        parts = [part for part in chosen if len(part.rows)]
+    if not common:
+        return parts
+    has_all = _common_rows(outcomes, members)
+    return [_of_common(part, has_all) for part in parts]
+
+
+def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
+    """Return the datasets of which no item has the property BY."""
+    return [] if by == DATASET else refuse_lacking(by, outcomes, property_named(by).values(outcomes))
+
+
+def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows all members have predictions of, but for those that have none in the row's dataset; (rows,)."""
+    predictions = outcomes.predictions.select(members).fill_nan(None).with_columns(outcomes.rows["block"].alias(_BLOCK))
+    has = [pl.col(member).is_not_null() for member in members]
+    return predictions.select(pl.all_horizontal(own | ~own.any().over(_BLOCK) for own in has)).to_series().to_numpy()
+
+
+def _of_common(part: ItemSlice, has_all: NDArray[np.bool_]) -> ItemSlice:
+    rows = part.rows[has_all[part.rows]]
+    counted = f", {len(rows)} of {len(part.rows)}" if len(rows) < len(part.rows) else ""
+    return replace(part, title=f"{part.title}{counted}", rows=rows)
+
+
+def outcome_evidence(
+    outcomes: Outcomes,
+    members: Sequence[str],
+    parts: Sequence[ItemSlice] | None = None,
+    *,
+    aggregate: Aggregate = "all",
+    is_chosen: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Evidence]:
+    """Return the evidence of OUTCOMES on MEMBERS: of each of PARTS (whole datasets without them) and each measure, then of averages.
+
+    A member that lacks an item of a slice has no score there, and the others keep theirs. AGGREGATE says how the sources of a whole
+    dataset are put together, where its items name sources. What IS_CHOSEN by results has scores and no items to test.
+    """
+    parts = list(whole_blocks(outcomes)) if parts is None else parts
+    found: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
+    for done, part in enumerate(parts):
+        block = outcomes.blocks[part.block]
+        found[block.suite] += _of_slice(outcomes, block, part, members, aggregate)
+        if progress:
+            progress(done + 1, len(parts))
+    for suite, own in found.items():
+        own += _averages(own, outcomes, suite)
+    evidence = list(chain.from_iterable(found.values()))
+    return [replace(one, rows=None, notes=(*one.notes, CHOSEN)) for one in evidence] if is_chosen else evidence
+
+
+def _of_slice(outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequence[str], aggregate: Aggregate) -> Iterator[Evidence]:
+    items, predictions = outcomes.rows[part.rows], outcomes.predictions.select(members)[part.rows].fill_nan(None)
+    has_gold = items["gold"].is_not_null()
+    scored, values = items.filter(has_gold), predictions.filter(has_gold)
+    there = [number for number, member in enumerate(members) if not values[member].null_count()]
+    is_aggregated = block.is_aggregated and part.key == block.dataset
+    groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
+    notes = [*part.notes, *_left_out(items.height, scored.height), *_unscored(values, members)]
+    if groups is not None and not groups.rows and scored.height:
+        notes.append(f"no {aggregate}: its pairs name no source")
+    dtype = np.int64 if block.classes else np.float64
+    gold = scored["gold"].to_numpy().astype(dtype)
+    predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
+    for place, name in enumerate(block.measures):
+        key, title = (part.key, part.title) if not place else (f"{part.key} {name}", f"{part.title} {name}")
+        measure = MEASURES[name]
+        made = evidence_of(block.task, key, gold, predicted, len(members), measure=measure, texts=_texts(scored), groups=groups)
+        undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups)
+        setting = (aggregate if part.key == block.dataset else "all") if block.is_aggregated else None
+        yield replace(made, title=title, notes=(*notes, *undefined), setting=setting)
+
+
+def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:
+    return items.select(TEXT_IDS).to_numpy() if not items["first_text"].null_count() else None
+
+
+def _source_groups(items: pl.DataFrame, aggregate: Aggregate) -> ItemGroups:
+    """Return the items of each source; none where an item names no source."""
+    if items["source"].null_count():
+        return ItemGroups(rows=[], aggregate=aggregate)
+    keys = items["source"].rank("dense").to_numpy()
+    return ItemGroups(rows=[np.flatnonzero(keys == key) for key in np.unique(keys)], aggregate=aggregate)
+
+
+def _left_out(before: int, after: int) -> Iterator[str]:
+    if after < before:
+        yield f"{before - after} of {before} left out, not scored by people"
+
+
+def _unscored(predictions: pl.DataFrame, members: Sequence[str]) -> Iterator[str]:
+    counts = {member: predictions[member].count() for member in members}
+    for count in sorted({count for count in counts.values() if count < predictions.height}):
+        lacking = ", ".join(member for member in members if counts[member] == count)
+        yield Note(f"no number of {lacking}: {count} of {predictions.height} scored")
+
+
+def _undefined(measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None) -> Iterator[str]:
+    """Yield why a correlation is not defined, of gold scores once, of predictions for each member."""
+    if measure.is_of_classes:
+        return
+    for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
+        if len(rows) < 2:
+            yield f"no number: a correlation needs two pairs, and it has {len(rows)}"
+            return
+        if np.ptp(gold[rows]) == 0:
+            yield f"no number: all gold scores are {gold[rows[0]]:g}"
+            return
+        if constant := [member for member, own in predicted.items() if np.ptp(own[rows]) == 0]:
+            yield f"no number of {', '.join(constant)}: all its pairs have the same similarity"
+            return
+
+
+def _averages(evidence: Sequence[Evidence], outcomes: Outcomes, suite: str) -> Iterator[Evidence]:
+    """Yield the averages over the datasets of a suite, where all of their datasets exist."""
+    first = {one.key: one for one in evidence}
+    for name, keys in outcomes.averages.get(suite, {}).items():
+        if keys and first.keys() >= {*keys}:
+            yield average_evidence(name, [first[key] for key in keys], outcomes.mixed_metrics.get(suite, "mean"))

@@ -1,0 +1,119 @@
+"""The outcomes of a comparison as one frame: pairs with their similarities, and items with what classifiers predicted of them."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.evidence import Evidence, sentence_numbers
+from embedlab.comparison.evidence import outcome_evidence
+from embedlab.core.settings import Settings
+from embedlab.data.overlaps import KnownText, with_text_keys
+from embedlab.data.source import Source
+from embedlab.evaluation.outcomes import Answers, averages_of, figures, measures_of
+from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.evaluation.selection import SelectedTask
+from embedlab.evaluation.trained_pairs import trained_column
+from embedlab.outcomes.cuts import ItemSlice
+from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
+from embedlab.runs.outcomes import Outcomes as StoredOutcomes
+from embedlab.runs.outcomes import values_of
+from embedlab.tasks.task import task as find_task
+
+KEYS = ("text_key0", "text_key1")  # as `with_text_keys` calls them
+Texts = Mapping[str, KnownText]  # the training text of models by name, of those of which it is known
+
+
+def pair_outcomes(scored: ScoredPairs, members: Sequence[str]) -> Outcomes:
+    """Return the pairs of a task as outcomes of MEMBERS."""
+    table, names = scored.table, scored.table["dataset"].unique(maintain_order=True).to_list()
+    places = {name: place for place, name in enumerate(names)}
+    block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
+    rows = table.select(block=block, item="pair", gold="gold", source="source")
+    numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
+    sentences = table.select(*SENTENCES)
+
+    def keys() -> pl.DataFrame:
+        return with_text_keys(sentences).select(*KEYS)
+
+    return Outcomes(
+        rows=rows.with_columns(numbers).select(*ROWS),
+        predictions=table.select(members),
+        blocks=tuple(
+            Block(task=scored.task, suite=scored.task, dataset=name, measures=("spearman",), is_aggregated=True) for name in names
+        ),
+        texts=lambda: sentences,
+        keys=keys,
+        trained=lambda: trained_column(keys(), scored.known_texts),
+        averages={scored.task: scored.averages},
+    )
+
+
+def item_outcomes(
+    one: SelectedTask, answers: Answers, members: Sequence[str], settings: Settings | None = None, texts: Texts = MappingProxyType({})
+) -> Outcomes | None:
+    """Return the items of a task as outcomes of MEMBERS, None where no member has any; without SETTINGS their sentences are unknown."""
+    datasets = list(dict.fromkeys(name for own in answers.values() for name in own.outcomes))
+    if not datasets:
+        return None
+    suite, blocks, rows, predictions = one.evaluation_name(), [], [], []
+    for place, name in enumerate(datasets):
+        there = {member: own.outcomes[name] for member, own in answers.items() if name in own.outcomes}
+        first = next(iter(there.values()))
+        measures = measures_of(one.task, name, first)
+        blocks.append(Block(task=one.task, suite=suite, dataset=name, measures=measures, classes=first.classes))
+        gold, *predicted = (values.astype(np.float64) for values in values_of(list(there.values())))
+        known = dict(zip(there, predicted, strict=True))
+        lacking = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(gold))
+        rows.append(_rows(place, list(there.values()), gold))
+        predictions.append(pl.DataFrame({member: known.get(member, lacking) for member in members}))
+    items = pl.concat(rows)
+    keys = items.select(pl.col(name).alias(key) for name, key in zip(TEXT_IDS, KEYS, strict=True))
+    return Outcomes(
+        rows=items,
+        predictions=pl.concat(predictions),
+        blocks=tuple(blocks),
+        texts=partial(_sentences, one, datasets, items, settings),
+        keys=lambda: keys,
+        trained=None if keys[KEYS[0]].null_count() else lambda: trained_column(keys, texts),
+        averages={suite: averages_of(one, datasets)},
+        mixed_metrics={suite: find_task(one.task).mixed_metric},
+    )
+
+
+def item_evidence(one: SelectedTask, answers: Answers, members: Sequence[str]) -> list[Evidence]:
+    """Return a row of evidence for each dataset and measure of a task, the averages that papers report, and numbers without items."""
+    outcomes = item_outcomes(one, answers, members)
+    tested = outcome_evidence(outcomes, members) if outcomes is not None else []
+    return [*tested, *figures(one.task, answers, members)]
+
+
+def keyed_items(outcomes: Outcomes, part: ItemSlice) -> pl.DataFrame:
+    """Return the hashes of the sentences of a slice, to count those in a training text; of single sentences one column."""
+    keys = outcomes.text_keys[part.rows]
+    is_single = (keys[KEYS[0]] == keys[KEYS[1]]).all()
+    return keys.select(KEYS[0]) if is_single else keys
+
+
+def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:
+    texts = next((own.texts for own in stored if own.texts is not None), None)
+    nothing = [None] * len(gold)
+    columns = {"block": [place] * len(gold), "item": stored[0].items["item"], "gold": gold, "source": nothing}
+    columns |= {name: texts[:, side] if texts is not None else nothing for side, name in enumerate(TEXT_IDS)}
+    return pl.DataFrame({name: columns[name] for name in ROWS}, schema=ROWS)
+
+
+def _sentences(one: SelectedTask, datasets: Sequence[str], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
+    """Return the sentences of each item, read from the data of those datasets whose task knows them; null for the others."""
+    task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
+    known = [name for name in datasets if name in task.item_datasets] if task.items is not None and settings is not None else []
+    parts = [pl.DataFrame(schema=schema)]
+    for own in task.items(Source.from_settings(settings), known) if task.items is not None and settings is not None and known else ():
+        frame, block = own.part.frame, datasets.index(own.name)
+        sides = [frame["sentence"], [None] * frame.height] if "sentence" in frame.columns else [frame[name] for name in SENTENCES]
+        columns = {"block": [block] * frame.height, "item": own.rows, **dict(zip(SENTENCES, sides, strict=True))}
+        parts.append(pl.DataFrame(columns, schema=schema))
+    return items.select("block", "item").join(pl.concat(parts), on=["block", "item"], how="left", maintain_order="left").select(*SENTENCES)

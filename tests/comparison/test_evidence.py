@@ -1,0 +1,161 @@
+"""The evidence of outcomes beside scipy and scikit-learn on the same items, for every kind of task in one frame."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import spearmanr
+
+from embedlab.analysis.evidence import Evidence
+from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
+from embedlab.core.errors import UsageError
+from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
+from embedlab.outcomes.selection import select_items
+
+metrics = pytest.importorskip("sklearn.metrics")
+
+MEMBERS = ("good", "bad")
+MODELS = {name: (name,) for name in MEMBERS}
+
+
+def made_pairs(dataset: str, count: int, seed: int) -> Outcomes:
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, 11, count) / 2
+    texts = pl.DataFrame(
+        {"sentence1": [f"a {'not ' * (n % 3 == 0)}b{n}" for n in range(count)], "sentence2": [f"c d{n}" for n in range(count)]}
+    )
+    rows = {
+        "block": [0] * count,
+        "item": range(count),
+        "gold": gold,
+        "first_text": np.arange(count) + 10_000 * seed,
+        "second_text": np.arange(count) + 10_000 * seed + 5_000,
+        "source": [["x", "y", "z"][n % 3] for n in range(count)],
+    }
+    return Outcomes(
+        rows=pl.DataFrame(rows, schema=ROWS),
+        predictions=pl.DataFrame({"good": gold + rng.normal(size=count), "bad": gold + rng.normal(scale=4, size=count)}),
+        blocks=(Block(task="sts", suite="sts", dataset=dataset, measures=("spearman",), is_aggregated=True),),
+        texts=lambda: texts,
+        keys=lambda: pl.DataFrame(),
+        averages={"sts": {"mean of two": ("first", "second")}},
+    )
+
+
+def made_items(count: int, seed: int) -> Outcomes:
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, 2, count)
+    rows = {
+        "block": [0] * count,
+        "item": range(count),
+        "gold": gold,
+        "first_text": np.arange(count),
+        "second_text": np.arange(count),
+        "source": [None] * count,
+    }
+    texts = pl.DataFrame(
+        {"sentence1": [f"s{n}" for n in range(count)], "sentence2": [None] * count}, schema_overrides={"sentence2": pl.String}
+    )
+    return Outcomes(
+        rows=pl.DataFrame(rows, schema=ROWS),
+        predictions=pl.DataFrame(
+            {"good": np.where(rng.random(count) < 0.1, 1 - gold, gold).astype(float), "bad": rng.integers(0, 2, count).astype(float)}
+        ),
+        blocks=(Block(task="transfer", suite="transfer", dataset="mrpc", measures=("accuracy", "f1"), classes=("0", "1")),),
+        texts=lambda: texts,
+        keys=lambda: pl.DataFrame(),
+    )
+
+
+@pytest.fixture
+def outcomes() -> Outcomes:
+    return joined_outcomes([joined_outcomes([made_pairs("first", 90, 1), made_pairs("second", 60, 2)]), made_items(80, 3)])
+
+
+def evidence(outcomes: Outcomes, by: str = "dataset", common: bool = False, where: str = "") -> dict[str, Evidence]:
+    selection = select_items(outcomes, where, MODELS) if where else None
+    parts = slices_of(outcomes, MEMBERS, by=by, selection=selection, common=common)
+    found = outcome_evidence(outcomes, MEMBERS, parts, is_chosen=selection is not None and selection.is_by_results)
+    return {one.key: one for one in found}
+
+
+def gold_and(outcomes: Outcomes, member: str, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return outcomes.rows["gold"].to_numpy()[rows], outcomes.predictions[member].to_numpy()[rows]
+
+
+def test_each_measure_of_each_dataset_is_that_of_another_library(outcomes: Outcomes) -> None:
+    found = evidence(outcomes)
+    assert list(found) == ["first", "second", "mean of two", "mrpc", "mrpc f1"]
+    rows = {"first": np.arange(90), "second": np.arange(90, 150), "mrpc": np.arange(150, 230)}
+    for place, member in enumerate(MEMBERS):
+        first, second = (spearmanr(*gold_and(outcomes, member, rows[name])).statistic for name in ("first", "second"))
+        assert found["first"].points[place] == pytest.approx(first)
+        assert found["mean of two"].points[place] == pytest.approx((first + second) / 2)
+        gold, predicted = gold_and(outcomes, member, rows["mrpc"])
+        assert found["mrpc"].points[place] == pytest.approx(metrics.accuracy_score(gold, predicted))
+        assert found["mrpc f1"].points[place] == pytest.approx(metrics.f1_score(gold, predicted))
+
+
+def test_slices_by_a_property_are_ranked_anew_within_each(outcomes: Outcomes) -> None:
+    found = evidence(outcomes, "negation")
+    assert list(found)[:2] == ["first/negation=none", "first/negation=one"]
+    negated = np.flatnonzero(np.arange(90) % 3 == 0)
+    assert found["first/negation=one"].pairs == len(negated)
+    for place, member in enumerate(MEMBERS):
+        expected = spearmanr(*gold_and(outcomes, member, negated)).statistic
+        assert found["first/negation=one"].points[place] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "wmean"])
+def test_sources_are_put_together_where_items_name_them(aggregate: str, outcomes: Outcomes) -> None:
+    found = {one.key: one for one in outcome_evidence(outcomes, MEMBERS, aggregate=aggregate)}  # type: ignore[arg-type]
+    each = [spearmanr(*gold_and(outcomes, "bad", np.arange(start, 90, 3))).statistic for start in range(3)]
+    assert found["first"].points[1] == pytest.approx(np.mean(each))  # of equal sizes: both means are one
+    assert found["mrpc"].points[1] == pytest.approx(metrics.accuracy_score(*gold_and(outcomes, "bad", np.arange(150, 230))))
+
+
+def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(outcomes: Outcomes) -> None:
+    holes = replace(outcomes, predictions=outcomes.predictions.with_columns(bad=pl.when(pl.int_range(pl.len()) != 5).then("bad")))
+    whole = evidence(outcomes)
+    found = evidence(holes)
+    assert np.isnan(found["first"].points[1])
+    assert found["first"].points[0] == whole["first"].points[0]
+    assert found["first"].notes == ("no number of bad: 89 of 90 scored",)
+    common = evidence(holes, common=True)
+    rows = np.delete(np.arange(90), 5)
+    assert common["first"].title == "first, 89 of 90"
+    for place, member in enumerate(MEMBERS):
+        assert common["first"].points[place] == pytest.approx(spearmanr(*gold_and(outcomes, member, rows)).statistic)
+
+
+def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(outcomes: Outcomes) -> None:
+    found = evidence(outcomes, where="gold>2 dataset:first")["first"]
+    rows = np.flatnonzero(outcomes.rows["gold"].to_numpy()[:90] > 2)
+    assert found.pairs == len(rows)
+    assert found.points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", rows)).statistic)
+    assert found.rows is not None
+    whole, chosen = ({key: one.title for key, one in evidence(outcomes, "dice", where=where).items()} for where in ("", "gold>2"))
+    assert chosen.items() <= whole.items()
+
+
+def test_a_selection_by_results_has_scores_and_no_items_to_test(outcomes: Outcomes) -> None:
+    found = list(evidence(outcomes, where="good>3").values())
+    assert found
+    for one in found:
+        assert one.rows is None
+        assert one.notes[-1] == CHOSEN
+
+
+def test_what_makes_a_correlation_undefined_is_said(outcomes: Outcomes) -> None:
+    flat = replace(outcomes, predictions=outcomes.predictions.with_columns(bad=pl.lit(0.5)))
+    found = evidence(flat)
+    assert "no number of bad: all its pairs have the same similarity" in found["first"].notes
+    assert np.isnan(found["first"].points[1])
+    one_gold = evidence(replace(outcomes, rows=outcomes.rows.with_columns(gold=pl.lit(1.0))))
+    assert one_gold["second"].notes == ("no number: all gold scores are 1",)
+
+
+def test_a_property_that_no_item_has_is_refused(outcomes: Outcomes) -> None:
+    with pytest.raises(UsageError, match="has the property 'label'"):
+        evidence(replace(outcomes, blocks=tuple(replace(block, classes=()) for block in outcomes.blocks)), "label")
