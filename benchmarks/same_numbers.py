@@ -2,8 +2,9 @@
 
     python benchmarks/same_numbers.py OLD NEW [--model FOLDER --data DIR]
 
-Both run the demo, a training that is interrupted and resumed, and a grid of four cells on the sample world; with --model and --data
-also the seven STS sets. What is compared is what is stored: scores, weights of models and heads, and the numbers of evaluations.
+Both run the demo, a training that is interrupted and resumed, a grid of four cells and a comparison on the sample world; with --model and
+--data also the seven STS sets. What is compared is what is stored: scores, weights of models and heads, and the numbers of evaluations;
+and what is printed of differences, intervals to 1e-12.
 """
 
 import argparse
@@ -35,15 +36,15 @@ tasks = ["sts"]
 UNEQUAL = {"backend", "checksum", "declared", "dims", "scored_by", "seed", "signature", "title", "version", "time", "time_s", "seconds"}
 
 
-def run(checkout: Path, folder: Path, *words: str, step: int | None = None) -> None:
+def run(checkout: Path, folder: Path, *words: str, step: int | None = None, out: str = "log.txt") -> None:
     """One command of a checkout in FOLDER; with STEP it is interrupted by Ctrl-C once its run has reported that step."""
     own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache", "EMBEDLAB_THREADS": "1"}
-    with (folder / "log.txt").open("ab") as log:
+    with (folder / "log.txt").open("ab") as log, (folder / out).open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "embedlab", *words],
             cwd=folder,
             env=os.environ | own,
-            stdout=log,
+            stdout=output,
             stderr=log,
             preexec_fn=_take_interrupts,
         )
@@ -76,9 +77,11 @@ def work(checkout: Path, folder: Path, model: Path | None, data: Path | None) ->
     run(checkout, folder, *train, "--resume")
     (folder / "rates.toml").write_text(GRID)
     run(checkout, folder, "grid", "run", "rates.toml", "--sample", "--workers", "2")
+    run(checkout, folder, "compare", "demo-ce", "demo-supcl", "dice", "--runs", "runs", "--sample", "--json", out="compare.json")
     if model is not None and data is not None:
         shown = ("--data", str(data), "--allow-partial")
         run(checkout, folder, "evaluate", str(model), *shown)
+        run(checkout, folder, "compare", str(model), "dice", *shown, "--json", out="compare.json")
 
 
 def numbers(folder: Path) -> dict[str, Any]:
@@ -92,6 +95,8 @@ def numbers(folder: Path) -> dict[str, Any]:
             found[name] = scores(path)
         elif path.parent.name == "evaluations" and path.suffix == ".json":
             found[name] = plain(json.loads(path.read_text()))
+        elif path.name == "compare.json":
+            found[name] = [rounded(row) for line in json_objects(path.read_text()) for row in line["rows"]]
     return found
 
 
@@ -101,6 +106,22 @@ def scores(path: Path) -> str:
 
     rows = pl.read_parquet(path.open("rb"), hive_partitioning=False)
     return sha256(rows.sort(rows.columns).write_csv().encode()).hexdigest()
+
+
+def json_objects(text: str) -> list[Any]:
+    """The objects that commands have written one after the other."""
+    found, decoder = [], json.JSONDecoder()
+    while text := text.lstrip():
+        value, end = decoder.raw_decode(text)
+        found.append(value)
+        text = text[end:]
+    return found
+
+
+def rounded(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with what is computed from variances to 12 digits; its score and difference stay as they are."""
+    exact = {"score", "difference"}
+    return {key: value if key in exact or not isinstance(value, float) else float(f"{value:.12g}") for key, value in row.items()}
 
 
 def plain(values: Any) -> Any:
