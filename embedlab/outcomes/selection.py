@@ -33,7 +33,8 @@ def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Seque
     """
     properties = {name: property_named(name) for name in property_names() if name not in _RAW}
     names = ["dataset", "trained", *(name for name, one in properties.items() if one.kind == "name")]
-    condition = compile_expression(expression, ["dataset", *SENTENCES, *_RAW, *properties, *models], names=names)
+    known = dict.fromkeys(["dataset", *SENTENCES, *_RAW, *properties, *models])  # a model called like a property is not read
+    condition = compile_expression(expression, list(known), names=names)
     columns: list[pl.Series] = []
     lacking: list[str] = []
     read = list(dict.fromkeys(condition.meta.root_names()))
