@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -51,6 +52,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.sts import STS_DATASETS
+from embedlab.training import loop
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.snapshot_fit import RunShape
@@ -103,7 +105,8 @@ def make_world(folder: Path) -> World:
     values = {"summary": "flips", "encoder": encoder, "stage": [stage], "evaluate": {"every": 0.25}}
     recipe = from_table(values, name="small", where="flips")
     run = RunFolder.of(folder / "runs-sample", "small", 1)
-    train_run(recipe, SAMPLE, MACHINE, run, 1, dev_score=lambda _: 1.0, cache=folder / "cache", keeps_checkpoints=True)
+    with patch.object(loop, "_is_time", lambda session: session.step % 3 == 0):  # a damaged checkpoint needs one before it
+        train_run(recipe, SAMPLE, MACHINE, run, 1, dev_score=lambda _: 1.0, cache=folder / "cache", keeps_checkpoints=True)
     settings = Settings(sample=True, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
     parts, _ = open_parts(SAMPLE, STS_DATASETS, all_splits=False)
