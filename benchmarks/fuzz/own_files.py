@@ -234,6 +234,12 @@ def targets() -> list[Target]:
     return [*found, Target(name="triplets csv", make=csv(_TRIPLETS), read=read_as("triplets"))]
 
 
+def turns() -> list[Target]:
+    """The order of the targets; parquet files, for each of which a process starts that reads it first, in one round of four."""
+    found = targets()
+    return [*found, *[target for target in found if target.suffix != ".parquet"] * 3]
+
+
 def case(number: int, seed: int, target: Target, folder: Path) -> Case:
     """One mutated file."""
     rng = generator(seed, number)
@@ -252,7 +258,7 @@ def case(number: int, seed: int, target: Target, folder: Path) -> Case:
 def main() -> int:
     """Run the campaign."""
     options = arguments(__doc__ or "", 8_000)
-    found = targets()
+    found = turns()
     with tempfile.TemporaryDirectory() as folder:
         cases = [case(number, options.seed, found[number % len(found)], Path(folder)) for number in range(options.cases)]
         outcomes, seconds = timed(cases, limit_s=options.limit_s)
