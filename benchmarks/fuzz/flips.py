@@ -1,10 +1,11 @@
-"""Flip bits of every kind of stored file and count what a reader gets: the same result, a notice, or another result without a word.
+"""Damage every kind of stored file and count what a reader gets: the same result, a notice, or another result without a word.
 
-    python benchmarks/fuzz/flips.py [--flips 300] [--seed 21] [--kinds scores.parquet …] [--write]
+    python benchmarks/fuzz/flips.py [--flips 300] [--damage bits|bytes] [--seed 21] [--kinds scores.parquet …] [--write]
 
 A tiny encoder is trained on the sample world and scores it; each file that this leaves behind, and a grid's and the dashboard's, is
-read as the program reads it, once as it is and then each time with one other bit flipped, in a copy of its folder. "The same" is what
-was read from the whole file, or made again where a cache was found damaged; "noticed" is an error or a note that names the damage.
+read as the program reads it, once as it is and then each time with one other bit flipped, or up to 64 bytes in a row replaced by others,
+in a copy of its folder. "The same" is what was read from the whole file, or made again where a cache was found damaged; "noticed" is an
+error or a note that names the damage.
 """
 
 import argparse
@@ -141,20 +142,38 @@ def kinds(world: World) -> Iterator[Kind]:
     yield Kind(name="dashboard: state", folder=_state(world), files=("*.json",), read=_read_state)
 
 
-def flip_all(kind: Kind, count: int, generator: random.Random, scratch: Path) -> list[tuple[str, str]]:
-    """Flip COUNT bits one after the other; how each reading ended, and where the bit was with what was said."""
+def flip_bit(content: bytearray, generator: random.Random) -> str:
+    """Flip one bit; gives which."""
+    bit = generator.randrange(8 * len(content))
+    content[bit // 8] ^= 1 << bit % 8
+    return f"bit {bit}"
+
+
+def replace_bytes(content: bytearray, generator: random.Random) -> str:
+    """Replace up to 64 bytes in a row, each by another; gives which."""
+    start = generator.randrange(len(content))
+    end = min(start + generator.randint(2, 64), len(content))
+    for place in range(start, end):
+        content[place] ^= generator.randint(1, 255)
+    return f"bytes {start} to {end - 1}"
+
+
+DAMAGES: Mapping[str, Callable[[bytearray, random.Random], str]] = {"bits": flip_bit, "bytes": replace_bytes}
+
+
+def flip_all(kind: Kind, count: int, damage: str, generator: random.Random, scratch: Path) -> list[tuple[str, str]]:
+    """Damage COUNT times, each time a whole file; how each reading ended, and where the damage was with what was said."""
     files = sorted({file for pattern in kind.files for file in kind.folder.glob(pattern) if file.is_file()})
     expected, copy = kind.read(_copied(kind.folder, scratch / "whole"), []), scratch / "copy"
     found = []
     for number in range(count):
         file = files[number % len(files)].relative_to(kind.folder)
         content = bytearray((kind.folder / file).read_bytes())
-        bit = generator.randrange(8 * len(content))
-        content[bit // 8] ^= 1 << bit % 8
+        place = DAMAGES[damage](content, generator)
         _copied(kind.folder, copy)
         (copy / file).write_bytes(content)
         ending, detail = _ending(kind.read, copy, expected)
-        found.append((ending, f"{file} bit {bit}: {detail}"))
+        found.append((ending, f"{file} {place}: {detail}"))
     return found
 
 
@@ -370,11 +389,11 @@ def _read_state(folder: Path, said: list[str]) -> object:
     return memory.state
 
 
-def _markdown(counts: Mapping[str, Counter[str]], files: Mapping[str, str], seconds: float) -> str:
+def _markdown(title: str, counts: Mapping[str, Counter[str]], files: Mapping[str, str], seconds: float) -> str:
     packages = {name: version(name) for name in ("embedlab", "torch", "transformers", "polars", "numpy")}
     versions = ", ".join([f"python {platform.python_version()}", *(f"{name} {number}" for name, number in packages.items())])
     command = " ".join(["python", "benchmarks/fuzz/flips.py", *sys.argv[1:]])
-    lines = ["# Flipped bits of stored files", "", f"`{command}`; {versions}; {datetime.now(UTC).date()}; {seconds:.0f} s.", ""]
+    lines = [f"# {title} of stored files", "", f"`{command}`; {versions}; {datetime.now(UTC).date()}; {seconds:.0f} s.", ""]
     lines += [f"| kind | flips | {' | '.join(ENDINGS)} | said of the first |", f"|---|{'---:|' * (1 + len(ENDINGS))}---|"]
     for name, found in counts.items():
         numbers = " | ".join(str(found[ending]) for ending in ENDINGS)
@@ -389,6 +408,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the campaign, print its table, and give 1 where a flip went unnoticed or ended in a traceback."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--flips", type=int, default=300, help="of each kind")
+    parser.add_argument("--damage", choices=DAMAGES, default="bits", help="flip one bit, or replace several bytes in a row")
     parser.add_argument("--seed", type=int, default=21)
     parser.add_argument("--kinds", nargs="*", default=[])
     parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
@@ -400,7 +420,9 @@ def main(words: Sequence[str] | None = None) -> int:
         for kind in kinds(world):
             if arguments.kinds and kind.name not in arguments.kinds:
                 continue
-            found = flip_all(kind, arguments.flips, random.Random(f"{arguments.seed} {kind.name}"), Path(folder) / "scratch")
+            found = flip_all(
+                kind, arguments.flips, arguments.damage, random.Random(f"{arguments.seed} {kind.name}"), Path(folder) / "scratch"
+            )
             counts[kind.name] = Counter(ending for ending, _ in found)
             noticed = next((detail for ending, detail in found if ending == "noticed"), "–")
             first[kind.name] = (
@@ -409,11 +431,12 @@ def main(words: Sequence[str] | None = None) -> int:
             print(kind.name, dict(counts[kind.name]), f"{time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
             for ending, detail in [one for one in found if one[0] in FAULTS][:3]:
                 print(f"  {ending}: {detail}", file=sys.stderr, flush=True)
-    text = _markdown(counts, first, time.perf_counter() - began)
+    title, name = {"bits": ("Flipped bits", "flips"), "bytes": ("Replaced bytes", "flips-bytes")}[arguments.damage]
+    text = _markdown(title, counts, first, time.perf_counter() - began)
     print(text)
     if arguments.write:
-        (RESULTS / "flips.md").write_text(text, encoding="utf-8")
-        (RESULTS / "flips.json").write_text(json.dumps({name: dict(found) for name, found in counts.items()}, indent=2) + "\n")
+        (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+        (RESULTS / f"{name}.json").write_text(json.dumps({name: dict(found) for name, found in counts.items()}, indent=2) + "\n")
     return int(any(found[ending] for found in counts.values() for ending in FAULTS))
 
 

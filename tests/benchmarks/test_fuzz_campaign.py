@@ -1,6 +1,7 @@
 """A campaign names every way in which a case can end, and goes on after the worst of them."""
 
 import os
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ sys.path.append(str(BENCHMARKS / "fuzz"))
 
 from campaign import Case, generator, run
 from damage import MUTATIONS
+from flips import DAMAGES
 
 
 def refuse(hint: str) -> None:
@@ -39,3 +41,16 @@ def test_a_mutation_is_the_same_for_the_same_seed() -> None:
         results = {mutate(content, generator(3, number)) for number in range(20)}
         assert results == {mutate(content, generator(3, number)) for number in range(20)}
         assert results != {content}, name
+
+
+def test_a_damage_of_a_stored_file_changes_one_bit_or_several_bytes_in_a_row() -> None:
+    whole, generator_of_damages, changed = bytes(range(256)) * 2, random.Random(3), {}
+    for name, damage in DAMAGES.items():
+        changed[name] = []
+        for _ in range(50):
+            content = bytearray(whole)
+            damage(content, generator_of_damages)
+            changed[name].append([place for place, (before, after) in enumerate(zip(whole, content, strict=True)) if before != after])
+    assert {len(places) for places in changed["bits"]} == {1}
+    assert all(places == list(range(places[0], places[-1] + 1)) for places in changed["bytes"])
+    assert max(len(places) for places in changed["bytes"]) in range(2, 65)
