@@ -10,7 +10,7 @@ from typing import Any
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.plain_values import DEEPEST, dotted, quote
-from embedlab.core.schema import CORRECT, TomlTable, parse_value
+from embedlab.core.schema import CORRECT, TomlTable, parse_value, refuse_flaws
 
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 LISTS = ("datasets", "files")  # keys of a stage's data whose single value is a list of one
@@ -19,6 +19,7 @@ SECTIONS = ("encoder", "stage", "mix", "evaluate")
 
 def overrides_of(values: Mapping[str, object]) -> tuple[str, ...]:
     """Return Python VALUES by key as `--set` takes them; a value that TOML cannot write is a UsageError."""
+    refuse_flaws(values, where="the values of a recipe")
     return tuple(f"{key}={_toml_text(key, value)}" for key, value in values.items())
 
 
@@ -49,7 +50,9 @@ def set_value(values: TomlTable, override: str) -> None:
     if not separator or not all(key.split(".")):
         raise UsageError(f"--set takes KEY=VALUE, not {quote(override)}", hint="for example --set optim.lr=1e-5")
     if key == TASK:
-        return _choose_task(values, str(_parse_value(key, text)))
+        value = _parse_value(key, text)
+        refuse_flaws(value, where="--set", prefix=key)
+        return _choose_task(values, str(value))
     if key.startswith("stages."):
         for index in range(_stage_count(values)):
             set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
@@ -106,6 +109,7 @@ def _choose_task(values: TomlTable, name: str) -> None:
             if tasks
             else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from", hint="name the data: --set data.datasets=NAME")
         )
+    refuse_flaws(tasks[name], where=f"--set {TASK}", prefix=f"tasks.{name}")
     for key, value in tasks[name].items():
         set_value(values, f"{'' if key.split('.')[0] in SECTIONS else 'stages.'}{key}={json.dumps(value, default=str)}")
 

@@ -6,6 +6,7 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import recipe_names
+from embedlab.core.overrides import overrides_of
 from embedlab.core.recipe import MixSection, from_table, load_recipe, recipe_differences, recipe_to_table, to_toml
 from embedlab.core.schema import read_toml
 
@@ -182,6 +183,8 @@ def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
         ("optim.batch_size=1e12", "'stage.0.optim.batch_size' is"),
         (f"optim.batch_size={'9' * 5000}", "--set optim.batch_size: an integer of 5000 digits"),
         (f"optim.batch_size=0x{'f' * 5000}", "'stage.0.optim.batch_size' is an integer of 20000 bits"),
+        (f"data.task=0x{'f' * 5000}", "--set: 'data.task' is an integer of 20000 bits"),
+        (f"data.task=[0x{'f' * 5000}]", "--set: 'data.task.0' is an integer of 20000 bits"),
         ("optim.lr=1\noptim.epochs=2", "'stage.0.optim.lr' is '1\\noptim.epochs=2'"),
         ('data.split="a\\u0000"', "'stage.0.data.split' holds a NUL character"),
         ("data.split=\udcff", "'stage.0.data.split' is not valid text"),
@@ -209,6 +212,17 @@ def test_tasks_that_are_not_tables_are_refused(tasks: str, tmp_path: Path) -> No
     path = with_line(tmp_path, "summary = ", f"tasks = {tasks}\nsummary = ")
     with pytest.raises(UsageError, match="'tasks' are not tables"):
         load_recipe(path, ["data.task=a"])
+
+
+def test_a_value_of_a_task_that_no_recipe_can_hold_is_named(tmp_path: Path) -> None:
+    path = with_line(tmp_path, "[[stage]]", f"[tasks.a]\n'optim.lr' = 0x{'f' * 5000}\n[[stage]]")
+    with pytest.raises(UsageError, match=r"--set data.task: 'tasks.a.optim.lr' is an integer of 20000 bits"):
+        load_recipe(path, ["data.task=a"])
+
+
+def test_a_python_integer_that_no_recipe_can_hold_is_named() -> None:
+    with pytest.raises(UsageError, match=r"the values of a recipe: 'optim.lr' is an integer of 16610 bits"):
+        overrides_of({"optim.lr": 10**5000})
 
 
 def test_a_starting_encoder_does_not_replace_a_section_of_another_type(tmp_path: Path) -> None:
