@@ -70,7 +70,7 @@ TARGETS: dict[str, Callable[[random.Random], bytes]] = {"structure": structure, 
 
 
 def read_request(connection: socket.socket) -> None:
-    """Read a whole request, whichever of the texts it asks for: a refused answer is asked for again in halves."""
+    """Read a whole request, whichever of the texts it holds: a refused one comes again in halves."""
     with connection.makefile("rb") as file:
         lines = dict(line.decode("latin-1").lower().strip().split(": ", 1) for line in iter(file.readline, b"\r\n") if b": " in line)
         file.read(int(lines.get("content-length", 0)))
