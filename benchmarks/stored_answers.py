@@ -83,12 +83,12 @@ class StoredComparison:
 
 def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], settings: Settings) -> None:
     """Write the answers of the models called NAMES into PATH; what is not evaluated yet is evaluated first."""
-    from embedlab.workflows.compare_tasks import compare_tasks
+    from embedlab.workflows.compare_tasks import Slicing, compare_tasks
     from embedlab.workflows.models import resolve_model
     from embedlab.workflows.notebook import NotebookSession
 
     session = NotebookSession(settings=settings)
-    compared = compare_tasks(names, tasks, session, test="dyadic", margin=None, setting="literature")
+    compared = compare_tasks(names, tasks, session, slicing=Slicing(), test="dyadic", margin=None, setting="literature")
     specs = [spec for name in names for spec in resolve_model(name, session).members]
     answers = {
         one.task: {spec.name: member_outcomes(one, spec, settings, None, lambda _: lambda *_: None, "literature") for spec in specs}

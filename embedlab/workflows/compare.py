@@ -146,9 +146,10 @@ def _refuse_options_of_pairs(options: CompareOptions, selected: Sequence[Selecte
         names = ", ".join(dict.fromkeys(one.task for one in selected))
         raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
     has_pairs = any(one.scores_pairs for one in selected)
+    if options.common and not has_pairs:
+        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     chosen = {
         f"aggregate {options.aggregate!r}": options.aggregate != "all" and not has_pairs,
-        "common": options.common and not has_pairs,
         "published": options.published,
         f"test {options.test!r}": options.test in {"williams", "steiger"} and not has_pairs,
     }

@@ -18,14 +18,15 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
     for one in executed:
         answers.setdefault(one.command, []).append(one.output.out)
     before, after = answers["embedlab plugins ls"]
-    assert (before.count("not trusted"), before.count(" ok")) == (6, 0)
-    assert after.count(" ok") == 6
+    assert (before.count("not trusted"), before.count(" ok")) == (7, 0)
+    assert after.count(" ok") == 7
     assert "close-pairs x 100" in answers["embedlab train mine.toml --sample --max-steps 4"][0]
     assert "letters:64" in answers["embedlab evaluate mine letters:64 --sample --suite close-pairs"][0]
     assert re.search(r"weather +8 +\d", answers["embedlab compare letters:64 dice --task weather"][0])
     assert "both years" in answers["embedlab compare letters:64 dice --sample --suite two-years"][0]
     assert " weather " in answers["embedlab data ls --sample"][0]
     assert "8 of 8 pairs" in answers["embedlab pairs letters:64 dice --dataset weather"][0]
+    assert "capitals" in answers["embedlab compare letters:64 dice --task weather --by capitals"][0]
     run = folder / "runs-sample" / "mine" / "seed-1"
     assert {"objectives:margin", "poolings:ends"} <= json.loads((run / "environment.json").read_text())["packages"].keys()
     assert json.loads((run / "model" / "embedlab.json").read_text())["pooling"] == "ends"
