@@ -238,6 +238,9 @@ class LaunchScreen(StartingScreen):
         self.launch = None
 
     def _check(self) -> None:
+        if self._timer is not None:  # lines that were shown before: this check is of what they say too
+            self._timer.stop()
+            self._timer = None
         if self.form is not None:
             self._being_checked = self.form, self.values
             self._check_values(*self._being_checked)
