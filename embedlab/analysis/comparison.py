@@ -213,7 +213,7 @@ class _Draft(Weighed):
     @staticmethod
     def _closed(one: Evidence, test: Test) -> Floats | None:
         """Return the p of a closed-form test; nan where a test of correlations is not defined, as for an average."""
-        if test == "dyadic":
+        if test == "dyadic" or one.rows is None:  # what has no items is not tested
             return None
         p = one.closed_p(test)
         return p if p is not None or test == "mcnemar" else np.full((len(one.points), len(one.points)), nan)

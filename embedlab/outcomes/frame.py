@@ -90,6 +90,9 @@ class Outcomes:
             return self.labels
         if name == "trained":
             return self.trained().alias(name) if self.trained is not None else self._nothing(name, pl.String())
+        if name == "gold":  # a class has no number to compare
+            is_class = pl.Series([bool(block.classes) for block in self.blocks]).gather(self.rows["block"].cast(pl.UInt32))
+            return self.rows[name].set(is_class, None)
         return self.rows[name]
 
     def _nothing(self, name: str, dtype: pl.DataType) -> pl.Series:
