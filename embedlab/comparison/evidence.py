@@ -36,7 +36,7 @@ def slices_of(
         refuse_lacking(by, outcomes, values)
         parts = list(cut(outcomes, property_named(by), values))
     if selection is not None:
-        chosen = [replace(part, rows=part.rows[selection.holds[part.rows]]) for part in parts]
+        chosen = [replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts]  # ties are of whole datasets
         parts = [part for part in chosen if len(part.rows)]
     if not common:
         return parts

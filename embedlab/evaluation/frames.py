@@ -43,7 +43,8 @@ def pair_outcomes(scored: ScoredPairs, members: Sequence[str]) -> Outcomes:
         rows=rows.with_columns(numbers).select(*ROWS),
         predictions=table.select(members),
         blocks=tuple(
-            Block(task=scored.task, suite=scored.task, dataset=name, measures=("spearman",), is_aggregated=True) for name in names
+            Block(task=scored.task, suite=scored.task, dataset=name, measures=("spearman",), is_of_pairs=True, is_aggregated=True)
+            for name in names
         ),
         texts=lambda: sentences,
         keys=keys,
@@ -63,8 +64,16 @@ def item_outcomes(
     for place, name in enumerate(datasets):
         there = {member: own.outcomes[name] for member, own in answers.items() if name in own.outcomes}
         first = next(iter(there.values()))
-        measures = measures_of(one.task, name, first)
-        blocks.append(Block(task=one.task, suite=suite, dataset=name, measures=measures, classes=first.classes))
+        texts_of = first.texts
+        block = Block(
+            task=one.task,
+            suite=suite,
+            dataset=name,
+            measures=measures_of(one.task, name, first),
+            classes=first.classes,
+            is_of_pairs=texts_of is not None and bool((texts_of[:, 0] != texts_of[:, 1]).any()),
+        )
+        blocks.append(block)
         gold, *predicted = (values.astype(np.float64) for values in values_of(list(there.values())))
         known = dict(zip(there, predicted, strict=True))
         lacking = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(gold))
@@ -93,9 +102,8 @@ def item_evidence(one: SelectedTask, answers: Answers, members: Sequence[str]) -
 
 def keyed_items(outcomes: Outcomes, part: ItemSlice) -> pl.DataFrame:
     """Return the hashes of the sentences of a slice, to count those in a training text; of single sentences one column."""
-    keys = outcomes.text_keys[part.rows]
-    is_single = (keys[KEYS[0]] == keys[KEYS[1]]).all()
-    return keys.select(KEYS[0]) if is_single else keys
+    keys = outcomes.text_keys[part.rows].drop_nulls()
+    return keys if outcomes.blocks[part.block].is_of_pairs else keys.select(KEYS[0])
 
 
 def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:
@@ -109,7 +117,7 @@ def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64
 def _sentences(one: SelectedTask, datasets: Sequence[str], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
     """Return the sentences of each item, read from the data of those datasets whose task knows them; null for the others."""
     task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
-    known = [name for name in datasets if name in task.item_datasets] if task.items is not None and settings is not None else []
+    known = [name for name in datasets if name in task.item_datasets]
     parts = [pl.DataFrame(schema=schema)]
     for own in task.items(Source.from_settings(settings), known) if task.items is not None and settings is not None and known else ():
         frame, block = own.part.frame, datasets.index(own.name)

@@ -33,6 +33,7 @@ class Block:
     dataset: str  # with its split where that is not the scored one
     measures: tuple[str, ...]  # the first of them enters averages
     classes: tuple[str, ...] = ()  # in the order of their indices; empty where items have scores
+    is_of_pairs: bool = False  # whether its items have two sentences
     is_aggregated: bool = False  # whether the scores of its sources are put together in one of several ways, which numbers then name
 
 
@@ -47,6 +48,7 @@ class Outcomes:
     keys: Callable[[], pl.DataFrame]  # hashes of their words, as `with_text_keys` names them; null where they are unknown
     trained: Callable[[], pl.Series] | None = None  # the models that were trained on text of the row, null for none
     averages: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # the datasets of each, by suite and title
+    computed: dict[str, pl.Series] = field(default_factory=dict)  # the values of properties that were used, by name
     mixed_metrics: Mapping[str, str] = field(default_factory=dict)  # by suite, of averages over datasets with different measures
 
     @cached_property
@@ -90,10 +92,14 @@ class Outcomes:
             return self.labels
         if name == "trained":
             return self.trained().alias(name) if self.trained is not None else self._nothing(name, pl.String())
-        if name == "gold":  # a class has no number to compare
-            is_class = pl.Series([bool(block.classes) for block in self.blocks]).gather(self.rows["block"].cast(pl.UInt32))
-            return self.rows[name].set(is_class, None)
+        if name == "gold":
+            return self.without_classes(self.rows[name])
         return self.rows[name]
+
+    def without_classes(self, numbers: pl.Series) -> pl.Series:
+        """Return NUMBERS of all rows, null for classified items: the index of a class is not a number to compare."""
+        is_class = pl.Series([bool(block.classes) for block in self.blocks], dtype=pl.Boolean)
+        return numbers.set(is_class.gather(self.rows["block"].cast(pl.UInt32)), None)
 
     def _nothing(self, name: str, dtype: pl.DataType) -> pl.Series:
         return pl.Series(name, [None], dtype=dtype).new_from_index(0, self.rows.height)

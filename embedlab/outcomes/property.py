@@ -34,6 +34,11 @@ class Property:
 
     def values(self, outcomes: Outcomes) -> pl.Series:
         """Return its value of each row; null where an item lacks what it needs."""
+        if self.name not in outcomes.computed:
+            outcomes.computed[self.name] = self._values(outcomes)
+        return outcomes.computed[self.name]
+
+    def _values(self, outcomes: Outcomes) -> pl.Series:
         columns = [outcomes.column(name).alias(name) for name in dict.fromkeys(("block", *self.needs, *self.also))]
         facts = pl.DataFrame(columns)
         has_all = facts.select(pl.all_horizontal(pl.col(self.needs).is_not_null())).to_series()

@@ -33,29 +33,29 @@ def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Seque
     """
     properties = {name: property_named(name) for name in property_names() if name not in _RAW}
     names = ["dataset", "trained", *(name for name, one in properties.items() if one.kind == "name")]
-    known = dict.fromkeys(["dataset", *SENTENCES, *_RAW, *properties, *models])  # a model called like a property is not read
+    facts = ("dataset", *SENTENCES, *_RAW)
+    known = dict.fromkeys([*facts, *properties, *models])  # a model called like one of these is not read
     condition = compile_expression(expression, list(known), names=names)
     columns: list[pl.Series] = []
     lacking: list[str] = []
+    is_by_results = False
     read = list(dict.fromkeys(condition.meta.root_names()))
     for name in read:
         if name in properties:
             column = properties[name].values(outcomes)
-        elif name in models:
-            column = _mean(outcomes.predictions, models[name])
-        else:
+        elif name in facts:
             column = outcomes.column(name)
+        else:
+            column, is_by_results = outcomes.without_classes(_mean(outcomes.predictions, models[name])), True
         if name not in _ALWAYS:
             lacking += refuse_lacking(name, outcomes, column)
         columns.append(column.alias(name))
-    facts = pl.DataFrame([outcomes.rows["block"], *columns])
-    holds = facts.with_columns(condition.alias("holds"))["holds"]
+    holds = pl.DataFrame(columns).select(condition).to_series()
     if not holds.any():
         raise UsageError(f"no item fits {expression!r}", hint="`embedlab pairs --where EXPRESSION` shows what does")
-    is_by_results = any(name in models and name not in properties for name in read)
     return Selection(expression=expression, holds=holds.to_numpy(), is_by_results=is_by_results, lacking=tuple(dict.fromkeys(lacking)))
 
 
 def _mean(predictions: pl.DataFrame, members: Sequence[str]) -> pl.Series:
     """Return the mean prediction of some members; null where one has none."""
-    return predictions.select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()
+    return predictions.select(members).fill_nan(None).select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()

@@ -49,11 +49,12 @@ def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
     return [remark for state in states for remark in remarks(asdict(state))]
 
 
-def data_notes(scored: "ScoredPairs") -> list[str]:
-    """Return the notes on the pairs, and on the models' training data."""
+def data_notes(scored: "ScoredPairs", *, is_of_whole_datasets: bool = True) -> list[str]:
+    """Return the notes on the pairs, and on the models' training data; numbers of parts of datasets say by themselves what they lack."""
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     trained = [model_note(model.name, note) for model in scored.models for note in _of_all(model, scored)]
-    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *unscored_notes(scored), *trained]
+    unscored = unscored_notes(scored) if is_of_whole_datasets else []
+    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *unscored, *trained]
 
 
 def unscored_notes(scored: "ScoredPairs") -> list[str]:

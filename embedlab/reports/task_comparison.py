@@ -51,10 +51,10 @@ def task_comparison_table(found: TaskComparison) -> Table:
 
 def _chosen_items(found: TaskComparison) -> list[str]:
     """Return which items the numbers are of, where they are not all, and how their sources are put together."""
-    settings = {one.setting: one.task for one in found.slices if one.setting is not None}
+    settings = {one.task: one.setting for one in found.slices if one.setting is not None}
     return [
         *([f"items that fit {found.where!r}"] if found.where else []),
-        *(f"{task}: aggregated by {setting!r}" for setting, task in settings.items() if found.by == "dataset"),
+        *(f"{task}: aggregated by {setting!r}" for task, setting in settings.items() if found.by == "dataset"),
     ]
 
 

@@ -62,6 +62,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     """Compare the models with the first of them; options that contradict each other are refused before any work."""
     refuse_unknown_choices(options)
     refuse_twice(options.models)
+    options = replace(options, where=options.where.strip())
     _check_margin(options)
     _check_slices(options)
     data = session.settings.data

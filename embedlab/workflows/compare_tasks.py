@@ -1,6 +1,6 @@
 """Models compared on tasks of any kind: their answers, or their similarities of pairs, as evidence of one table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isnan
@@ -26,7 +26,7 @@ from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET, ItemSlice
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
-from embedlab.outcomes.selection import select_items
+from embedlab.outcomes.selection import Selection, select_items
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature, merged
@@ -87,7 +87,7 @@ def compare_tasks(
             continue
         try:
             if one.scores_pairs:
-                _add_pairs(found, names, columns, one, session)
+                _add_pairs(found, names, columns, one, slicing, session)
             else:
                 _add_answers(found, models, columns, one, known, setting, session)
         except MissingError as error:
@@ -133,12 +133,22 @@ def _sliced(
     is_chosen = selection is not None and selection.is_by_results
     with session.progress("comparing") as tick:
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=tick)
-    lacking = {*(selection.lacking if selection is not None else ()), *lacking_datasets(outcomes, slicing.by)}
-    without = [*sorted(lacking), *({one.key for one in found.figures} if not slicing.is_plain else ())]
-    if without:
-        session.note(f"left out, without {slicing.where or slicing.by!r}: {', '.join(without)}")
+    for note in _left_out(outcomes, parts, slicing, selection):
+        session.note(note)
+    if found.figures and not slicing.is_plain:
+        session.note(f"left out, without items: {', '.join(one.key for one in found.figures)}")
     overlaps = found.overlaps if slicing.is_plain else _overlaps_of(outcomes, parts, found.texts)
     return [*evidence, *(found.figures if slicing.is_plain else ())], overlaps
+
+
+def _left_out(outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: Selection | None) -> Iterator[str]:
+    """Yield which datasets have no slice, and why."""
+    by, where = lacking_datasets(outcomes, slicing.by), selection.lacking if selection is not None else ()
+    there = {outcomes.blocks[part.block].dataset for part in parts}
+    unfit = [block.dataset for block in outcomes.blocks if block.dataset not in {*there, *by, *where}]
+    for why, names in ((f"without {slicing.by!r}", by), (f"without what {slicing.where!r} reads", where), ("no item fits", unfit)):
+        if names:
+            yield f"left out, {why}: {', '.join(names)}"
 
 
 def _overlaps_of(outcomes: Outcomes, parts: Sequence[ItemSlice], texts: Mapping[str, KnownText]) -> dict[str, dict[str, Overlap]]:
@@ -147,8 +157,10 @@ def _overlaps_of(outcomes: Outcomes, parts: Sequence[ItemSlice], texts: Mapping[
     return {name: {key: text.overlap(frame) for key, frame in frames.items()} for name, text in texts.items()}
 
 
-def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session) -> None:
-    scored, _ = score(names, session, task=one.task, datasets=one.names or None, is_reported=True)
+def _add_pairs(
+    found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, slicing: Slicing, session: Session
+) -> None:
+    scored, _ = score(names, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
     found.texts |= scored.known_texts
     found.outcomes.append(pair_outcomes(scored, member_columns(columns)))
     for model in scored.models:
@@ -157,7 +169,7 @@ def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColum
         found.overlaps.setdefault(model.name, {}).update(scored.model_overlaps(model, "dataset"))
     found.marks |= set(scored.marks)
     found.facts |= scored.facts
-    found.notes += data_notes(scored)
+    found.notes += data_notes(scored, is_of_whole_datasets=slicing.is_plain)
 
 
 def _add_answers(

@@ -45,10 +45,28 @@ def test_what_is_picked_is_scored_alone_as_scipy_scores_it(embedlab: Embedlab) -
 def test_a_selection_by_results_has_no_interval_and_says_why(embedlab: Embedlab, tiny_encoder: Path) -> None:
     answer = embedlab("compare", "dice", str(tiny_encoder), "--task", "sts12", "--where", '"dice">0.6', *SAMPLE)
     assert rows(answer.out)["sts12", "dice"]["low"] is not None  # word overlap is a fact of the pair
-    chosen = embedlab("compare", str(tiny_encoder), "dice", "--task", "sts12", "--where", f'"{tiny_encoder}">0.5', *SAMPLE)
-    assert chosen.code == 0, chosen.err
-    assert all(row["low"] is None and row["p"] is None for row in rows(chosen.out).values())
-    assert any("chosen by results" in note for note in json.loads(chosen.out)["notes"])
+    for test in ("dyadic", "williams", "steiger"):
+        words = ("--task", "sts12", "--where", f'"{tiny_encoder}">0.5', "--test", test, *SAMPLE)
+        chosen = embedlab("compare", str(tiny_encoder), "dice", *words)
+        assert chosen.code == 0, chosen.err
+        assert all((row["low"], row["p"], row["letters"]) == (None, None, "") for row in rows(chosen.out).values())
+        assert any("chosen by results" in note for note in json.loads(chosen.out)["notes"])
+
+
+def test_common_pairs_that_a_filter_picks_are_marked_and_signed(embedlab: Embedlab, tmp_path: Path) -> None:
+    frame = Source(sample=True).open("sts12").frame
+    frame.head(len(frame) // 2).select("sentence1", "sentence2", score="gold").write_csv(tmp_path / "part.csv")
+    words = ("compare", "dice", f"scores:{tmp_path / 'part.csv'}", "--task", "sts12", "--where", "dice>0.1", *SAMPLE)
+    common = embedlab(*words, "--common")
+    assert {"common pairs" in str(row["marks"]) for row in rows(common.out).values()} == {True}
+    assert all("common/pairs@" in line for line in json.loads(common.out)["signatures"].values())
+    assert not any("--common" in note for note in json.loads(common.out)["notes"])
+    assert all(row["score"] is not None for row in rows(common.out).values())
+
+
+def test_a_dataset_of_which_no_item_fits_is_named(embedlab: Embedlab) -> None:
+    answer = embedlab("compare", "dice", "--task", "sts12", "--task", "sts13", "--where", "dataset:sts12 dice>0.5", *SAMPLE)
+    assert "left out, no item fits: sts13" in answer.err
 
 
 def test_a_dataset_without_the_property_is_named_and_left_out(embedlab: Embedlab, tiny_encoder: Path) -> None:

@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from embedlab.analysis.evidence import Evidence
 from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
+from embedlab.evaluation.frames import keyed_items
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
 from embedlab.outcomes.selection import select_items
 
@@ -159,3 +160,11 @@ def test_what_makes_a_correlation_undefined_is_said(outcomes: Outcomes) -> None:
 def test_a_property_that_no_item_has_is_refused(outcomes: Outcomes) -> None:
     with pytest.raises(UsageError, match="has the property 'label'"):
         evidence(replace(outcomes, blocks=tuple(replace(block, classes=()) for block in outcomes.blocks)), "label")
+
+
+def test_a_pair_of_equal_words_is_still_a_pair(outcomes: Outcomes) -> None:
+    keys = pl.DataFrame({"text_key0": np.arange(230, dtype=np.uint64), "text_key1": np.arange(230, dtype=np.uint64)})
+    known = replace(outcomes, keys=lambda: keys, blocks=(replace(outcomes.blocks[0], is_of_pairs=True), *outcomes.blocks[1:]))
+    pairs, _, items = slices_of(known, MEMBERS)
+    assert keyed_items(known, pairs).width == 2
+    assert keyed_items(known, items).width == 1

@@ -41,6 +41,17 @@ def test_datasets_without_what_an_expression_reads_are_named(both: Outcomes, ite
         select_items(items, "dice>0.2", MODELS)
 
 
+def test_a_class_is_not_a_number_to_compare(both: Outcomes) -> None:
+    for expression in ("gold>0", "near>0.5"):
+        found = select_items(both, expression, MODELS)
+        assert not found.holds[6:].any()
+        assert found.lacking == ("mood",)
+
+
+def test_a_model_called_like_a_fact_is_not_read(pairs: Outcomes) -> None:
+    assert not select_items(pairs, "gold>2", {"gold": ("near",)}).is_by_results
+
+
 def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) -> None:
     with pytest.raises(UsageError, match="unknown field 'dize'"):
         select_items(pairs, "dize>0.2", MODELS)
