@@ -65,8 +65,10 @@ class PluginFile:
 
     def distrust(self, content: bytes) -> UntrustedError | None:
         """Return why CONTENT may not run as this file; None where it may."""
+        if not self.needs_trust:
+            return None
         known = trusted()
-        if not self.needs_trust or known.files.get(str(self.path)) == digest(content) or self._may_change(known):
+        if known.files.get(str(self.path)) == digest(content) or self._may_change(known):
             return None
         changed = "changed since it was trusted" if str(self.path) in known.files else "not trusted"
         lasting = ""

@@ -255,6 +255,9 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
             declared, content = file.declared.get(kind, {}), file.read()
         except EmbedlabError:
             continue
+        if not declared:
+            continue
+        identity, fault = digest(content), file.distrust(content)
         for name, attribute in declared.items():
             yield Plugin(
                 kind=kind,
@@ -262,8 +265,8 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
                 origin=str(file.path),
                 attribute=attribute,
                 file=file,
-                identity=digest(content),
-                fault=file.distrust(content),
+                identity=identity,
+                fault=fault,
             )
 
 

@@ -20,7 +20,7 @@ from embedlab.data.text_file import bad_line, empty_file, read_fields, read_line
 _FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
 _LABELS = (*NLI_LABELS, "-")
 _NO_LABEL = "label '-'"
-_LIKE_JSON = r"(?s)^\s*(-?[0-9].*|\[.*\]|\{.*\}|true|false)\s*$"  # what polars makes of values that are not texts
+_LIKE_JSON = r"(?s)^\s*(-?[0-9][0-9.eE+-]*|\[.*\]|\{.*\}|true|false)\s*$"  # what polars makes of values that are not texts
 
 
 def read_jsonl(paths: Sequence[Path]) -> ParsedRows:

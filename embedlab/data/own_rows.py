@@ -88,7 +88,7 @@ def _rows(path: Path, shape: RowShape, named: ColumnMap) -> ParsedRows:
     if frame.is_empty():
         raise MissingError(f"{path} has no rows below its header", hint="give one example a row")
     refuse_bad_texts(path, frame, [theirs[name] for name in shape.texts])
-    refuse_nested(path, frame, list(theirs.values()))
+    refuse_nested(path, frame, [theirs[name] for name in shape.columns if name not in shape.texts])
     labels = [_labels(path, frame, theirs[name], classes, named.labels).alias(name) for name, classes in shape.labels.items()]
     numbers = [_numbers(path, frame, theirs[name], largest).alias(name) for name, largest in shape.numbers.items()]
     texts = [frame[theirs[name]].cast(pl.String).alias(name) for name in shape.texts]

@@ -44,7 +44,7 @@ def scored_pairs(
     if frame.is_empty():
         raise MissingError(f"{title} holds no pairs", hint="give one pair a row")
     refuse_bad_texts(title, frame, _REQUIRED[:2])
-    refuse_nested(title, frame, [*_REQUIRED, "source"])
+    refuse_nested(title, frame, [*_REQUIRED[2:], "source"])
     score = pl.col("score").cast(pl.String).str.strip_chars().replace("", None)
     gold = score.cast(pl.Float64, strict=False)
     refuse_rows(title, frame, score.is_not_null() & ~gold.is_finite().fill_null(False), "score is not a number", "score")

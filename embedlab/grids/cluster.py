@@ -17,9 +17,10 @@ from typing import Any
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError
 from embedlab.core.paths import atomic_folder
 from embedlab.core.python_processes import SAFE_PATH
+from embedlab.core.settings import SAMPLE_RUNS
 from embedlab.grids.cell import PROGRAM, ending_of, is_complete
 from embedlab.grids.local import finish_cell
-from embedlab.grids.plan import SAMPLE, Cell, GridFolder, GridPlan
+from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.grids.worker import RENEW_S, alive, dead_workers, worker_name
 from embedlab.runs.store import RunFolder
@@ -153,7 +154,7 @@ def run_in_scratch(plan_text: str, scratch: Path, number: int, program: Sequence
     """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack its run folder."""
     scratch.mkdir(exist_ok=True)
     # The plan decides whether the runs folder has the sample world's suffix; here it is there in both cases.
-    there = GridPlan.from_json(plan_text, scratch / f"runs{SAMPLE}", where=scratch)
+    there = GridPlan.from_json(plan_text, scratch / f"runs{SAMPLE_RUNS}", where=scratch)
     plan = replace(there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache")))
     cell = plan.cell(number)
     returncode, reason = _work(plan, GridFolder(scratch), cell, program)

@@ -14,11 +14,10 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import write_atomic
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
-from embedlab.core.settings import Settings
+from embedlab.core.settings import SAMPLE_RUNS, Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
 
 SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
-SAMPLE = "-sample"  # suffix of the sample world's runs folder
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
 
 
@@ -54,7 +53,7 @@ class GridPlace:
     @property
     def runs_folder(self) -> Path:
         """Return the folder of the cells' runs."""
-        return Path(f"{self.runs}{SAMPLE}" if self.sample else self.runs)
+        return Path(f"{self.runs}{SAMPLE_RUNS}" if self.sample else self.runs)
 
     def to_values(self) -> dict[str, Any]:
         """Return the values stored in a plan, relative to the runs folder, which is where the plan is."""
@@ -65,12 +64,12 @@ class GridPlace:
     @classmethod
     def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
         """Return the place from what `to_values` returned, in this runs folder."""
-        if values.get("sample") and not runs_folder.name.endswith(SAMPLE):
+        if values.get("sample") and not runs_folder.name.endswith(SAMPLE_RUNS):
             raise MissingError(
-                f"{str(runs_folder)!r} holds a grid of the sample world, whose runs folder ends in {SAMPLE!r}",
-                hint=f"rename it to {str(runs_folder) + SAMPLE!r}",
+                f"{str(runs_folder)!r} holds a grid of the sample world, whose runs folder ends in {SAMPLE_RUNS!r}",
+                hint=f"rename it to {str(runs_folder) + SAMPLE_RUNS!r}",
             )
-        runs = str(runs_folder).removesuffix(SAMPLE) if values.get("sample") else str(runs_folder)
+        runs = str(runs_folder).removesuffix(SAMPLE_RUNS) if values.get("sample") else str(runs_folder)
         given = {key: str(runs_folder / values[key]) for key in ("cache", "data") if values[key]}
         return cls(**{**values, **given, "runs": runs, "plugins": tuple(values.get("plugins", ()))})
 

@@ -117,7 +117,8 @@ def pivot(
         _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure)
     is_evaluated = any(next(plan.run(cell).evaluations.glob("*.json"), None) for cell in wanted)
     if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):  # of the task that need not be named
-        results += _dev_results(plan, [cell for cell in wanted if all(cell is not result.cell for result in results)])
+        known = {result.cell.id for result in results}
+        results += _dev_results(plan, [cell for cell in wanted if cell.id not in known])
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         guess = nearest_name(score, slices)
@@ -196,14 +197,20 @@ def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
 
 
 def last_dev(run: RunFolder) -> events.Dev | None:
-    """Return the last dev score of a run, searched from the end; None where none was reported, or a damaged line comes after it."""
+    """Return the last dev score of a run, searched from the end; None where none was reported, or a damaged line comes after it.
+
+    A process that went on from a checkpoint takes over the scores up to it alone, as in `run_status`.
+    """
     try:
         lines = run.events_file.read_bytes().splitlines()
     except FileNotFoundError:
         return None
+    limit = math.inf  # the last step whose scores are the run's
     for line in reversed(lines):
         event = events.from_line(line)
-        if isinstance(event, events.Dev):
+        if isinstance(event, events.Started):
+            limit = min(limit, event.step)
+        if isinstance(event, events.Dev) and event.step <= limit:
             return event
         if event is None and events.is_damaged(line):
             return None  # it may be the last dev score

@@ -248,8 +248,9 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
     for line in lines:
         has_checksum = is_sealed_line(line)
         is_sealed |= has_checksum
-        is_lost = is_damaged(line) or (is_sealed and not has_checksum and bool(line.strip()))
-        found.append(Damaged if is_lost else from_line(line))
+        read = from_line(line)
+        is_lost = (read is None and is_damaged(line)) or (is_sealed and not has_checksum and bool(line.strip()))
+        found.append(Damaged if is_lost else read)
     time = next((event.time for event in found if isinstance(event, Event)), 0.0)
     for event in found:
         if isinstance(event, Event):

@@ -87,7 +87,7 @@ def compare_tasks(
             continue
         try:
             if one.scores_pairs:
-                _add_pairs(found, names, columns, one, slicing, session)
+                _add_pairs(found, models, columns, one, slicing, session)
             else:
                 _add_answers(found, models, columns, one, known, setting, session)
         except MissingError as error:
@@ -158,9 +158,9 @@ def _overlaps_of(outcomes: Outcomes, parts: Sequence[ItemSlice], texts: Mapping[
 
 
 def _add_pairs(
-    found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, slicing: Slicing, session: Session
+    found: _Found, models: Sequence[Model], columns: Sequence[ModelColumns], one: SelectedTask, slicing: Slicing, session: Session
 ) -> None:
-    scored, _ = score(names, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
+    scored, _ = score(models, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
     found.texts |= scored.known_texts
     found.outcomes.append(pair_outcomes(scored, member_columns(columns)))
     for model in scored.models:

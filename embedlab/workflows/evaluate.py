@@ -1,14 +1,14 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.choices import Aggregate, By, Correlation, SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.submission import check_submission, write_submission
-from embedlab.models.catalog import ModelSpec
+from embedlab.models.catalog import Model, ModelSpec
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
@@ -63,7 +63,7 @@ def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: 
     names, stated = without_stated(options.models, session)
     tables, is_whole = [], True
     if names:
-        table, is_whole = evaluate_on_pairs(replace(options, models=names), one, session)
+        table, is_whole = evaluate_on_pairs(options, names, one, session)
         tables.append(table)
     if stated:
         tables.append(stated_table(stated, _stated_datasets(one), options.metric, one.task))
@@ -76,11 +76,19 @@ def _stated_datasets(one: SelectedTask) -> list[str]:
     return [*datasets, *([] if one.names else find_task(one.task).averages(datasets, one.task))]
 
 
-def evaluate_on_pairs(options: EvaluateOptions, one: SelectedTask, session: Session, *, is_reported: bool = False) -> tuple[Table, bool]:
-    """The table of the models on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
+def evaluate_on_pairs(
+    options: EvaluateOptions, models: Sequence[str | Model], one: SelectedTask, session: Session, *, is_reported: bool = False
+) -> tuple[Table, bool]:
+    """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
     is_suite = not one.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
     found, is_whole = score(
-        options.models, session, task=one.task, datasets=one.names, all_splits=is_suite, common=options.common, is_reported=is_reported
+        models,
+        session,
+        task=one.task,
+        datasets=one.names,
+        all_splits=is_suite,
+        common=options.common,
+        is_reported=is_reported,
     )
     scored = found.test_pairs
     evaluations = evaluate_members(scored)
@@ -110,7 +118,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
         title = one.task if one.is_each_alone else one.stored_name()  # datasets that are evaluated one by one share a table
         try:
             if one.scores_pairs:
-                tables[title] = evaluate_on_pairs(options, one, session, is_reported=True)[0]
+                tables[title] = evaluate_on_pairs(options, models, one, session, is_reported=True)[0]
             elif own := evaluate_on_task(models, one, work, known, session):
                 found[title] = joined(found.get(title, {}), own)
                 tables[title] = suite_table(one, found[title])

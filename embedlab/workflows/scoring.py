@@ -8,6 +8,7 @@ from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.evaluation.scored_pairs import evaluate_pairs as evaluate_member
+from embedlab.models.catalog import Model
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
@@ -17,7 +18,7 @@ Evaluations = dict[str, Evaluation]  # by member
 
 
 def score(
-    names: Sequence[str],
+    models: Sequence[str | Model],
     session: Session,
     *,
     task: str = "sts",
@@ -26,12 +27,12 @@ def score(
     common: bool = False,
     is_reported: bool = False,
 ) -> tuple[ScoredPairs, bool]:
-    """Every pair of a task, or of DATASETS, scored by every model, and whether no dataset was missing.
+    """Every pair of a task, or of DATASETS, scored by every one of MODELS, and whether no dataset was missing; names are resolved.
 
     With ALL_SPLITS also STS-B's train and dev pairs; with COMMON numbers are of the pairs that all models score. What is missing is
     reported, unless it was before.
     """
-    models = [resolve_model(name, session) for name in dict.fromkeys(names)]
+    resolved = [resolve_model(one, session) if isinstance(one, str) else one for one in dict.fromkeys(models)]
     check_device(session.settings)
 
     wanted = canonical_names(datasets) if datasets else find_task(task).datasets
@@ -40,7 +41,7 @@ def score(
         session.report(error)
     with session.progresses() as progress:
         scored = score_models(
-            models,
+            resolved,
             parts,
             session.settings,
             task=task,

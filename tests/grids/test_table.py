@@ -8,12 +8,13 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import from_table
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
-from embedlab.grids.table import DEV_SCORE, ScoreFilter, pivot, usual_measure
+from embedlab.grids.table import DEV_SCORE, ScoreFilter, last_dev, pivot, usual_measure
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.events import Dev, EventLog, Finished
+from embedlab.runs.events import Dev, EventLog, Finished, Started
 from embedlab.runs.signature import Signature
+from embedlab.runs.store import RunFolder
 from tests.grids.conftest import GRID, plan_of
 
 SCORES = ("sts12", "sts13")
@@ -227,3 +228,14 @@ def test_dev_scores_are_those_of_finished_trainings_with_or_without_an_evaluatio
     whole = pivot(plan, ScoreFilter())
     assert {cell for spread in whole.spreads.values() for cell in spread.cells} == {first.id}
     assert pivot(plan, ScoreFilter(task="transfer")).rows == ()  # another task's evaluation is there
+
+
+def test_a_dev_score_that_a_resumed_process_dropped_is_not_the_last(tmp_path: Path) -> None:
+    run = RunFolder.of(tmp_path, "again", 1)
+    run.path.mkdir(parents=True)
+    with EventLog(run.events_file) as log:
+        for event in (Dev(step=4, score=50.0), Dev(step=8, score=90.0), Started(pid=1, host="lab", steps=9, step=4)):
+            log.append(event)
+    found = last_dev(run)
+    assert found is not None
+    assert (found.step, found.score) == (4, 50.0)
