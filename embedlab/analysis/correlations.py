@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from embedlab.choices import Aggregate, Correlation
 
+SAME_SIMILARITY = "all its pairs have the same similarity"
+
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Return ranks from 1; equal values share the average of their ranks."""
@@ -67,15 +69,18 @@ def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str
     for rows in groups:
         gold, values = (pairs[name].gather(rows) for name in ("gold", column))
         where = "" if aggregate == "all" else f" in source '{pairs['source'][int(rows[0])]}'"
-        if len(rows) < 2:
-            return f"a correlation needs two pairs, and it has {len(rows)}{where}"
         if gold.null_count():
             return f"a pair has no gold score{where}"
-        if gold.n_unique() == 1:
-            return f"all gold scores are {gold[0]:g}{where}"
-        if values.n_unique() == 1:
-            return f"all its pairs have the same similarity{where}"
+        if reason := why_undefined_gold(gold.to_numpy()) or (SAME_SIMILARITY if values.n_unique() == 1 else ""):
+            return f"{reason}{where}"
     return ""
+
+
+def why_undefined_gold(gold: NDArray[np.float64]) -> str:
+    """Return why nothing correlates with GOLD scores; empty if something can."""
+    if len(gold) < 2:
+        return f"a correlation needs two pairs, and it has {len(gold)}"
+    return f"all gold scores are {gold[0]:g}" if np.ptp(gold) == 0 else ""
 
 
 def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray[np.intp]]:

@@ -42,7 +42,7 @@ def slices(table: pl.DataFrame, by: By, *, common: Sequence[str] = ()) -> list[S
     """
     if not common:
         return _cut(table, by)
-    return [_of_common(part) for part in _cut(table.with_columns(_has_all(common).alias(_COMMON)), by)]
+    return [_of_common(part) for part in _cut(table.with_columns(has_all(common).alias(_COMMON)), by)]
 
 
 def joined_splits(table: pl.DataFrame) -> pl.DataFrame:
@@ -55,10 +55,10 @@ def joined_splits(table: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts.values()) if parts else table
 
 
-def _has_all(members: Sequence[str]) -> pl.Expr:
-    """Whether a pair has a score of each member that scores any pair of its dataset."""
+def has_all(members: Sequence[str], over: str = "dataset") -> pl.Expr:
+    """Whether a row has a score of each member that scores any row of its dataset, which the column OVER names."""
     scored = [pl.col(name).is_not_null() & pl.col(name).is_not_nan() for name in dict.fromkeys(members)]
-    return pl.all_horizontal(one | ~one.any().over("dataset") for one in scored)
+    return pl.all_horizontal(one | ~one.any().over(over) for one in scored)
 
 
 def _of_common(part: Slice) -> Slice:

@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.correlations import SAME_SIMILARITY, correlated_groups, why_undefined_gold
 from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES, Measure
+from embedlab.analysis.slices import has_all
 from embedlab.choices import Aggregate
 from embedlab.core.note import Note
 from embedlab.outcomes.cuts import DATASET, ItemSlice, cut, whole_blocks
@@ -51,9 +53,8 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
 
 def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_]:
     """Return which rows all members have predictions of, but for those that have none in the row's dataset; (rows,)."""
-    predictions = outcomes.predictions.select(members).fill_nan(None).with_columns(outcomes.rows["block"].alias(_BLOCK))
-    has = [pl.col(member).is_not_null() for member in members]
-    return predictions.select(pl.all_horizontal(own | ~own.any().over(_BLOCK) for own in has)).to_series().to_numpy()
+    predictions = outcomes.predictions.with_columns(outcomes.rows["block"].alias(_BLOCK))
+    return predictions.select(has_all(members, _BLOCK)).to_series().to_numpy()
 
 
 def _of_common(part: ItemSlice, has_all: NDArray[np.bool_]) -> ItemSlice:
@@ -117,10 +118,7 @@ def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:
 
 def _source_groups(items: pl.DataFrame, aggregate: Aggregate) -> ItemGroups:
     """Return the items of each source; none where an item names no source."""
-    if items["source"].null_count():
-        return ItemGroups(rows=[], aggregate=aggregate)
-    keys = items["source"].rank("dense").to_numpy()
-    return ItemGroups(rows=[np.flatnonzero(keys == key) for key in np.unique(keys)], aggregate=aggregate)
+    return ItemGroups(rows=correlated_groups(items.select("source", dataset="block"), aggregate), aggregate=aggregate)
 
 
 def _left_out(before: int, after: int) -> Iterator[str]:
@@ -140,14 +138,11 @@ def _undefined(measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArra
     if measure.is_of_classes:
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
-        if len(rows) < 2:
-            yield f"no number: a correlation needs two pairs, and it has {len(rows)}"
-            return
-        if np.ptp(gold[rows]) == 0:
-            yield f"no number: all gold scores are {gold[rows[0]]:g}"
+        if reason := why_undefined_gold(gold[rows]):
+            yield f"no number: {reason}"
             return
         if constant := [member for member, own in predicted.items() if np.ptp(own[rows]) == 0]:
-            yield f"no number of {', '.join(constant)}: all its pairs have the same similarity"
+            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}"
             return
 
 

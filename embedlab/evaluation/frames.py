@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.evidence import Evidence, sentence_numbers
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import KnownText, with_text_keys
+from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.evaluation.outcomes import Answers, averages_of, figures, measures_of
 from embedlab.evaluation.scored_pairs import ScoredPairs
@@ -36,9 +36,6 @@ def pair_outcomes(scored: ScoredPairs, members: Sequence[str]) -> Outcomes:
     numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
     sentences = table.select(*SENTENCES)
 
-    def keys() -> pl.DataFrame:
-        return with_text_keys(sentences).select(*KEYS)
-
     return Outcomes(
         rows=rows.with_columns(numbers).select(*ROWS),
         predictions=table.select(members),
@@ -47,8 +44,8 @@ def pair_outcomes(scored: ScoredPairs, members: Sequence[str]) -> Outcomes:
             for name in names
         ),
         texts=lambda: sentences,
-        keys=keys,
-        trained=lambda: trained_column(keys(), scored.known_texts),
+        keys=lambda: scored.keyed.select(*KEYS),
+        trained=lambda: trained_column(scored.keyed.select(*KEYS), scored.known_texts),
         averages={scored.task: scored.averages},
     )
 

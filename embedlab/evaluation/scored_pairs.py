@@ -1,7 +1,7 @@
 """Pairs scored by models: their similarities, stored and shared, with the marks and notes of the numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, partial
 
 import polars as pl
@@ -46,9 +46,14 @@ class ScoredPairs:
     task: str = "sts"  # which scores its pairs
     common: bool = False  # whether all numbers are of the pairs that all models score
 
+    _slices: dict[By, list[Slice]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _overlaps: dict[tuple[str, By], dict[str, Overlap]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
     def slices(self, by: By) -> list[Slice]:
         """Return the slices of the pairs behind all numbers."""
-        return self._slices_of(self.table, by)
+        if by not in self._slices:
+            self._slices[by] = self._slices_of(self.table, by)
+        return self._slices[by]
 
     @property
     def test_pairs(self) -> "ScoredPairs":
@@ -79,10 +84,15 @@ class ScoredPairs:
 
     def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
         """Return the text that each slice and average shares with the member's training text; without shared text it is absent."""
+        if (member, by) not in self._overlaps:
+            self._overlaps[member, by] = self._counted_overlaps(member, by)
+        return self._overlaps[member, by]
+
+    def _counted_overlaps(self, member: str, by: By) -> dict[str, Overlap]:
         text = self.training_text[member].text
         if text is None:
             return {}
-        found = {part.key: text.overlap(part.pairs) for part in self._slices_of(self._with_keys, by)}
+        found = {part.key: text.overlap(part.pairs) for part in self._slices_of(self.keyed, by)}
         if by == "dataset":
             found |= {name: total(found[key] for key in keys) for name, keys in self.averages.items()}
         return {key: counts for key, counts in found.items() if counts}
@@ -129,7 +139,8 @@ class ScoredPairs:
         return slices(table, by, common=[member for model in self.models for member in model.members] if self.common else ())
 
     @cached_property
-    def _with_keys(self) -> pl.DataFrame:
+    def keyed(self) -> pl.DataFrame:
+        """The table with the hashes of its sentences, so that subsets need not be hashed again."""
         return with_text_keys(self.table)
 
 

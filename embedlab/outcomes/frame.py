@@ -48,7 +48,7 @@ class Outcomes:
     keys: Callable[[], pl.DataFrame]  # hashes of their words, as `with_text_keys` names them; null where they are unknown
     trained: Callable[[], pl.Series] | None = None  # the models that were trained on text of the row, null for none
     averages: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # the datasets of each, by suite and title
-    computed: dict[str, pl.Series] = field(default_factory=dict)  # the values of properties that were used, by name
+    computed: dict[str, pl.Series] = field(default_factory=dict, init=False, repr=False)  # the values of properties that were used, by name
     mixed_metrics: Mapping[str, str] = field(default_factory=dict)  # by suite, of averages over datasets with different measures
 
     @cached_property
@@ -64,13 +64,22 @@ class Outcomes:
     @cached_property
     def labels(self) -> pl.Series:
         """The gold class of each row; null where items have scores."""
-        found = pl.Series("label", [None], dtype=pl.String).new_from_index(0, self.rows.height)
+        found = self._nothing().alias("label")
         for place, block in enumerate(self.blocks):
             if block.classes:
-                rows = np.flatnonzero(self.block_of_rows == place)
+                rows = self.rows_of(place)
                 names = np.array(block.classes, dtype=object)[self.rows["gold"].gather(rows).cast(pl.Int64).to_numpy()]
                 found = found.scatter(rows, pl.Series(names.tolist(), dtype=pl.String))
         return found
+
+    @cached_property
+    def trained_models(self) -> pl.Series:
+        """The models that were trained on text of each row, with their signs; null for none."""
+        found = self.trained() if self.trained is not None else self._nothing()
+        return found.alias("trained")
+
+    def _nothing(self) -> pl.Series:
+        return pl.Series([None], dtype=pl.String).new_from_index(0, self.rows.height)
 
     @cached_property
     def block_of_rows(self) -> NDArray[np.uint16]:
@@ -91,7 +100,7 @@ class Outcomes:
         if name == "label":
             return self.labels
         if name == "trained":
-            return self.trained().alias(name) if self.trained is not None else self._nothing(name, pl.String())
+            return self.trained_models
         if name == "gold":
             return self.without_classes(self.rows[name])
         return self.rows[name]
@@ -100,9 +109,6 @@ class Outcomes:
         """Return NUMBERS of all rows, null for classified items: the index of a class is not a number to compare."""
         is_class = pl.Series([bool(block.classes) for block in self.blocks], dtype=pl.Boolean)
         return numbers.set(is_class.gather(self.rows["block"].cast(pl.UInt32)), None)
-
-    def _nothing(self, name: str, dtype: pl.DataType) -> pl.Series:
-        return pl.Series(name, [None], dtype=dtype).new_from_index(0, self.rows.height)
 
 
 def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:

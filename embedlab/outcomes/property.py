@@ -55,6 +55,11 @@ def property_named(name: str) -> Property:
     return plugin.checked(plugin.load(), Property, named=True)
 
 
+def all_properties() -> dict[str, Property]:
+    """Return every property by its name; what a plug-in cannot offer is noted and left out."""
+    return plugins.loaded("properties", lambda plugin: plugin.checked(plugin.load(), Property, named=True))
+
+
 @cache
 def property_names() -> tuple[str, ...]:
     """Return the names of all properties, those of plug-ins last."""

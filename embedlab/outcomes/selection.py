@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.expressions import compile_expression
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import SENTENCES, Outcomes
-from embedlab.outcomes.property import property_named, property_names, refuse_lacking
+from embedlab.outcomes.property import all_properties, refuse_lacking
 
 _ALWAYS = ("dataset", "trained")  # a null of theirs says something
 _RAW = ("gold", "trained")  # of which an expression reads the column itself, where a property groups its values
@@ -31,7 +31,7 @@ def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Seque
 
     What no item has is a UsageError, as is a selection of no item.
     """
-    properties = {name: property_named(name) for name in property_names() if name not in _RAW}
+    properties = {name: one for name, one in all_properties().items() if name not in _RAW}
     names = ["dataset", "trained", *(name for name, one in properties.items() if one.kind == "name")]
     facts = ("dataset", *SENTENCES, *_RAW)
     known = dict.fromkeys([*facts, *properties, *models])  # a model called like one of these is not read

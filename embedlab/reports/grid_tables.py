@@ -35,9 +35,11 @@ def status_table(progress: GridProgress) -> Table:
     rows: list[dict[str, Value | TableCell]] = []
     for entry in progress.entries:
         cell = plan.cell(entry.number)
-        step = steps.get(entry.key) or (run_status(plan.run(cell)).step if entry.state != "waiting" else None)
+        run = plan.run(cell)
+        status = run_status(run) if entry.state != "waiting" else None
+        step = steps.get(entry.key) or (status.step if status is not None else None)
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
-        dev = last_dev(plan.run(cell)) if entry.state != "waiting" else None
+        dev = (status.dev or last_dev(run)) if status is not None else None
         at |= {"dev": dev.score} if dev is not None else {}
         outcome = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
         rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **outcome})

@@ -13,7 +13,7 @@ import xxhash
 import embedlab.analysis as method
 from embedlab.analysis.comparison import Comparison
 from embedlab.analysis.scores import ModelColumns
-from embedlab.core.cache_files import is_ours
+from embedlab.core.cache_files import keep_newest
 from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import write_atomic
@@ -59,8 +59,7 @@ class StoredComparison:
 
         try:
             write_atomic(self.path, sealed_json(json.loads(json.dumps(TypeAdapter(Comparison).dump_python(found)))))
-            for old in sorted(filter(is_ours, self.path.parent.glob("*.json")), key=lambda file: file.stat().st_mtime)[:-_FILE_LIMIT]:
-                old.unlink(missing_ok=True)
+            keep_newest(self.path.parent, ".json", _FILE_LIMIT)
         except (OSError, EmbedlabError):
             return
 

@@ -14,7 +14,7 @@ import polars as pl
 from pydantic_core import from_json
 
 from embedlab.analysis.scores import ModelColumns
-from embedlab.core.cache_files import is_ours
+from embedlab.core.cache_files import keep_newest
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import write_atomic
@@ -80,8 +80,7 @@ def store(data: PairData, path: Path, settings: Settings) -> None:
     data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts), KEY: UNSEALED})
     try:
         write_atomic(path, seal(content.getvalue()))
-        for old in sorted(filter(is_ours, path.parent.glob("*.parquet")), key=lambda file: file.stat().st_mtime)[:-_FILE_LIMIT]:
-            old.unlink(missing_ok=True)
+        keep_newest(path.parent, ".parquet", _FILE_LIMIT)
     except (OSError, EmbedlabError):
         return
 
