@@ -84,7 +84,11 @@ def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_pa
 
 def test_an_equivalent_fault_has_a_reason_and_a_place() -> None:
     rows = tomllib.loads((BENCHMARKS / "equivalent_mutants.toml").read_text(encoding="utf-8")).get("mutant", [])
+    assert rows
     for row in rows:
+        text = (BENCHMARKS.parent / row["file"]).read_text(encoding="utf-8")
+        planted = {(one.function, one.before, one.after) for one in mutants_of(row["file"], text)}
+        assert (row["function"], row["before"], row["after"]) in planted, "no fault is planted so any more"
         assert set(row) == {"file", "function", "before", "after", "reason"}
         assert len(row["reason"].split()) > 3
 

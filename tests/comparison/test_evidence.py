@@ -23,9 +23,10 @@ MODELS = {name: (name,) for name in MEMBERS}
 def made_pairs(dataset: str, count: int, seed: int) -> Outcomes:
     rng = np.random.default_rng(seed)
     gold = rng.integers(0, 11, count) / 2
-    texts = pl.DataFrame(
-        {"sentence1": [f"a {'not ' * (n % 3 == 0)}b{n}" for n in range(count)], "sentence2": [f"c d{n}" for n in range(count)]}
-    )
+    # The sentences of row n share (7 n mod 10) of their words.
+    first = [f"{'not ' * (n % 3 == 0)}{' '.join(f'w{n}x{k}' for k in range(10))}" for n in range(count)]
+    second = [" ".join(f"w{n}x{k}" if k < 7 * n % 10 else f"v{n}x{k}" for k in range(10)) for n in range(count)]
+    texts = pl.DataFrame({"sentence1": first, "sentence2": second})
     rows = {
         "block": [0] * count,
         "item": range(count),
@@ -136,8 +137,12 @@ def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(outcom
     assert found.pairs == len(rows)
     assert found.points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", rows)).statistic)
     assert found.rows is not None
-    whole, chosen = ({key: one.title for key, one in evidence(outcomes, "dice", where=where).items()} for where in ("", "gold>2"))
-    assert chosen.items() <= whole.items()
+    selection = select_items(outcomes, "gold>2", MODELS)
+    chosen = {part.key: part.rows for part in slices_of(outcomes, MEMBERS, by="dice", selection=selection)}
+    whole = {part.key: part.rows for part in slices_of(outcomes, MEMBERS, by="dice")}
+    assert len(chosen) == len(whole) == 10
+    for key, own in chosen.items():
+        assert own.tolist() == whole[key][selection.holds[whole[key]]].tolist()
 
 
 def test_a_selection_by_results_has_scores_and_no_items_to_test(outcomes: Outcomes) -> None:

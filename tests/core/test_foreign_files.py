@@ -54,9 +54,7 @@ def test_the_settings_of_a_folder_are_a_regular_file(make: Make, message: str, n
 
 
 @each_kind
-@pytest.mark.parametrize(
-    "name", ["config.json", "tokenizer.json", "model.safetensors", "modules.json", "1_Pooling/config.json", "vocab.txt"]
-)
+@pytest.mark.parametrize("name", MODEL_FILES)
 def test_the_files_of_a_model_are_regular_files(make: Make, message: str, name: str, tiny_encoder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from embedlab.cli.app import main
-from embedlab.core.interrupts import interrupts
+from embedlab.core.interrupts import AGAIN_S, interrupts
 
 LONG_S = 20.0
 
@@ -65,7 +65,7 @@ def interrupted(clean: Callable[[], None], *, becomes: type[Exception] | None = 
                     raise becomes("stopped") from None
                 raise
         finally:
-            time.sleep(0.5)  # longer than until the next attempt
+            time.sleep(2 * AGAIN_S)  # longer than until the next attempt
             clean()
 
 

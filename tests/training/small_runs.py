@@ -23,6 +23,10 @@ MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(sample=True)
 
 
+class KilledError(BaseException):
+    """Ends a training at once and without a checkpoint, as a kill does."""
+
+
 def stage(name: str = "supervised_contrastive", rows: int = 160, optim: dict[str, Any] | None = None, **options: object) -> dict[str, Any]:
     return {
         "data": {"datasets": ["snli"], "rows": rows},

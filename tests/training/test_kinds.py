@@ -27,7 +27,7 @@ from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
 from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer
 from tests.training import killed_run
-from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, save_checkpoints, saved_bytes, stage, two_stages
+from tests.training.small_runs import MACHINE, KilledError, length_of_a_vector, recipe_of, save_checkpoints, saved_bytes, stage, two_stages
 
 Train = Callable[..., RunFolder]
 RANK = {"rank": 4, "alpha": 8.0, "dropout": 0.1}
@@ -68,10 +68,6 @@ def recipe_for(folder: Path, **encoder: Any) -> Recipe:
     """Two steps."""
     table = recipe_to_table(recipe_of(folder, stage(rows=32, negatives=3), every=0.5, log_every=1))
     return from_table({**table, "encoder": {**table["encoder"], **encoder}}, name="small", where="test")
-
-
-class KilledError(BaseException):
-    """Ends a training without a checkpoint, as a kill does."""
 
 
 def killed_in_the_second_step(train: Train, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from tests.training import killed_run
 from tests.training.small_runs import (
     MACHINE,
     SAMPLE,
+    KilledError,
     interrupted,
     joint_stages,
     length_of_a_vector,
@@ -298,10 +299,6 @@ def test_a_damaged_best_model_is_refused_by_name_and_resuming_makes_it_again(
         scored("small", report=damage_the_best)
     assert "--resume" in refused.value.hint
     assert scored("small", resume=True) == scored("whole")
-
-
-class KilledError(BaseException):
-    """Ends a training at once, as a kill does."""
 
 
 def kill_at_a_best_model(moment: str, step: int, patch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
+from tests.tui.driving import until
 
 
 def broken() -> None:
@@ -18,14 +19,15 @@ def broken() -> None:
 def test_the_terminal_gets_no_traceback_and_the_command_the_error(
     is_in_thread: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    dashboard = Dashboard(Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
+
     async def pilot(pilot: Pilot[Any]) -> None:
         if is_in_thread:
             pilot.app.run_worker(broken, thread=True)
         else:
             pilot.app.call_later(broken)
-        await pilot.pause(5)
+        await until(pilot, lambda: dashboard.crash)
 
-    dashboard = Dashboard(Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
     dashboard.run(headless=True, auto_pilot=pilot)
     assert isinstance(dashboard.crash, TypeError)
     assert dashboard.return_code == 1
