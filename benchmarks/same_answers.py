@@ -23,8 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from same_numbers import GRID
-
 INTENDED = Path(__file__).with_name("intended_differences.toml")
 TOLERANCE = 1e-12
 # What is computed from variances; the rest of an answer is compared exactly.
@@ -34,6 +32,19 @@ MOMENTARY = re.compile(
     r"(^|\.)(seconds|time|time_s|started|ended|age|size|bytes|signature|signatures|version|mib|folder|path|pid|checksum)(\.|$|\[)"
 )
 
+GRID = """
+summary = "Two rates with two poolings."
+base = "snli-ce"
+seeds = [1]
+tasks = ["sts"]
+
+[set]
+"evaluate.dev" = "none"
+
+[axes]
+"optim.lr" = [1e-3, 3e-3]
+"encoder.pooling" = ["cls", "mean"]
+"""
 SHORT = ("--sample", "--max-steps", "8", "--set", "evaluate.dev=none", "--set", "evaluate.tasks=[]", "--precision", "float32")
 LAB: tuple[tuple[str, ...], ...] = (
     ("train", "snli-ce", *SHORT, "--name", "ce", "--seeds", "2"),

@@ -19,19 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-GRID = """
-summary = "Two rates with two poolings."
-base = "snli-ce"
-seeds = [1]
-tasks = ["sts"]
+from same_answers import GRID, differences
 
-[set]
-"evaluate.dev" = "none"
-
-[axes]
-"optim.lr" = [1e-3, 3e-3]
-"encoder.pooling" = ["cls", "mean"]
-"""
 # Keys of stored JSON that are not numbers of a result, or that older versions did not store.
 UNEQUAL = {"backend", "checksum", "declared", "dims", "scored_by", "seed", "signature", "title", "version", "time", "time_s", "seconds"}
 
@@ -96,7 +85,7 @@ def numbers(folder: Path) -> dict[str, Any]:
         elif path.parent.name == "evaluations" and path.suffix == ".json":
             found[name] = plain(json.loads(path.read_text()))
         elif path.name == "compare.json":
-            found[name] = [rounded(row) for line in json_objects(path.read_text()) for row in line["rows"]]
+            found[name] = [row for one in json_objects(path.read_text()) for row in one["rows"]]
     return found
 
 
@@ -118,17 +107,16 @@ def json_objects(text: str) -> list[Any]:
     return found
 
 
-def rounded(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with what is computed from variances to 12 digits; its score and difference stay as they are."""
-    exact = {"score", "difference"}
-    return {key: value if key in exact or not isinstance(value, float) else float(f"{value:.12g}") for key, value in row.items()}
-
-
 def plain(values: Any) -> Any:
     """JSON without what may differ between versions and moments."""
     if isinstance(values, dict):
         return {key: plain(value) for key, value in values.items() if key not in UNEQUAL}
     return [plain(value) for value in values] if isinstance(values, list) else values
+
+
+def differs(name: str, old: Any, new: Any) -> bool:
+    """Whether two stored or printed numbers differ: what is printed of differences by more than 1e-12 where it comes from a variance."""
+    return any(differences(old, new)) if name == "compare.json" else bool(old != new)
 
 
 def main() -> None:
@@ -147,7 +135,7 @@ def main() -> None:
             work(checkout.absolute(), folder, model, data)
             found.append(numbers(folder))
     old, new = found
-    unequal = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    unequal = [name for name in sorted({*old, *new}) if differs(name, old.get(name), new.get(name))]
     for name in unequal:
         print(f"differs: {name}" + ("" if name in old and name in new else " is there once only"))
     print(f"{len(old)} files of stored numbers, {len(unequal)} differ")
