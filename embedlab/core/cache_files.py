@@ -38,8 +38,9 @@ def is_segment(name: str) -> bool:
 
 def own_vectors(folder: Path) -> list[Path]:
     """Return the files of an encoder's vectors in FOLDER."""
-    found = [path for path in _files(folder.iterdir()) if is_segment(path.name)]
-    is_emptied = _FINGERPRINT.fullmatch(folder.name) is not None and [path.name for path in folder.iterdir()] == [NAME_FILE]
+    listed = list(folder.iterdir())
+    found = list(_files(path for path in listed if is_segment(path.name)))
+    is_emptied = _FINGERPRINT.fullmatch(folder.name) is not None and [path.name for path in listed] == [NAME_FILE]
     return [*found, *_files([folder / NAME_FILE])] if found or is_emptied else []
 
 

@@ -3,13 +3,16 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Lock
+from typing import IO
 
 from embedlab.core.errors import MissingError
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
+_HOLDING = Lock()  # of what replaces stderr
 
 
 @contextmanager
@@ -26,15 +29,22 @@ def one_line_errors(folder: Path, what: str) -> Iterator[None]:
 
 @contextmanager
 def _without_panic_messages() -> Iterator[None]:
-    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one before it can be caught."""
-    try:
-        stderr = os.dup(2)
-    except OSError:  # closed
+    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one before it can be caught.
+
+    Stderr is one of the process: of several threads only the first holds it back, for all of them.
+    """
+    if not _HOLDING.acquire(blocking=False):
         yield
         return
-    with TemporaryFile() as held:
+    with ExitStack() as stack:
+        stack.callback(_HOLDING.release)
+        opened = _opened(stack)
+        if opened is None:
+            yield
+            return
+        held, stderr = opened
         is_panic = False
-        sys.stderr.flush()
+        _flush()
         os.dup2(held.fileno(), 2)
         try:
             yield
@@ -42,13 +52,28 @@ def _without_panic_messages() -> Iterator[None]:
             is_panic = type(error).__name__ == "PanicException"
             raise
         finally:
-            sys.stderr.flush()
+            _flush()
             os.dup2(stderr, 2)
-            os.close(stderr)
             held.seek(0)
             if not is_panic and (said := held.read()):
                 with suppress(OSError):  # its reader has gone
                     os.write(2, said)
+
+
+def _opened(stack: ExitStack) -> tuple[IO[bytes], int] | None:
+    """An empty file and a copy of stderr, until STACK is closed; None where the disk is full or stderr is closed."""
+    with suppress(OSError):
+        held = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
+        stderr = os.dup(2)
+        stack.callback(os.close, stderr)
+        return held, stderr
+    return None
+
+
+def _flush() -> None:
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # closed, or no room: what is left is written later
+            sys.stderr.flush()
 
 
 def in_one_line(error: BaseException) -> str:

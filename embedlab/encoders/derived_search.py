@@ -74,7 +74,7 @@ def _encoder(spec: ModelSpec, settings: Settings, similarity: Similarity, stored
         return CombinedEncoder(name=spec.name, kind=kind, parts=parts) if len(parts) == len(spec.parts) else None
     place, folder = ScorePlace.of(spec, settings), settings.cache / "embeddings"
     fingerprint = place.fingerprint
-    adopt_vectors(folder, fingerprint, place.earlier)
+    adopt_vectors(folder, fingerprint, lambda: place.earlier)
     cache = EmbeddingCache.to_read(folder, fingerprint)
     if cache is None:
         return None

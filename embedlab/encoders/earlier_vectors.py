@@ -1,19 +1,21 @@
 """Vectors that were cached under the earlier fingerprint of a model, found under today's without being computed or copied."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from embedlab.encoders.cache import SEGMENT_FILES
 
 
-def adopt_vectors(folder: Path, fingerprint: str, earlier: str | None) -> None:
+def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | None]) -> None:
     """Link the cached vectors in FOLDER that are stored under the EARLIER fingerprint of a model under FINGERPRINT too.
 
-    Nothing is done where there are some already, or where the disk has no links: vectors are computed again then.
+    Nothing is done where there are some already, or where the disk has no links: vectors are computed again then. EARLIER reads every
+    file of a model, and is called only where there are none.
     """
-    before, place = folder / (earlier or ""), folder / fingerprint
-    if earlier is None or place.exists() or not before.is_dir():
+    place = folder / fingerprint
+    if place.exists() or (found := earlier()) is None or not (before := folder / found).is_dir():
         return
     with suppress(OSError):
         place.mkdir()

@@ -1,6 +1,5 @@
 """Silence the progress bars and load reports of transformers; the command line decides what is shown."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from logging import ERROR
@@ -22,16 +21,3 @@ def silence_transformers() -> Iterator[None]:
             logging.set_verbosity(verbosity)
         if had_bars:
             logging.enable_progress_bar()
-
-
-@contextmanager
-def without_standard_error() -> Iterator[None]:
-    """Discard standard error: a panic in compiled code writes there even if Python handles it."""
-    saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 2)
-    try:
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-        os.close(nothing)

@@ -103,7 +103,7 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
     usage = read_usage(folder, spec.wishes)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     dim, limit = vector_dim(usage), int(cache_gib * GIB)
-    adopt_vectors(cache / "embeddings", fingerprint, earlier_fingerprint(spec, precision=machine.precision))
+    adopt_vectors(cache / "embeddings", fingerprint, partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision))
     notes = (*usage.notes, *([spec.note] if spec.note else []))
     return CachedEncoder(
         name=spec.name,

@@ -32,7 +32,6 @@ class PrefixedEncoder:
         by_itself = encoder_kind(spec.kind).opened_with  # options that the opened encoder applies
         self._prompt = spec.prompt if spec.prompt and "prompt" not in by_itself else ""
         self._cut = spec.dim
-        self._is_native = spec.code is not None
 
     @cached_property
     def dim(self) -> int:
@@ -44,8 +43,7 @@ class PrefixedEncoder:
     def facts(self) -> EncoderFacts:
         """The encoder's own facts, where it has some."""
         facts = getattr(self._inner, "facts", None)
-        found = facts if isinstance(facts, EncoderFacts) else EncoderFacts()
-        return replace(found, notes=(*found.notes, NATIVE_NOTE)) if self._is_native else found
+        return facts if isinstance(facts, EncoderFacts) else EncoderFacts()
 
     def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""

@@ -13,7 +13,6 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncodi
 from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE
 from embedlab.encoders.device import DeviceMap
-from embedlab.encoders.hf_logging import without_standard_error
 from embedlab.encoders.model_types import refuse_other_type
 from embedlab.encoders.narrow_weights import widen_vectors
 from embedlab.encoders.weight_checks import (
@@ -63,7 +62,7 @@ def load_tokenizer(usage: Usage) -> PreTrainedTokenizerFast:
     refuse_foreign_code(usage.source)
     refuse_other_type(usage.source)
     folder = usage.tokenizer_folder
-    with reading(folder, "tokenizer"), without_standard_error():
+    with reading(folder, "tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         tokenizer("a")  # some damage appears only when a text is read
     tokenizer.init_kwargs.pop("auto_map", None)  # code that is not run: what is saved names none

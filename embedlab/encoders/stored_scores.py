@@ -45,7 +45,7 @@ class ScorePlace:
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.kind == "run" and not spec.has_options and precision == "float32"
-        earlier, heads = earlier_fingerprint(spec, precision=precision), _heads(spec)
+        earlier, heads = earlier_fingerprint(spec, fingerprint, precision=precision), _heads(spec)
         names = [combined_fingerprint(one, *heads) if heads else one for one in (fingerprint, earlier) if one is not None]
         cached = [settings.cache / "models" / name for name in names]
         folder = Path(spec.location).parent if is_plain_run else next((one for one in cached if one.is_dir()), cached[0])

@@ -17,7 +17,8 @@ from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE, in_one_line, one_line_errors
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.models.config import read_config
-from embedlab.models.folder_files import TokenizerFile, read_model_file, weight_files
+from embedlab.models.folder_files import weight_files
+from embedlab.models.omissions import brings_code
 
 # Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids, and heads of language models.
 _UNUSED = re.compile(
@@ -74,7 +75,7 @@ def refuse_foreign_code(folder: Path) -> None:
     config = read_config(folder)
     if config.model_type in transformers.CONFIG_MAPPING:
         return
-    if config.auto_map or ((tokenizer := read_model_file(folder / "tokenizer_config.json", TokenizerFile)) and tokenizer.auto_map):
+    if brings_code(folder):
         raise MissingError(
             f"{str(folder)!r} wants to run its own code for the model type {config.model_type!r}: embedlab runs none",
             hint="name a model of an architecture that transformers has, or encode with the author's program",

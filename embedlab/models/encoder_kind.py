@@ -94,6 +94,12 @@ def encoder_kind(prefix: str) -> EncoderKind:
     return plugin.checked(found, EncoderKind)
 
 
+def _shipped(prefix: str) -> EncoderKind | None:
+    """The kind called PREFIX if embedlab ships it; anything else is not loaded."""
+    plugin = plugins.find("encoders", prefix)
+    return encoder_kind(prefix) if plugin is not None and plugin.is_shipped else None
+
+
 def locate(prefix: str, rest: str) -> str:
     """Return what identifies the encoder PREFIX:REST; of a plug-in that this process does not load, what was typed."""
     plugin = plugins.get("encoders", prefix)
@@ -109,20 +115,20 @@ def vector_length(prefix: str, location: str) -> int | None:
 
 def backend(prefix: str) -> str:
     """Return what computes the vectors of a kind; all plug-ins have the same, so that none has to be loaded."""
-    plugin = plugins.get("encoders", prefix)
-    return encoder_kind(prefix).backend if plugin.is_shipped else "plugin"
+    kind = _shipped(prefix)
+    return kind.backend if kind is not None else "plugin"
 
 
 def scores_rows(prefix: str) -> bool:
     """Return whether a kind knows the rows of datasets instead of texts; a plug-in never does."""
-    plugin = plugins.find("encoders", prefix)
-    return plugin is not None and plugin.is_shipped and encoder_kind(prefix).score_rows is not None
+    kind = _shipped(prefix)
+    return kind is not None and kind.score_rows is not None
 
 
 def is_remote(prefix: str) -> bool:
     """Whether encoders of a kind need the network; those of plug-ins count as local."""
-    plugin = plugins.find("encoders", prefix)
-    return plugin is not None and plugin.is_shipped and encoder_kind(prefix).is_remote
+    kind = _shipped(prefix)
+    return kind is not None and kind.is_remote
 
 
 def score_part(prefix: str, location: str, part: Part) -> RowScores | None:
@@ -133,8 +139,8 @@ def score_part(prefix: str, location: str, part: Part) -> RowScores | None:
 
 def brings_items(prefix: str) -> bool:
     """Return whether a kind has predicted classes of items instead of vectors; a plug-in never has."""
-    plugin = plugins.find("encoders", prefix)
-    return plugin is not None and plugin.is_shipped and encoder_kind(prefix).items is not None
+    kind = _shipped(prefix)
+    return kind is not None and kind.items is not None
 
 
 def brought_items(prefix: str, location: str) -> pl.DataFrame:
@@ -146,15 +152,14 @@ def brought_items(prefix: str, location: str) -> pl.DataFrame:
 
 def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:
     """Return the figures of whole datasets where files hold nothing else; none of any other kind of model."""
-    plugin = plugins.find("encoders", prefix)
-    if plugin is None or not plugin.is_shipped or (figures := encoder_kind(prefix).figures) is None:
-        return ()
-    return figures(location)
+    kind = _shipped(prefix)
+    return kind.figures(location) if kind is not None and kind.figures is not None else ()
 
 
 def accepted_options(prefix: str) -> tuple[str, ...]:
     """Return the options that can be typed behind names of a kind; all plug-ins have the same, so that none has to be loaded."""
-    return encoder_kind(prefix).options if plugins.get("encoders", prefix).is_shipped else OPTIONS
+    kind = _shipped(prefix)
+    return kind.options if kind is not None else OPTIONS
 
 
 def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
@@ -174,16 +179,16 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         yield from further_parts(prefix, location)
     else:
         yield location
-    if is_remote(prefix) and (found := encoder_kind(prefix).identity(location)):
+    if (kind := _shipped(prefix)) is not None and kind.is_remote and (found := kind.identity(location)):
         yield f"identity={found}"
 
 
 def further_parts(prefix: str, location: str) -> list[str]:
     """Return what decides the vectors of an encoder beside the file or folder that it names, by name and content."""
-    plugin = plugins.get("encoders", prefix)
-    if not plugin.is_shipped or (further := encoder_kind(prefix).further) is None:
+    kind = _shipped(prefix)
+    if kind is None or kind.further is None:
         return []
-    return [f"{path.name} {part}" for path in further(location) for part in _content(path)]
+    return [f"{path.name} {part}" for path in kind.further(location) for part in _content(path)]
 
 
 def _content(path: Path) -> Iterator[str]:

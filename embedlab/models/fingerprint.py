@@ -43,15 +43,15 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     return _fingerprint(spec, partial(used_fingerprint, precision=precision))
 
 
-def earlier_fingerprint(spec: ModelSpec, *, precision: str) -> str | None:
-    """Return the fingerprint of SPEC by the earlier rule; None where that missed a file, or is the same as today's.
+def earlier_fingerprint(spec: ModelSpec, today: str, *, precision: str) -> str | None:
+    """Return the fingerprint of SPEC by the earlier rule; None where that missed a file, or is the same as TODAY's.
 
     A run's folder is written by embedlab alone, and what is stored of it counts always.
     """
     if any(_is_missing_files(one) for one in _folders(spec)):
         return None
     found = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision))
-    return found if found != spec_fingerprint(spec, precision=precision) else None
+    return found if found != today else None
 
 
 def _folders(spec: ModelSpec) -> Iterator[ModelSpec]:
@@ -100,13 +100,13 @@ def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:
     """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the settings."""
-    files = [part for folder in usage.folders or (usage.source,) for part in folder_parts(folder)]
+    files = [part for folder in usage.folders for part in folder_parts(folder)]
     return combined_fingerprint("folder", earlier_used_fingerprint(usage, precision=precision), *files)
 
 
 def missed_files(usage: Usage) -> list[Path]:
     """Return the files of a model that its fingerprint by the earlier rule does not depend on."""
-    whole = [path for folder in usage.folders or (usage.source,) for path in decisive_files(folder)]
+    whole = [path for folder in usage.folders for path in decisive_files(folder)]
     modules = {place for folder in usage.folders for place in module_folders(folder)}
     known = {usage.source / "config.json", *usual_weights(usage.source)}
     # Of an adapter with a tokenizer of its own that of the base is not read.

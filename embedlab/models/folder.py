@@ -50,7 +50,7 @@ class Usage:
     training_text: tuple[str, ...] | None = None  # as the folder states it; None: it states nothing
     notes: tuple[str, ...] = ()
     source: Path  # the folder with the weights
-    folders: tuple[Path, ...] = ()  # the whole model, its base and its adapter, where these are more than SOURCE
+    folders: tuple[Path, ...]  # of the whole model: its own, its base's and its adapter's
     adapter: Path | None = None  # changes to these weights
     tokenizer: Path | None = None  # its folder where that is another one
     settings: Path | None = None  # the folder of the transformer's settings where that is another one

@@ -31,7 +31,6 @@ class Config:
 
     model_type: str | None = None
     architectures: tuple[str, ...] | None = None
-    auto_map: Mapping[str, Any] | None = None  # where custom code of the folder would come from
     pad_token_id: int | None = 1
     max_position_embeddings: int | None = None
     n_positions: int | None = None
@@ -78,7 +77,6 @@ class TokenizerFile:
     """tokenizer_config.json; a tokenizer without a limit states 10³⁰ tokens."""
 
     model_max_length: Annotated[float, Gt(0)] | None = None
-    auto_map: Mapping[str, Any] | None = None
     tokenizer_class: str | None = None
     fast_tokenizer_files: tuple[str, ...] = ()  # tokenizer.VERSION.json for versions of transformers
 
@@ -259,13 +257,24 @@ def refuse_devices(folder: Path) -> None:
 
 def _refuse_excess(weights: Path) -> None:
     """Refuse a file of weights that is larger than its header states, before all of it is read; a damaged header is for its reader."""
-    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        with weights.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            tensors = json.loads(file.read(min(length, LONGEST_HEADER)))
-        stated = 8 + length + max((int(one["data_offsets"][1]) for name, one in tensors.items() if name != "__metadata__"), default=0)
+    with suppress(OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
+        start, tensors = read_header(weights)
+        stated = start + max((int(one["data_offsets"][1]) for name, one in tensors.items() if name != "__metadata__"), default=0)
         if (size := weights.stat().st_size) > stated:
             raise MissingError(f"{weights}: its header states {stated:,} bytes, and it has {size:,}", hint=RESTORE_HINT)
+
+
+def read_header(weights: Path) -> tuple[int, dict[str, Any]]:
+    """Return where the numbers of a safetensors file begin, and its header; one that cannot be read is an OSError or a ValueError."""
+    with weights.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        try:
+            found = json.loads(file.read(min(length, LONGEST_HEADER)))
+        except RecursionError as error:
+            raise ValueError("the header is nested too deeply") from error
+    if not isinstance(found, dict):
+        raise ValueError("the header is not an object")
+    return 8 + length, found
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Which files of a model folder belong to its fingerprint: all but a short list of those that are never read for a vector."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
@@ -47,6 +48,7 @@ def decisive_files(folder: Path) -> list[Path]:
     return sorted(path for path in files_below(folder, skips=is_skipped) if path in named or not _is_never_read(path, places))
 
 
+@lru_cache(maxsize=4096)
 def is_never_read(name: str) -> bool:
     """Return whether no vector depends on the file called NAME, a path in the folder of a model or of one of its modules."""
     path = PurePosixPath(name)

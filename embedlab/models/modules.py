@@ -6,6 +6,7 @@ Read from the files of versions 2 to 6 without loading anything. A module that e
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -97,17 +98,7 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
 
 def module_folders(folder: Path) -> tuple[Path, ...]:
     """Return the folders of all modules that FOLDER lists, those of every route of a router among them."""
-    listed = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
-    found = [inside(folder, module.path, folder / MODULES) for module in listed]
-    routers = [place for module, place in zip(listed, found, strict=True) if _step(module.type) in _ROUTERS]
-    routed = [
-        inside(place, name, path)
-        for place in routers
-        for path, file in [_router(place)]
-        for names in file.structure.values()
-        for name in names
-    ]
-    return tuple(dict.fromkeys([*found, *routed]))
+    return tuple(dict.fromkeys(place for _, place in _listed(folder)))
 
 
 def _step(kind: str) -> str:
@@ -122,14 +113,19 @@ def _step(kind: str) -> str:
 
 def foreign_module(folder: Path) -> str | None:
     """Return the first type in FOLDER's modules.json, or that of its router, that is of another package; None if there is none."""
-    return next((kind for kind in _types(folder) if not kind.startswith((PACKAGE, OWN_POOLING))), None)
+    return next((kind for kind, _ in _listed(folder) if kind is not None and not kind.startswith((PACKAGE, OWN_POOLING))), None)
 
 
-def _types(folder: Path) -> Iterator[str]:
-    for module in read_model_file(folder / MODULES, tuple[Module, ...]) or ():
-        yield module.type
-        if _step(module.type) in _ROUTERS:
-            yield from _router(inside(folder, module.path, folder / MODULES))[1].types.values()
+def _listed(folder: Path) -> Iterator[tuple[str | None, Path]]:
+    """Yield the type, if stated, and the folder of each module that FOLDER lists, then those of every route of a router."""
+    modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
+    listed = [(module.type, inside(folder, module.path, folder / MODULES)) for module in modules]
+    yield from listed
+    for kind, place in listed:
+        if _step(kind) in _ROUTERS:
+            path, file = _router(place)
+            for name in dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types]):
+                yield file.types.get(name), inside(place, name, path)
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:

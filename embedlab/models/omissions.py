@@ -1,6 +1,6 @@
 """What an encoder would leave out of a model folder: code of the folder's own (`auto_map`), or the head of a classifier."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,24 +25,30 @@ class CodeFile:
     auto_map: Any = None  # a mapping, of some old tokenizers a list
 
 
-def native_notes(title: Path, folders: Iterable[Path], code: str | None, *, is_ours: bool = False) -> list[str]:
+def native_notes(title: Path, folders: Sequence[Path], code: str | None, *, is_ours: bool = False) -> list[str]:
     """Return what is to be said of the model called TITLE, whose transformer is read from FOLDERS, where they bring code for it.
 
     Without ?CODE=native it is refused, unless it IS_OURS: embedlab trained it by transformers' class. ?code without any code is a
     UsageError.
     """
-    stated = [[read_model_file(folder / name, CodeFile) for name in ("config.json", "tokenizer_config.json")] for folder in folders]
-    has_code = any(_is_used(file.auto_map) for files in stated for file in files if file is not None)
+    has_code = any(map(brings_code, folders))
     if not has_code and code is not None:
         raise UsageError(f"{str(title)!r} brings no code of its own", hint="remove ?code")
     if has_code and code is None and not is_ours:
-        kind = next((config.model_type for config, _ in stated if config is not None), None)
+        configs = (read_model_file(folder / "config.json", CodeFile) for folder in folders)
+        kind = next((config.model_type for config in configs if config is not None), None)
         raise MissingError(
             f"{str(title)!r} wants to run its own code for the model type {kind!r}: embedlab runs none",
             hint="encode with its author's program and bring the result: vectors:FILE; "
             "?code=native takes transformers' own class of that type, whose vectors may be others",
         )
     return [NATIVE_NOTE] if has_code else []
+
+
+def brings_code(folder: Path) -> bool:
+    """Return whether the files in FOLDER name code of its own for a class that an encoder is loaded by."""
+    files = (read_model_file(folder / name, CodeFile) for name in ("config.json", "tokenizer_config.json"))
+    return any(_is_used(file.auto_map) for file in files if file is not None)
 
 
 def _is_used(auto_map: Any) -> bool:

@@ -1,11 +1,10 @@
 """The static token vectors of a folder or a file, by the header of their safetensors file."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import MissingError
-from embedlab.models.folder_files import LONGEST_HEADER, RESTORE_HINT, weight_files
+from embedlab.models.folder_files import RESTORE_HINT, read_header, weight_files
 
 
 def static_width(folder: Path) -> int:
@@ -34,9 +33,8 @@ def _static_file(folder: Path) -> Path:
 
 def _header(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            return dict(json.loads(file.read(min(int.from_bytes(file.read(8), "little"), LONGEST_HEADER))))
+        return read_header(path)[1]
     except OSError as error:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=RESTORE_HINT) from error
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error

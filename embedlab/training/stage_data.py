@@ -278,14 +278,19 @@ def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> G
     for number, name in enumerate(stage.data.names):
         own = np.flatnonzero(number_of[first] == number)
         rows = first[own] - (ends[number - 1] if number else 0)
-        draws.append(Draw(groups=own, units=rows // _unit(stage, name), share=(shares or {}).get(name, 1.0)))
+        draws.append(Draw(groups=own, units=rows // _unit(stage, number), share=(shares or {}).get(name, 1.0)))
     return replace(groups, parts=tuple((draw,) for draw in draws) if order == "in-turn" else (tuple(draws),))
 
 
-def _unit(stage: Stage, name: str) -> int:
-    """Return how many rows of a dataset are drawn together; a sample of its rows has no units."""
-    is_own = is_pair_file(name) or name not in stage.data.datasets
-    return 1 if stage.data.rows is not None or is_own else dataset(name).unit
+def _unit(stage: Stage, number: int) -> int:
+    """Return how many rows of the dataset with this NUMBER are drawn together; a sample of its rows has no units."""
+    return 1 if stage.data.rows is not None or _is_own(stage, number) else dataset(stage.data.datasets[number]).unit
+
+
+def _is_own(stage: Stage, number: int) -> bool:
+    """Return whether the dataset with this NUMBER is a file of the user's; these are read behind the others."""
+    datasets = stage.data.datasets
+    return number >= len(datasets) or is_pair_file(datasets[number])
 
 
 def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
@@ -299,8 +304,7 @@ def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
 def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:
     """Return the range of the user's own scores in words, empty where there are none; another scale than the objective's is refused."""
     stage = recipe.stages[index]
-    is_own = [*map(is_pair_file, stage.data.datasets), *([True] * len(stage.data.files or ()))]
-    own = [part for part, is_theirs in zip(parts, is_own, strict=True) if is_theirs]
+    own = [part for number, part in enumerate(parts) if _is_own(stage, number)]
     if needs.largest is None or not own:
         return ""
     key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}objective.{needs.scale_option}"

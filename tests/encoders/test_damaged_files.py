@@ -1,11 +1,15 @@
 """What libraries say while they read damaged files."""
 
+import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.encoders import damaged_files
 from embedlab.encoders.damaged_files import one_line_errors
 
 
@@ -32,3 +36,44 @@ def test_what_is_said_beside_other_errors_is_shown(capfd: pytest.CaptureFixture[
         load(b"a warning\n", ValueError("no key"))
     load(b"another\n", None)
     assert capfd.readouterr().err == "a warning\nanother\n"
+
+
+def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(capfd: pytest.CaptureFixture[str]) -> None:
+    first_began, second_began, first_ended = Event(), Event(), Event()
+
+    def first() -> None:
+        with one_line_errors(Path("x"), "tokenizer"):
+            first_began.set()
+            assert second_began.wait(10)
+            os.write(2, b"first\n")
+        first_ended.set()
+
+    def second() -> None:
+        assert first_began.wait(10)
+        with one_line_errors(Path("y"), "tokenizer"):
+            second_began.set()
+            assert first_ended.wait(10)
+            os.write(2, b"second\n")
+
+    before = os.fstat(2)
+    with ThreadPoolExecutor() as pool:
+        for one in [pool.submit(first), pool.submit(second)]:
+            one.result()
+    assert os.path.samestat(os.fstat(2), before)
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "first\nsecond\nafter\n"
+
+
+def test_a_full_disk_is_not_taken_for_a_damaged_file(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(damaged_files, "TemporaryFile", full)
+    load(b"a warning\n", None)
+    with pytest.raises(MissingError, match="no key"):
+        load(b"another\n", ValueError("no key"))
+    assert capfd.readouterr().err == "a warning\nanother\n"
+    monkeypatch.undo()
+    with pytest.raises(MissingError, match="index out of bounds"):
+        load(b"panicked\n", PanicException("index out of bounds"))
+    assert capfd.readouterr().err == ""

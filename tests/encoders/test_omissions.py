@@ -91,6 +91,22 @@ def test_a_folder_with_code_of_its_own_is_refused_before_any_of_it_is_loaded(
     assert NATIVE_NOTE in native.facts.notes
 
 
+def test_code_of_an_old_tokenizer_named_in_a_list_is_refused_and_read_in_the_same_way(
+    folder_of: Callable[[str], Path], cpu: Machine
+) -> None:
+    folder = folder_of("mean")
+    before = opened(str(folder), cpu).encode(SENTENCES)
+    change(folder / "tokenizer_config.json", auto_map=["mine.Slow", None])
+    with pytest.raises(MissingError, match="wants to run its own code for the model type 'bert': embedlab runs none"):
+        opened(str(folder), cpu)
+    native = opened(f"{folder}?code=native", cpu)
+    np.testing.assert_array_equal(native.encode(SENTENCES), before)
+    assert NATIVE_NOTE in native.facts.notes
+    change(folder / "config.json", model_type="mine")
+    with pytest.raises(MissingError, match="wants to run its own code for the model type 'mine': embedlab runs none"):
+        opened(f"{folder}?code=native", cpu)
+
+
 def test_code_that_no_encoder_is_loaded_by_changes_nothing(folder_of: Callable[[str], Path], cpu: Machine) -> None:
     folder = folder_of("mean")
     before = opened(str(folder), cpu).encode(SENTENCES)
@@ -138,6 +154,14 @@ def test_through_the_package_code_is_refused_too(folder_of: Callable[[str], Path
         native = opened(f"sentence-transformers:{folder}?code=native", cpu, cache)
         np.testing.assert_array_equal(native.encode(SENTENCES), before)
         assert NATIVE_NOTE in native.facts.notes
+
+
+def test_through_the_package_code_beside_the_modules_of_a_folder_changes_nothing(folder_of: Callable[[str], Path], cpu: Machine) -> None:
+    folder = folder_of("mean")
+    before = opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES)
+    (folder / "checkpoint-1").mkdir()
+    change(folder / "checkpoint-1" / "config.json", model_type="mine", auto_map=CODE)
+    np.testing.assert_array_equal(opened(f"sentence-transformers:{folder}", cpu).encode(SENTENCES), before)
 
 
 # Modules by their full name.

@@ -9,7 +9,7 @@ from embedlab.models.folder import Usage
 
 
 def fingerprint(folder: Path) -> str:
-    return used_fingerprint(Usage(pooling="mean", max_tokens=8, source=folder), precision="float32")
+    return used_fingerprint(Usage(pooling="mean", max_tokens=8, source=folder, folders=(folder,)), precision="float32")
 
 
 def test_the_seed_decides_every_weight(tmp_path: Path) -> None:

@@ -39,7 +39,9 @@ OTHERS = (
 
 def fingerprint_of(folder: Path, *, precision: str = "float32", **other: Any) -> str:
     """The fingerprint of FOLDER by its mean and 64 tokens, or in another way."""
-    return used_fingerprint(Usage(**{"pooling": "mean", "max_tokens": 64, "source": folder, **other}), precision=precision)
+    return used_fingerprint(
+        Usage(**{"pooling": "mean", "max_tokens": 64, "source": folder, "folders": (folder,), **other}), precision=precision
+    )
 
 
 def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path, tmp_path: Path) -> None:

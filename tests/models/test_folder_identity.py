@@ -14,14 +14,16 @@ from safetensors.numpy import load_file, save_file
 from embedlab.analysis.scores import ScoreFile, pair_keys
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
+from embedlab.encoders import loading
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.models import fingerprint
 from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import earlier_fingerprint, earlier_used_fingerprint, spec_fingerprint
-from embedlab.models.folder import read_usage, vector_dim
+from embedlab.models.folder import Usage, Wishes, read_usage, vector_dim
 from embedlab.models.folder_identity import decisive_files, is_never_read
 from tests.encoders.layouts import LAYOUTS
 
@@ -295,4 +297,28 @@ def test_what_was_stored_under_the_earlier_rule_does_not_count_where_it_missed_a
     assert place.read().scores.is_empty()
     assert (load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]) != 7).all()
     (spec,) = resolve(array(tmp_path), Path("none")).members
-    assert earlier_fingerprint(spec, precision="float32") is None
+    assert earlier_fingerprint(spec, spec_fingerprint(spec, precision="float32"), precision="float32") is None
+
+
+def test_vectors_that_are_stored_already_need_no_earlier_fingerprint(tmp_path: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = stored_before(plain(tmp_path / "model"), tmp_path / "cache")
+    expected = load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"])
+
+    def refused(*_: object, **__: object) -> None:
+        pytest.fail("every file of the model was read again")
+
+    monkeypatch.setattr(loading, "earlier_fingerprint", refused)
+    np.testing.assert_array_equal(load_encoder(place.spec, cpu, cache=tmp_path / "cache").encode(["a man"]), expected)
+
+
+def test_the_place_of_scores_reads_the_usage_of_a_folder_once_a_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (spec,) = resolve(plain(tmp_path / "model"), Path("none")).members
+    calls: list[Path] = []
+
+    def counted(folder: Path, wishes: Wishes) -> Usage:
+        calls.append(folder)
+        return read_usage(folder, wishes)
+
+    monkeypatch.setattr(fingerprint, "read_usage", counted)
+    assert ScorePlace.of(spec, Settings(cache=tmp_path / "cache")).earlier is not None
+    assert len(calls) == 3  # today's rule, which files the earlier one missed, the earlier one

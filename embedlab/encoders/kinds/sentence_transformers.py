@@ -23,9 +23,8 @@ OWN_OPTIONS = ("prompt", "role", "code")
 class SentenceTransformersEncoder:
     """The vectors of sentence-transformers' own `encode`, in float32 on the CPU."""
 
-    facts = EncoderFacts(pooling="sentence-transformers")
-
-    def __init__(self, encode: Any) -> None:
+    def __init__(self, encode: Any, notes: Sequence[str]) -> None:
+        self.facts = EncoderFacts(pooling="sentence-transformers", notes=tuple(notes))
         self._encode = encode
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -37,7 +36,7 @@ def open_folder(
     location: str, *, prompt: str | None = None, role: str | None = None, code: str | None = None
 ) -> SentenceTransformersEncoder:
     """The model in a folder; without the package, or where it refuses the folder, a MissingError. Code of the folder is not run."""
-    _refuse(Path(location), code)
+    notes = _notes(Path(location), code)
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
@@ -53,17 +52,22 @@ def open_folder(
             f"sentence-transformers cannot load {location!r}: {reason}", hint="is it a whole folder that it wrote?"
         ) from error
     options = {"prompt": None if prompt is None else typed_prompt(prompt, Path(location)), "task": role}
-    return SentenceTransformersEncoder(partial(model.encode, **{name: value for name, value in options.items() if value is not None}))
+    encode = partial(model.encode, **{name: value for name, value in options.items() if value is not None})
+    return SentenceTransformersEncoder(encode, notes)
 
 
-def _refuse(folder: Path, code: str | None) -> None:
-    """Refuse what the package would open as something else: code that it does not run, a head that it drops, a model of another class."""
+def _notes(folder: Path, code: str | None) -> list[str]:
+    """Return what is to be said of a model; what the package would open as something else is refused.
+
+    That is code that it does not run, a head that it drops, and a model of another class.
+    """
     read_prompts(folder)
     if (name := foreign_module(folder)) is not None:
         raise MissingError(f"{str(folder)!r} has a module {name!r} of another package, whose code is not run", hint=BROUGHT)
-    native_notes(folder, sorted({file.parent for file in folder.rglob("*config.json")}), code)
+    notes = native_notes(folder, (folder, *module_folders(folder)), code)
     if not (folder / MODULES).is_file() and (folder / "config.json").is_file():
         refuse_head(folder, folder)
+    return notes
 
 
 def _locate(rest: str) -> str:
