@@ -202,7 +202,7 @@ def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: By) 
 
 def shown(arguments: argparse.Namespace, settings: Settings) -> str:
     """Return the table that the ARGUMENTS of `show` describe, in Markdown."""
-    from embedlab.analysis.comparison import compare_models
+    from embedlab.comparison.comparison import compare_models
     from embedlab.reports.comparison_table import comparison_table
 
     scored = stored_pairs(arguments.file, arguments.models, settings, arguments.by)

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
 
-import polars as pl
-
-from embedlab.analysis.evidence import pair_evidence
+from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
 from embedlab.analysis.weighing import Weighed
@@ -35,21 +33,14 @@ class Detectable:
 
 
 def detectable(
-    table: pl.DataFrame,
-    first: ModelColumns,
-    second: ModelColumns,
-    *,
-    detect: float | None = None,
-    seeds: int | None = None,
-    common: bool = False,
+    evidence: Sequence[Evidence], first: ModelColumns, second: ModelColumns, *, detect: float | None = None, seeds: int | None = None
 ) -> list[Detectable]:
-    """Return the detectable differences of two models on each dataset of TABLE, and on their usual averages.
+    """Return the detectable differences of two models on each slice of the EVIDENCE on both.
 
-    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe. With COMMON
-    the pairs count that both score.
+    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe.
     """
     found = []
-    for one in pair_evidence(table, [first, second], common=common):
+    for one in evidence:
         weighed = Weighed(one, [first, second])
         pair = (first.name, second.name)
         uncertainty, spreads = weighed.of_pair[pair], weighed.spreads.get(pair, [])

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from embedlab.analysis.comparison import Comparison
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import By
+from embedlab.comparison.comparison import Comparison
 from embedlab.data.pair_parts import FIFTHS_OF
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.models.grammar import title_of
@@ -17,7 +16,7 @@ from embedlab.reports.html import Section
 from embedlab.reports.plots import Dots, Lines, Scatter, ScatterPoints, Series
 
 SCORE_AXIS = "Spearman x 100, with 95% intervals"
-TITLES: dict[By, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}
+TITLES: dict[str, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}
 SCATTERS = 4  # models that the scatter shows: more panels are too small to read
 
 

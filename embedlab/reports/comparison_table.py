@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, Comparison
+from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate
+from embedlab.comparison.comparison import Comparison
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import titles_of
 from embedlab.papers.printed import PublishedRow

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from embedlab.analysis.comparison import Comparison
+from embedlab.comparison.comparison import Comparison
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import ComparedNumber, RowOrder

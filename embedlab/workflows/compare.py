@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast, get_args
+from typing import get_args
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.choices import Aggregate, By, SettingName, Test
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.selection import SelectedTask, select_tasks
@@ -89,15 +89,13 @@ def compare_scored(scored: ScoredPairs, options: CompareOptions, session: Sessio
     """The models of SCORED pairs compared."""
     assert options.test != "mcnemar"
     with session.progress("comparing") as tick:
-        comparison = compare_models(
-            scored.table,
+        comparison = compare_outcomes(
+            scored.outcomes,
             scored.models,
-            by=cast("By", options.by),
+            by=options.by,
             aggregate=options.aggregate,
             test=options.test,
             margin=options.margin,
-            task=scored.task,
-            averages=scored.averages,
             common=scored.common,
             progress=tick,
         )

@@ -16,7 +16,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.frames import item_outcomes, keyed_items, pair_outcomes
+from embedlab.evaluation.frames import item_outcomes, keyed_items
 from embedlab.evaluation.member import model_facts
 from embedlab.evaluation.outcomes import MemberOutcomes, figures, member_outcomes, shared_rows
 from embedlab.evaluation.scored_pairs import model_columns, signature_of
@@ -162,7 +162,7 @@ def _add_pairs(
 ) -> None:
     scored, _ = score(models, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
     found.texts |= scored.known_texts
-    found.outcomes.append(pair_outcomes(scored, member_columns(columns)))
+    found.outcomes.append(scored.outcomes)
     for model in scored.models:
         signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman")
         found.signatures.setdefault(model.name, []).append(signature)

@@ -1,6 +1,6 @@
 """The whole job in a minute: two recipes trained on generated sentences, then evaluated and compared with word overlap."""
 
-from embedlab.analysis.comparison import compare_models
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.pair_tables import dataset_table
 from embedlab.reports.tables import Table
@@ -28,5 +28,5 @@ def demo_tables(session: Session) -> tuple[Table, Table]:
     evaluations = evaluate_members(scored)
     keep(scored, evaluations, session)
     with session.progress("comparing") as tick:
-        comparison = compare_models(scored.table, scored.models, progress=tick)
+        comparison = compare_outcomes(scored.outcomes, scored.models, progress=tick)
     return dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(comparison, scored, [])

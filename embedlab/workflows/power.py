@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.power import detectable
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import UsageError
 from embedlab.reports.power_table import power_table
 from embedlab.reports.tables import Table
@@ -37,7 +39,9 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     _check(options)
     scored, is_whole = score([options.first, options.second], session, datasets=options.datasets, common=options.common)
     detect = options.detect / 100 if options.detect is not None else None
-    found = detectable(scored.table, *scored.models, detect=detect, seeds=options.seeds, common=options.common)
+    members = member_columns(scored.models)
+    evidence = outcome_evidence(scored.outcomes, members, scored.slices("dataset"))
+    found = detectable(evidence, *scored.models, detect=detect, seeds=options.seeds)
     return PowerReport(table=power_table(found, scored, detect=options.detect, seeds=options.seeds), is_whole=is_whole)
 
 

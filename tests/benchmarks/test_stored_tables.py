@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from stored_tables import bare_pairs, parser_of_tables, refreshed, score_all, shown, store
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.choices import By
+from embedlab.comparison.comparison import compare_models
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source

@@ -6,8 +6,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.correlations import spearman
+from embedlab.comparison.comparison import compare_models
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.differences import FifthsMap, Forest

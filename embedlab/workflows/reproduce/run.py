@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.settings import Settings
 from embedlab.papers.deviations import deviations
 from embedlab.papers.matching_runs import Member
@@ -124,7 +124,7 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     if scored is not None and columns:
         scored = replace(scored, models=columns)
         with session.progress("comparing") as progress:
-            comparison = compare_models(scored.table, columns, by=table.by, progress=progress)
+            comparison = compare_outcomes(scored.outcomes, columns, by=table.by, progress=progress)
         found = comparison_table(comparison, scored, [])
         answer = replace(found, title=f"{table.paper} {table.name}: {table.summary}; {found.title}", notes=[*answer.notes, *found.notes])
     return Reproduction(
