@@ -8,7 +8,7 @@ import polars as pl
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
 from embedlab.analysis.evidence import STS_AVERAGES, PairTest, member_columns
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Aggregate
+from embedlab.choices import Aggregate, Test
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
@@ -57,7 +57,7 @@ def compare_outcomes(
     """
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
-    _check_test(models, aggregate, test)
+    check_test(models, aggregate, test)
     members = member_columns(models)
     parts = slices_of(outcomes, members, by=by, common=common)
     evidence = outcome_evidence(outcomes, members, parts, aggregate=aggregate, progress=progress)
@@ -98,7 +98,8 @@ def compare_models(
     )
 
 
-def _check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: PairTest) -> None:
+def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test) -> None:
+    """Refuse a closed-form TEST of correlations where no two of MODELS can have it."""
     if test == "dyadic":
         return
     if aggregate != "all":

@@ -59,7 +59,7 @@ class ScoredPairs:
         """Return the pairs as outcomes of all members."""
         return pair_outcomes(
             self.table,
-            list(self.places),
+            member_columns(self.models),
             task=self.task,
             averages=self.averages,
             keys=lambda: self.keyed.select(*KEYS),

@@ -70,7 +70,7 @@ def test_a_dataset_of_which_no_item_fits_is_named(embedlab: Embedlab) -> None:
 
 
 def test_a_dataset_without_the_property_is_named_and_left_out(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    words = ("compare", str(tiny_encoder), "--task", "sts12", "--task", "cr", "--setting", "prototyping", "--by", "source", *SAMPLE)
+    words = ("compare", str(tiny_encoder), "--task", "sts12", "--task", "cr", "--setting", "prototyping", "--by", "label", *SAMPLE)
     answer = embedlab(*words)
-    assert {name.partition("/")[0] for name, _ in rows(answer.out)} == {"sts12"}
-    assert "left out, without 'source': cr" in answer.err
+    assert {name.partition("/")[0] for name, _ in rows(answer.out)} == {"cr"}
+    assert "left out, without 'label': sts12" in answer.err
