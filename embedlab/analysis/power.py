@@ -17,7 +17,10 @@ MOST_SEEDS = 1_000  # larger numbers are not reported, as impractical
 class Detectable:
     """The detectable difference of two models on one slice, in units of the scores."""
 
+    task: str
     key: str
+    title: str
+    metric: str
     pairs: int
     sentences: int
     difference: float  # second minus first, as measured
@@ -46,7 +49,10 @@ def detectable(
         uncertainty, spreads = weighed.of_pair[pair], weighed.spreads.get(pair, [])
         found.append(
             Detectable(
+                task=one.task,
                 key=one.key,
+                title=one.title,
+                metric=one.metric,
                 pairs=one.pairs,
                 sentences=weighed.sums.shared.sentences if weighed.sums is not None else 0,
                 difference=weighed.means[second.name] - weighed.means[first.name],

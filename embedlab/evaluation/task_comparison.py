@@ -60,6 +60,7 @@ class TaskComparison:
     signatures: Mapping[str, str]  # by model
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
+    evidence: Sequence[Evidence] = ()  # behind the rows, in their order
 
 
 @dataclass(kw_only=True)
@@ -127,6 +128,7 @@ class Gathered:
             signatures=self._signed(slices, slicing),
             states=self.states,
             is_whole=self.is_whole,
+            evidence=evidence,
         )
 
     def _sliced(

@@ -56,10 +56,14 @@ def _title(found: TaskComparison) -> str:
     metrics, settings = _metrics(found), {one.setting for one in found.slices}
     is_scaled = any(not has_own_units(one.task) for one in found.slices)
     metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else ""
-    parts = [" ".join(filter(None, (metric, "x 100" if is_scaled else "")))]
-    parts += [str(next(iter(settings)))] if len(settings) == 1 and None not in settings else []
-    parts += [f"{found.rows[0]} of {found.rows[1]} items"] if found.rows is not None else []
-    return with_marks(", ".join(filter(None, parts)), found.marks)
+    setting = str(next(iter(settings))) if len(settings) == 1 and None not in settings else ""
+    return titled(found, [" ".join(filter(None, (metric, "x 100" if is_scaled else ""))), setting])
+
+
+def titled(found: TaskComparison, parts: Sequence[str]) -> str:
+    """Return a title of PARTS with the number of items that all models score, where numbers are of these, and the marks."""
+    counted = f"{found.rows[0]} of {found.rows[1]} items" if found.rows is not None else ""
+    return with_marks(", ".join(filter(None, (*parts, counted))), found.marks)
 
 
 def _metrics(found: TaskComparison) -> dict[str, None]:
@@ -81,16 +85,8 @@ def _row(
 
 def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel], keys: Sequence[str]) -> Iterator[str]:
     """Yield what must be said beside the numbers: of the data, of each model, of the tests, of single rows."""
-    slicing, several = found.slicing, {one.setting for one in found.slices if one.setting is not None}
-    settings = {one.task: one.setting for one in found.slices if one.setting is not None}
-    yield from sample_note(found.marks)
-    if slicing.where:
-        yield f"items that fit {slicing.where!r}"
-    if slicing.by == DATASET and len({one.setting for one in found.slices}) > 1:
-        yield from (f"{task}: aggregated by {setting!r}" for task, setting in settings.items() if several)
-    yield from found.notes
-    yield from overlap_footnotes(found.counts)
-    yield from usage_notes([model for model in found.models if model.members[0] in found.facts], found.facts)
+    slicing = found.slicing
+    yield from general_notes(found)
     tests = {difference.test for one in found.slices for difference in one.differences.values() if difference.p == difference.p}
     if slicing.test in {"williams", "steiger"}:
         yield f"p: {slicing.test}, of single seeds; averages are not tested"
@@ -101,6 +97,19 @@ def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Seque
         yield from (slice_note(one.key, note) for note in one.notes)
     yield from (_printed_note(row, slicing.aggregate) for row in printed)
     yield from (note for model in stated for note in model.notes(keys))
+
+
+def general_notes(found: TaskComparison) -> Iterator[str]:
+    """Yield what holds of all numbers of a comparison: the data, the items that were picked, the models and how they were used."""
+    slicing, settings = found.slicing, {one.task: one.setting for one in found.slices if one.setting is not None}
+    yield from sample_note(found.marks)
+    if slicing.where:
+        yield f"items that fit {slicing.where!r}"
+    if slicing.by == DATASET and len({one.setting for one in found.slices}) > 1:
+        yield from (f"{task}: aggregated by {setting!r}" for task, setting in settings.items())
+    yield from found.notes
+    yield from overlap_footnotes(found.counts)
+    yield from usage_notes([model for model in found.models if model.members[0] in found.facts], found.facts)
 
 
 def _printed(row: PublishedRow, one: ComparedSlice) -> float | None:

@@ -18,6 +18,7 @@ from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.pairs import PairsOptions, pairs_report
+from embedlab.workflows.power import PowerOptions, power_report
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import successive
 from embedlab.workflows.train.plan import TrainOptions
@@ -176,6 +177,38 @@ def compare(
         published=published,
     )
     return _reported(compare, lambda session: comparison_report(options, session), progress, settings)
+
+
+def power(
+    first: str,
+    second: str,
+    *,
+    suite: str | Sequence[str] | None = None,
+    tasks: str | Sequence[str] = (),
+    where: str = "",
+    detect: float | None = None,
+    seeds: int | None = None,
+    setting: SettingName = "literature",
+    common: bool = False,
+    progress: bool = False,
+    **settings: Any,
+) -> Report:
+    """Which difference between two models their items and seeds can detect, at 5% with 80% power.
+
+    DETECT is a difference in points, of which the table says how many seeds it needs; SEEDS is the number of seeds of a plan.
+    """
+    options = PowerOptions(
+        first=first,
+        second=second,
+        suites=names_of(suite),
+        tasks=names_of(tasks),
+        where=where,
+        detect=detect,
+        seeds=seeds,
+        setting=setting,
+        common=common,
+    )
+    return _reported(power, lambda session: power_report(options, session), progress, settings)
 
 
 def pairs(

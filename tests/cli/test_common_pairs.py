@@ -70,7 +70,7 @@ def test_titles_count_the_common_pairs(embedlab: Embedlab, part: pl.DataFrame, c
     words = (command, BROUGHT, "dice", *tasks, "--sample", "--common")
     answer = embedlab(*words)
     common = part.height - part.filter(dataset="sts12").height + 12
-    counted = f", {common} of {part.height} {'items' if command == 'compare' else 'pairs'} [common pairs]"
+    counted = f", {common} of {part.height} {'pairs' if command == 'evaluate' else 'items'} [common pairs]"
     assert counted in " ".join(answer.out.split())
     if command == "compare":
         assert f"sts12, 12 of {part.filter(dataset='sts12').height}" in answer.out
