@@ -13,6 +13,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings, trust_notice
 from embedlab.encoders.encoder import PairScorer, Vectors
+from embedlab.models.aliases import declared
 from embedlab.workflows.arguments import names_of, pairs_of, refuse_unknown_keywords, seeds_of, texts_of, values_of
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
@@ -96,8 +97,8 @@ class NotebookSession:
 def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination, word-vectors:FILE or dice)."""
     session = _session(load, progress, settings)
-    found = resolve_model(name, session)
-    return LoadedModel(name=name, members=tuple(load_members(found, session, cached=True)))
+    found = resolve_model(declared(name), session)
+    return LoadedModel(name=found.name, members=tuple(load_members(found, session, cached=True)))
 
 
 def encode(model: str, sentences: Sequence[str], *, progress: bool = False, **settings: Any) -> Vectors:
@@ -198,8 +199,8 @@ def power(
     DETECT is a difference in points, of which the table says how many seeds it needs; SEEDS is the number of seeds of a plan.
     """
     options = PowerOptions(
-        first=first,
-        second=second,
+        first=declared(first),
+        second=declared(second),
         suites=names_of(suite),
         tasks=names_of(tasks),
         where=where,
@@ -277,7 +278,7 @@ def _session(function: Callable[..., Any], progress: bool, settings: dict[str, A
 
 
 def _names(models: str | Sequence[str]) -> list[str]:
-    names = names_of(models)
+    names = [declared(name) for name in names_of(models)]
     if not names:
         raise UsageError("no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)')
     return names
