@@ -16,6 +16,7 @@ from embedlab.core.schema import read_toml
 from embedlab.models.published import CATALOG, SHORT_NAMES
 
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
+_BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
 _IN_TABLES = ("gap", "note", "pair", "pair_key", "right", "s1", "s2", "sentence1", "sentence2", "tag")  # beside properties
 _of_this_process: dict[str, str] = {}  # where the file could not be written
@@ -37,7 +38,11 @@ def aliases() -> Mapping[str, str]:
 
 def model_of(name: str) -> str | None:
     """Return the model that the alias NAME means; None where there is no such alias."""
-    return aliases().get(name)
+    known = aliases()
+    model = known.get(name)
+    if model is not None and _without_aliases(model, known) != model:
+        raise UsageError(f"{aliases_file()}: {name!r} names another alias", hint=f"write the model itself, or delete the line of {name}")
+    return model
 
 
 def declared(text: str) -> str:
@@ -45,9 +50,9 @@ def declared(text: str) -> str:
     match = _TYPED.fullmatch(text)
     if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
         return text
-    name, model = match["name"], _absolute(match["model"])
-    _refuse(name, model, text)
     known = dict(aliases())
+    name, model = match["name"], _absolute(_without_aliases(match["model"], known))
+    _refuse(name, model, text)
     if known.get(name) != model:
         known[name] = model
         try:
@@ -56,6 +61,13 @@ def declared(text: str) -> str:
         except MissingError:  # a disk that takes nothing: it is known until this process ends
             _of_this_process[name] = model
     return name
+
+
+def _without_aliases(model: str, known: Mapping[str, str]) -> str:
+    """Return a typed model with the model of an alias that it begins with: what is stored names no other alias."""
+    match = _BEGINS.match(model)
+    alias = match[0] if match is not None else ""
+    return f"{known[alias]}{model[len(alias) :]}" if alias in known else model
 
 
 def _absolute(model: str) -> str:

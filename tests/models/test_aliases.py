@@ -60,6 +60,18 @@ def test_an_alias_of_a_run_has_its_seeds(tmp_path: Path) -> None:
     assert [one.name for one in resolve("short@2", tmp_path / "runs").members] == ["short@2"]
 
 
+def test_an_alias_made_of_another_or_of_itself_names_the_model(tiny_encoder: Path) -> None:
+    declared(f"mini={tiny_encoder}")
+    declared("mini=mini?pooling=cls")
+    declared("short=mini?dim=8")
+    assert aliases()["mini"] == f"{tiny_encoder}?pooling=cls"
+    (spec,) = resolve("short", Path("runs")).members
+    assert (spec.location, spec.pooling, spec.dim) == (str(tiny_encoder), "cls", 8)
+    aliases_file().write_text('loop = "loop?dim=2"\n')
+    with pytest.raises(UsageError, match="'loop' names another alias"):
+        resolve("loop", Path("runs"))
+
+
 def test_a_damaged_file_of_aliases_is_named(tmp_path: Path) -> None:
     aliases_file().parent.mkdir(parents=True, exist_ok=True)
     aliases_file().write_text("mini = 3\n")
