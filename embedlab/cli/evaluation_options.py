@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
+from embedlab.choices import Aggregate, Correlation, SettingName, Test
 from embedlab.cli import completion
 
 TaskNames = Annotated[
@@ -43,7 +43,6 @@ PairDatasets = Annotated[
         autocompletion=completion.datasets,
     ),
 ]
-SlicesBy = Annotated[By, typer.Option("--by", help="How pairs are grouped into scores; dice: fifths of each dataset by word overlap.")]
 ItemsBy = Annotated[
     str,
     typer.Option(

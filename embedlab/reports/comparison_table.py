@@ -30,7 +30,7 @@ def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = ()
     rows = [_row(one, found, published, stated) for one in found.slices]
     compared = compared_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared, published=published)
     return Table(
-        title=_title(found),
+        title=score_title(found),
         columns=[
             *([Column(key="task", title="task", role="group")] if len({one.task for one in found.slices}) > 1 else []),
             Column(key="slice", title=found.slicing.by, role="key"),
@@ -51,7 +51,7 @@ def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = ()
     )
 
 
-def _title(found: TaskComparison) -> str:
+def score_title(found: TaskComparison) -> str:
     """Return the metric of all rows, how the sources of datasets are put together, which items are compared, and the marks."""
     metrics, settings = _metrics(found), {one.setting for one in found.slices}
     is_scaled = any(not has_own_units(one.task) for one in found.slices)

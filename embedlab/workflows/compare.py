@@ -14,9 +14,8 @@ from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
-from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather
+from embedlab.workflows.compare_tasks import gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
@@ -114,10 +113,7 @@ def _check_slices(options: CompareOptions) -> None:
 
 def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
     """Refuse what no selected task has, and what is known of pairs alone."""
-    if not any(find_task(one.task).outcomes != "none" for one in selected) and (options.by != DATASET or options.where):
-        what = f"group by {options.by!r}" if options.by != DATASET else f"pick by {options.where!r}"
-        names = ", ".join(dict.fromkeys(one.task for one in selected))
-        raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
+    refuse_without_items(selected, options.by, options.where)
     if all(one.scores_pairs for one in selected) and options.test == "mcnemar":
         raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
     if any(one.scores_pairs for one in selected):

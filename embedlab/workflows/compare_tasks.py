@@ -17,6 +17,7 @@ from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import Model, ModelSpec
+from embedlab.outcomes.cuts import DATASET
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
@@ -46,6 +47,14 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
     if found.is_empty:
         raise MissingError(f"nothing to compare on {', '.join(one.task for one in selected)}", hint="the notes say why of each task")
     return found
+
+
+def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) -> None:
+    """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED tasks has: items."""
+    if not any(task(one.task).outcomes != "none" for one in selected) and (by != DATASET or where):
+        what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
+        names = ", ".join(dict.fromkeys(one.task for one in selected))
+        raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
 
 
 def _add_pairs(found: Gathered, models: Sequence[Model], one: SelectedTask, slicing: Slicing, session: Session) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
+from embedlab.choices import Aggregate, Correlation, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings, trust_notice
@@ -116,7 +116,8 @@ def evaluate(
     *,
     suite: str | None = None,
     tasks: str | Sequence[str] = (),
-    by: By = "dataset",
+    by: str = "dataset",
+    where: str = "",
     aggregate: Aggregate | None = None,
     metric: Correlation = "spearman",
     setting: SettingName = "literature",
@@ -134,6 +135,7 @@ def evaluate(
         suite=suite,
         tasks=names_of(tasks),
         by=by,
+        where=where,
         aggregate=aggregate,
         metric=metric,
         setting=setting,

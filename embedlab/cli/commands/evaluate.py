@@ -4,13 +4,14 @@ from embedlab.cli.evaluation_options import (
     Again,
     ClassifierSetting,
     CommonPairs,
+    ItemsBy,
     MtebFolder,
     OnlyAggregate,
     ShownMetric,
-    SlicesBy,
     SubmissionFolder,
     SuiteName,
     TaskNames,
+    Where,
 )
 from embedlab.cli.models import ModelNames
 from embedlab.cli.options import Signed, common, examples
@@ -31,7 +32,8 @@ def evaluate(
     models: ModelNames,
     suite: SuiteName = None,
     task: TaskNames = None,
-    by: SlicesBy = "dataset",
+    by: ItemsBy = "dataset",
+    where: Where = "",
     aggregate: OnlyAggregate = None,
     metric: ShownMetric = "spearman",
     setting: ClassifierSetting = "literature",
@@ -56,6 +58,7 @@ def evaluate(
         suite=suite,
         tasks=task or (),
         by=by,
+        where=where,
         aggregate=aggregate,
         metric=metric,
         setting=setting,
