@@ -113,7 +113,7 @@ def _of_slice(outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequen
         key, title = (part.key, part.title) if not place else (f"{part.key} {name}", f"{part.title} {name}")
         measure = MEASURES[name]
         made = evidence_of(block.task, key, gold, predicted, len(members), measure=measure, texts=_texts(scored), groups=groups)
-        undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups)
+        undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
         setting = (aggregate if part.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting)
 
@@ -139,16 +139,19 @@ def _unscored(predictions: pl.DataFrame, members: Sequence[str], noun: str) -> I
         yield Note(f"no number of {lacking}: {count} of {predictions.height} {noun} scored")
 
 
-def _undefined(measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None) -> Iterator[str]:
-    """Yield why a correlation is not defined, of gold scores once, of predictions for each member."""
+def _undefined(
+    measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None, sources: pl.Series
+) -> Iterator[str]:
+    """Yield why a correlation is not defined, of gold scores once, of predictions for each member; of GROUPS with the source."""
     if measure.is_of_classes:
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
+        where = f" in source {sources[int(rows[0])]!r}" if groups is not None else ""
         if reason := why_undefined_gold(gold[rows]):
-            yield f"no number: {reason}"
+            yield f"no number: {reason}{where}"
             return
         if constant := [member for member, own in predicted.items() if np.ptp(own[rows]) == 0]:
-            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}"
+            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
             return
 
 
