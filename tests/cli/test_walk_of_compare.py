@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md tells what a command goes through; here it goes there."""
+"""ARCHITECTURE.md lists what a command goes through, and here it goes there."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ from tests.cli.conftest import Embedlab
 PACKAGE = Path(package.__file__).parent
 
 
-def told() -> list[str]:
+def listed() -> list[str]:
     """The files of the walk of `compare`, in the order of the page."""
     section = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## The walk of `compare`")[2].partition("\n## ")[0]
     return re.findall(r"^\d+\. `([\w/]+\.py)`", section, re.MULTILINE)
@@ -27,7 +27,7 @@ def visited(work: Callable[[], object]) -> list[str]:
 
     def note(frame: FrameType, event: str, _: object) -> None:
         path, caller = frame.f_code.co_filename, frame.f_back.f_code.co_name if frame.f_back is not None else ""
-        is_import = "<module>" in {frame.f_code.co_name, caller}  # what runs while a file is read is no step of the command
+        is_import = "<module>" in {frame.f_code.co_name, caller}  # what runs while a file is read belongs to none of its steps
         if event == "call" and not is_import and path.startswith(str(PACKAGE)):
             found.setdefault(Path(path).relative_to(PACKAGE).as_posix())
 
@@ -41,11 +41,11 @@ def visited(work: Callable[[], object]) -> list[str]:
 
 
 @pytest.mark.usefixtures("small_world")
-def test_compare_walks_through_the_files_that_the_page_tells(embedlab: Embedlab) -> None:
+def test_compare_walks_through_the_files_of_the_page(embedlab: Embedlab) -> None:
     Path("words.txt").write_text("a 1 0\nthe 0 1\n")
     tasks = ("--task", "sts12", "--task", "cr", "--setting", "prototyping")
     words = ("compare", "word-vectors:words.txt", "dice", *tasks, "--by", "words", "--where", "length<6", "--sample")
     seen = visited(lambda: embedlab(*words))
-    walk = told()
+    walk = listed()
     assert len(walk) > 15
     assert [path for path in seen if path in set(walk)] == walk
