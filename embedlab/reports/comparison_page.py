@@ -40,13 +40,8 @@ def comparison_section(found: TaskComparison, printed: Sequence[PublishedRow] = 
     return Section(title=TITLES.get(by, f"By {by}"), table=comparison_table(found, printed), plots=tuple(plots))
 
 
-def _about(found: TaskComparison, task: str) -> str:
-    """Name a TASK in a title, where there are several."""
-    return f" on {task}" if len({one.task for one in found.slices}) > 1 else ""
-
-
 def _scores(found: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Dots:
-    title = f"Scores{_about(found, task)}, by {found.slicing.by}"
+    title = f"Scores on {task}, by {found.slicing.by}"
     return Dots(title=title, labels=[one.key for one in slices], series=_series(found, slices), axis=f"{_metric(slices)}{AXIS}")
 
 
@@ -84,7 +79,7 @@ def _differences(found: TaskComparison, task: str, slices: Sequence[ComparedSlic
         for model in others
     ]
     what = title_of(others[0]) if len(others) == 1 else "Each model"
-    title = f"{what} minus {title_of(found.models[0].name)}{_about(found, task)}, by {found.slicing.by}"
+    title = f"{what} minus {title_of(found.models[0].name)} on {task}, by {found.slicing.by}"
     yield Dots(title=title, labels=[one.key for one in compared], series=series, axis="difference, with 95% intervals", zero=True)
 
 
