@@ -7,6 +7,7 @@ from typing import Self
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
+from embedlab.analysis.named_selections import meanings
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate, Test
@@ -171,7 +172,7 @@ class Gathered:
             sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
             signature = replace(
                 merged(self.signatures[model]),
-                by=(slicing.by, *((f"where {slicing.where}",) if slicing.where else ())),
+                by=(slicing.by, *_picked(slicing.where)),
                 aggregation=tuple({one.setting for one in own if one.setting is not None}),
                 interval=(METHOD,),
                 margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
@@ -181,6 +182,13 @@ class Gathered:
             )
             signed[model] = str(signature)
         return signed
+
+
+def _picked(where: str) -> Iterator[str]:
+    """Yield what identifies the items that an expression picks: itself, and what the names in it mean."""
+    if where:
+        yield f"where {where}"
+        yield from (f"@{name}={expression}" for name, expression in meanings(where).items())
 
 
 def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) -> dict[str, Overlap]:

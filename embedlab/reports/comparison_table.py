@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, comparison_notes
+from embedlab.analysis.named_selections import meanings
 from embedlab.choices import Aggregate
 from embedlab.core.names import has_own_units
 from embedlab.evaluation.task_comparison import TaskComparison
@@ -104,7 +105,8 @@ def general_notes(found: TaskComparison) -> Iterator[str]:
     slicing, settings = found.slicing, {one.task: one.setting for one in found.slices if one.setting is not None}
     yield from sample_note(found.marks)
     if slicing.where:
-        yield f"items that fit {slicing.where!r}"
+        named = "".join(f"; @{name} is {expression!r}" for name, expression in meanings(slicing.where).items())
+        yield f"items that fit {slicing.where!r}{named}"
     if slicing.by == DATASET and len({one.setting for one in found.slices}) > 1:
         yield from (f"{task}: aggregated by {setting!r}" for task, setting in settings.items())
     yield from found.notes
