@@ -14,6 +14,7 @@ from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.property import property_named
+from embedlab.outcomes.selection import is_expression
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
@@ -33,7 +34,7 @@ def comparison_section(found: TaskComparison, printed: Sequence[PublishedRow] = 
     plots: list[Plot] = []
     for task in dict.fromkeys(one.task for one in found.slices if not has_own_units(one.task)):
         slices = [one for one in found.slices if one.task == task]
-        is_cut = by != DATASET and property_named(by).kind == "number"
+        is_cut = by != DATASET and not is_expression(by) and property_named(by).kind == "number"
         plots += _fifths(found, slices) if is_cut else [_scores(found, task, slices)]
         plots += _differences(found, task, slices)
         plots += [_next_to_published(found, slices, row) for row in printed if any(one.metric == "spearman" for one in slices)]
