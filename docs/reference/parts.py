@@ -53,7 +53,11 @@ def tasks_page() -> str:
             ("trains classifiers", "yes: `--setting literature`, `prototyping` or `exact`" if one.trains_classifiers else "no"),
             ("datasets", listed(one.datasets or [dataset for dataset in shipped_datasets() if one.has_dataset(dataset)]) or "see above"),
         ]
-        rows += [(f"measures of {dataset}", listed(metrics)) for dataset, metrics in one.metrics.items()]
+        rows += [
+            (f"measures of {dataset}", listed(found))
+            for dataset in dict.fromkeys((*one.datasets, *shipped_datasets()))
+            if (found := one.measures(dataset))
+        ]
         if one.dev_names:
             rows.append(("names for `evaluate.dev`", listed(one.dev_names)))
         parts.append(f"## {name}\n\n{one.summary[:1].upper()}{one.summary[1:]}.\n\n{first_line(module.__doc__)}\n\n{table(('', ''), rows)}")

@@ -37,7 +37,6 @@ def evaluate_task(
     if brings_items(spec.kind):
         found = evaluate_items(chosen, spec, settings, names)
     else:
-        assert chosen.evaluate is not None, "similarities of pairs are scored by scored_pairs"
         found = chosen.evaluate(spec, settings, start_progress, selection)
     earlier = ScorePlace.of(spec, settings).earlier
     evaluation = replace(found.evaluation, earlier_fingerprint=earlier)

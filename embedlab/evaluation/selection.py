@@ -104,9 +104,8 @@ def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
 
 
 def _everything(folder: Path | None) -> Iterator[SelectedTask]:
-    for task in (one for one in all_tasks() if one.is_in_all):
-        yield SelectedTask(task=task.name)
-        yield from (SelectedTask(task=task.name, names=(name,)) for name in task.sets(folder))
+    for task in all_tasks():
+        yield from (SelectedTask(task=task.name, names=names) for names in task.in_all(folder))
 
 
 def _task_with(name: str) -> Task | None:

@@ -15,7 +15,7 @@ from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
-from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member, pair_texts
+from embedlab.tasks.task import FieldTask, TaskResult, evaluation_of, load_member, pair_texts
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
 NEIGHBOURS = 10  # k of the k-occurrence (Radovanović 2010)
@@ -189,7 +189,7 @@ def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values / total if total else np.zeros_like(values)
 
 
-TASK = Task(
+TASK = FieldTask(
     name="geometry",
     summary="alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets",
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),

@@ -23,7 +23,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import GoldItems, Task, TaskResult, evaluation_of, load_member, own_items
+from embedlab.tasks.task import FieldTask, GoldItems, TaskResult, evaluation_of, load_member, own_items
 
 VALIDATION = "validation"  # reported with every number: GLUE does not publish its test labels
 GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
@@ -179,7 +179,7 @@ def items(source: Source, names: Sequence[str]) -> list[GoldItems]:
     return [own_items(part, "label") for name in names for part in _validation_parts(name, source)]
 
 
-TASK = Task(
+TASK = FieldTask(
     name="glue",
     summary="GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier",
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),

@@ -24,7 +24,7 @@ from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, sta
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks._mteb_rows import PREFIX, OpenedTask, benchmark_tasks, mteb_package, open_task, quiet, rows_of
-from embedlab.tasks.task import Task, TaskResult, Texts, brought_evaluation, evaluation_of
+from embedlab.tasks.task import FieldTask, TaskResult, Texts, brought_evaluation, evaluation_of
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
 _DECLARED = replace(NOTHING_SHARED, declared=1)
@@ -213,7 +213,7 @@ def _members(suite: str) -> Sequence[str]:
     return benchmark_tasks(suite.removeprefix(PREFIX)) if suite.startswith(PREFIX) else ()
 
 
-TASK = Task(
+TASK = FieldTask(
     name="mteb",
     summary="mteb's own tasks, mteb:NAME, and the main score of each",
     evaluate=lambda spec, settings, start_progress, chosen: evaluate(spec, settings, start_progress, chosen.names),

@@ -30,7 +30,7 @@ from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member, outcomes_of, own_items
+from embedlab.tasks.task import FieldTask, TaskResult, Texts, load_member, outcomes_of, own_items
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -200,7 +200,7 @@ def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list
     return [*made, *absent, *skipped]
 
 
-TASK = Task(
+TASK = FieldTask(
     name="multitask",
     summary="sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)",
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),

@@ -24,7 +24,7 @@ from embedlab.tasks._labelled import (
     open_tasks,
     suite_evaluation,
 )
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member
+from embedlab.tasks.task import FieldTask, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
     import torch
@@ -87,7 +87,7 @@ def evaluate(
     return TaskResult(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
 
 
-TASK = Task(
+TASK = FieldTask(
     name="probing",
     summary="accuracy of linear classifiers that probe frozen vectors for properties of the sentence",
     evaluate=lambda spec, settings, start_progress, chosen: evaluate(spec, settings, start_progress, chosen.names, chosen.setting),

@@ -35,7 +35,7 @@ from embedlab.tasks._labelled import (
     suite_evaluation,
     task_features,
 )
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member
+from embedlab.tasks.task import FieldTask, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
     import torch
@@ -194,7 +194,7 @@ def _averages_of(datasets: Sequence[str], _: str) -> dict[str, list[str]]:
     return found
 
 
-TASK = Task(
+TASK = FieldTask(
     name="transfer",
     summary="accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E;"
     " supervised SICK-R, STS-B",

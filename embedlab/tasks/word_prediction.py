@@ -18,7 +18,7 @@ from embedlab.models.config import is_bare
 from embedlab.models.location import model_folder
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Task, TaskResult, evaluation_of
+from embedlab.tasks.task import FieldTask, TaskResult, evaluation_of
 
 if TYPE_CHECKING:
     import torch
@@ -143,7 +143,7 @@ def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left
     return evaluation_of("word_prediction", encoder, [state], scores, skipped)
 
 
-TASK = Task(
+TASK = FieldTask(
     name="word_prediction",
     summary="MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)",
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),

@@ -117,14 +117,17 @@ PLUGINS = {"tasks": {"aggregates": "TASK"}}
 VALUES = [("labelled", "dev", 0.9), ("labelled", "test", 0.5), ("unlabelled", "dev", 0.7)]
 
 
-def evaluate(spec, settings, start_progress, selection):
-    part, (encoder, _) = Source.from_settings(settings).open("sts-benchmark"), load_member(spec, settings)
-    facts = {"by": "dataset", "metric": "accuracy", "setting": "", "items": 9}
-    scores = [StoredScore(slice=name, split=split, value=value, **facts) for name, split, value in VALUES]
-    return TaskResult(evaluation=evaluation_of("aggregates", encoder, [part.state], scores))
+class Aggregates(Task):
+    name, summary, outcomes = "aggregates", "numbers of two splits", "none"
+
+    def evaluate(self, spec, settings, start_progress, selection):
+        part, (encoder, _) = Source.from_settings(settings).open("sts-benchmark"), load_member(spec, settings)
+        facts = {"by": "dataset", "metric": "accuracy", "setting": "", "items": 9}
+        scores = [StoredScore(slice=name, split=split, value=value, **facts) for name, split, value in VALUES]
+        return TaskResult(evaluation=evaluation_of(self.name, encoder, [part.state], scores))
 
 
-TASK = Task(name="aggregates", summary="numbers of two splits", evaluate=evaluate, texts=None, outcomes="none")
+TASK = Aggregates()
 """
 
 

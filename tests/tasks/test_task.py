@@ -10,9 +10,9 @@ from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
-from embedlab.data.source import dataset_names
+from embedlab.data.source import Source, dataset_names
 from embedlab.evaluation.selection import select_tasks
-from embedlab.tasks.task import all_tasks, task
+from embedlab.tasks.task import Task, TaskResult, all_tasks, task
 
 OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "tasks")
 
@@ -22,9 +22,7 @@ def test_a_task_has_the_name_that_it_is_found_by_and_says_what_it_leaves(name: s
     found = task(name)
     assert found.name == name
     assert found.summary
-    assert (found.evaluate is None) == found.scores_pairs
     assert all(found.has_dataset(one) for one in found.datasets)
-    assert set(found.metrics) <= {*found.datasets, *dataset_names()}
 
 
 def test_every_file_of_the_folder_is_a_task_and_none_is_lost() -> None:
@@ -37,6 +35,30 @@ def test_similarities_of_pairs_and_aggregates_alone_are_said_aloud() -> None:
     assert task("sts").outcomes == "pairs"
     assert {task(name).outcomes for name in ("geometry", "word_prediction")} == {"none"}
     assert {task(name).outcomes for name in ("transfer", "probing")} == {"items"}
+
+
+def test_a_task_of_fields_is_refused_with_what_to_write_now() -> None:
+    with pytest.raises(UsageError, match=r"write class MyTask\(Task\).*TASK = MyTask\(\)"):
+        Task(name="close-pairs", summary="finds close pairs", evaluate=print, texts=None, outcomes="items")  # type: ignore[abstract]
+
+
+def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
+    class Usual(Task):
+        name, summary, datasets = "usual", "what nothing says otherwise", ("mr",)
+
+        def evaluate(self, *_: object) -> TaskResult:
+            raise NotImplementedError
+
+    found = Usual()
+    assert (found.outcomes, found.has_dataset("mr"), found.has_dataset("cr")) == ("items", True, False)
+    assert found.in_all(None) == ((),)
+    assert not found.members("a benchmark")
+    assert not found.measures("mr")
+    assert not found.averages(["mr"], "usual")
+    with pytest.raises(UsageError, match="'usual' has no dev score"):
+        found.dev_score(Source(sample=True), "mr")
+    with pytest.raises(TypeError, match="evaluate"):
+        type("Lacking", (Task,), {"name": "lacking"})()
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
