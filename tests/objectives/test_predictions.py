@@ -25,7 +25,8 @@ from embedlab.objectives.objective import build_objectives
 from embedlab.objectives.predictions import HEAD_TYPES, best_threshold, predict_rows
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.multitask import evaluate, load_trained
+from embedlab.tasks.multitask import TASK, load_trained
+from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.notebook import NotebookSession
@@ -73,7 +74,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
 
 def scores(name: str, runs: Path) -> dict[str, float]:
     (spec,) = resolve(name, runs).members
-    result = evaluate(spec, SETTINGS, lambda _: lambda done, total: None)
+    result = TASK.evaluate(spec, SETTINGS, lambda _: lambda done, total: None, Selection())
     assert result.evaluation.marks == ("sample",)
     assert {score.split for score in result.evaluation.scores} == {"dev"}
     found = {score.slice: score.value for score in result.evaluation.scores}

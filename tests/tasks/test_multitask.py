@@ -16,8 +16,8 @@ from embedlab.objectives import predictions
 from embedlab.objectives.objective import Trained
 from embedlab.objectives.predictions import Prediction
 from embedlab.tasks import multitask
-from embedlab.tasks.multitask import MULTITASK_DATASETS, check, check_recipe, evaluate, multitask_dev_score
-from embedlab.tasks.task import TaskResult
+from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
+from embedlab.tasks.task import Selection, TaskResult
 from tests.tasks.labelled_sentences import WordEncoder
 
 DICE = ModelSpec(name="dice", kind="dice")
@@ -60,7 +60,7 @@ def by_loops(given: Mapping[str, Prediction]) -> dict[str, float]:
 
 
 def evaluated() -> TaskResult:
-    return evaluate(DICE, SETTINGS, lambda _: lambda *_: None)
+    return TASK.evaluate(DICE, SETTINGS, lambda _: lambda *_: None, Selection())
 
 
 @pytest.mark.usefixtures("trained")
@@ -99,9 +99,9 @@ def test_without_a_prediction_of_each_there_is_no_mean(
 
 def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, given: dict[str, Prediction]) -> None:
     expected = by_loops(given)
-    assert multitask_dev_score(SAMPLE, "multitask")(trained) == pytest.approx(100 * sum(expected.values()) / 3, abs=1e-4)
+    assert TASK.dev_score(SAMPLE, "multitask")(trained) == pytest.approx(100 * sum(expected.values()) / 3, abs=1e-4)
     del given["sentiment"]
-    assert multitask_dev_score(SAMPLE, "multitask")(trained) == pytest.approx(
+    assert TASK.dev_score(SAMPLE, "multitask")(trained) == pytest.approx(
         100 * (expected["paraphrases"] + expected["sts-course"]) / 2, abs=1e-4
     )
 
@@ -109,8 +109,8 @@ def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, gi
 def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshold(tmp_path: Path) -> None:
     nothing = Settings(data=tmp_path, offline=True)
     with pytest.raises(MissingError, match="'paraphrases'"):
-        check(DICE, nothing)
-    check(DICE, SETTINGS)
+        TASK.check(DICE, nothing)
+    TASK.check(DICE, SETTINGS)
     with pytest.raises(MissingError, match="'paraphrases'"):
-        check_recipe(load_recipe("snli-ce"), Source.from_settings(nothing))
-    check_recipe(load_recipe("multitask"), Source.from_settings(nothing))
+        TASK.check_recipe(load_recipe("snli-ce"), Source.from_settings(nothing))
+    TASK.check_recipe(load_recipe("multitask"), Source.from_settings(nothing))
