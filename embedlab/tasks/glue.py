@@ -23,7 +23,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import FieldTask, GoldItems, TaskResult, evaluation_of, load_member, own_items
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, evaluation_of, load_member, own_items
 
 VALIDATION = "validation"  # reported with every number: GLUE does not publish its test labels
 GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
@@ -90,17 +90,6 @@ def task_of(spec: ModelSpec) -> str:
     return _classifier_stage(run_of(spec))[1].data.datasets[0]
 
 
-def check(spec: ModelSpec, settings: Settings) -> None:
-    """Refuse a model without a classifier, and validation splits that cannot be read, before anything is loaded."""
-    _validation_parts(task_of(spec), Source.from_settings(settings))
-
-
-def check_recipe(recipe: Recipe, source: Source) -> None:
-    """Refuse the same for the model that RECIPE would train."""
-    _, stage = _last_classifier(recipe, f"recipe {recipe.name!r}")
-    _validation_parts(stage.data.datasets[0], source)
-
-
 def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
     """Return the last stage of a finished run that trained a classifier on a GLUE task, and its number."""
     if not run.model.is_dir():
@@ -138,11 +127,6 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
     return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
 
 
-def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """Evaluate a run on the GLUE task that it was trained on; any other model has no classifier."""
-    return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), start_progress)
-
-
 def _validation_parts(name: str, source: Source) -> list[Part]:
     return [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
 
@@ -174,26 +158,34 @@ def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answer
     )
 
 
-def items(source: Source, names: Sequence[str]) -> list[GoldItems]:
-    """Return the items of the validation splits of the datasets in NAMES."""
-    return [own_items(part, "label") for name in names for part in _validation_parts(name, source)]
+class Glue(Task):
+    """The GLUE task that the last classifier of a run was trained on; any other model has no classifier."""
+
+    name = "glue"
+    summary = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
+    item_datasets = tuple(name for name in GLUE_TASKS if name.startswith("glue-"))
+    has_submission = True
+
+    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+        """Return the items of the validation splits of the datasets in NAMES."""
+        return [own_items(part, "label") for name in names for part in _validation_parts(name, source)]
+
+    def check(self, spec: ModelSpec, settings: Settings) -> None:
+        """Refuse a model without a classifier, and validation splits that cannot be read, before anything is loaded."""
+        _validation_parts(task_of(spec), Source.from_settings(settings))
+
+    def check_recipe(self, recipe: Recipe, source: Source) -> None:
+        """Refuse the same for the model that RECIPE would train."""
+        _, stage = _last_classifier(recipe, f"recipe {recipe.name!r}")
+        _validation_parts(stage.data.datasets[0], source)
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Evaluate a run on the GLUE task that it was trained on."""
+        return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), start_progress)
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return the measures that GLUE has for a dataset, its own first."""
+        return tuple(GLUE_TASKS[dataset].metrics) if dataset in GLUE_TASKS else ()
 
 
-TASK = FieldTask(
-    name="glue",
-    summary="GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier",
-    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
-    texts=None,  # the GLUE task that the model was trained on
-    outcomes="items",
-    metrics={
-        "glue-cola": ("matthews", "accuracy"),
-        "glue-mrpc": ("f1", "accuracy"),
-        "glue-qqp": ("f1", "accuracy"),
-        "sts-benchmark": ("pearson", "spearman"),
-    },
-    has_submission=True,
-    items=items,
-    item_datasets=tuple(name for name in GLUE_TASKS if name.startswith("glue-")),
-    check=check,
-    check_recipe=check_recipe,
-)
+TASK = Glue()

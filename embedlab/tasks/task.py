@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -178,20 +178,6 @@ class Task(ABC):
     def setting(self, setting: SettingName) -> SettingName:
         """Return SETTING, or "literature" for a task that trains no classifiers."""
         return setting if self.trains_classifiers else "literature"
-
-
-class FieldTask(Task):
-    """A task whose methods are given as functions."""
-
-    evaluate: Any = None
-
-    def __init__(self, **fields: Any) -> None:
-        own_texts = fields.pop("texts")
-        metrics, sets, is_in_all = fields.pop("metrics", {}), fields.pop("sets", lambda _: ()), fields.pop("is_in_all", True)
-        fields["texts"] = own_texts or (lambda *_: None)
-        fields["measures"] = lambda dataset: metrics.get(dataset, ())
-        fields["in_all"] = lambda folder: [(), *((name,) for name in sets(folder))] if is_in_all else []
-        self.__dict__.update(fields)
 
 
 class PairTask(Task):
