@@ -43,11 +43,6 @@ class SelectedTask:
         """Return whether each dataset of its task is evaluated by itself."""
         return find_task(self.task).is_each_alone
 
-    @property
-    def has_submission(self) -> bool:
-        """Return whether a server scores its test splits."""
-        return find_task(self.task).has_submission
-
     def evaluation_name(self, setting: str = "literature") -> str:
         """Return the task name of its evaluation: a set of probing files has its own name, and another SETTING is appended."""
         own = set_of(self.names[0]) if self.names else None

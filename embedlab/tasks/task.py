@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 import numpy as np
 import polars as pl
@@ -100,6 +100,19 @@ class Selection:
     setting: SettingName = "literature"
 
 
+class Submission(Protocol):
+    """Predictions for a server that scores test splits whose labels are not public."""
+
+    server: str  # as notes call it
+
+    def check(self, specs: Sequence[ModelSpec], settings: Settings) -> None:
+        """Refuse what `write` would refuse of the models; none is loaded."""
+
+    def write(self, folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> dict[Path, str]:
+        """Write the files of the models into FOLDER and return the model of each."""
+        ...
+
+
 class Task(ABC):
     """An evaluation task: a subclass with an object of it, found by its name.
 
@@ -115,7 +128,6 @@ class Task(ABC):
     dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
     has_own_units: bool = False  # its numbers are not percentages, and higher is not better
-    has_submission: bool = False  # a server scores its test splits, whose labels are not public
     trains_classifiers: bool = False  # in one of several settings
     mixed_metric: str = "mean"  # of an average over datasets with different measures
 
@@ -169,6 +181,10 @@ class Task(ABC):
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
         """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened once."""
         raise UsageError(f"the task {self.name!r} has no dev score", hint="name a dataset of pairs as `evaluate.dev`")
+
+    def submission(self) -> Submission | None:
+        """Return how predictions of its test splits are written, where their labels are not public and a server scores them."""
+        return None
 
     @property
     def scores_pairs(self) -> bool:

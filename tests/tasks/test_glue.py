@@ -7,7 +7,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from embedlab.classifiers.glue_metrics import GLUE_TASKS, accuracy, f1, matthews
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -18,7 +17,9 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.glue import TASK, task_of
+from embedlab.tasks._glue_classifier import task_of
+from embedlab.tasks._glue_metrics import GLUE_TASKS, accuracy, f1, matthews
+from embedlab.tasks.glue import TASK
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
 
