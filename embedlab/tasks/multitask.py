@@ -7,7 +7,6 @@ baseline; the threshold for paraphrases, which the paper does not state, is chos
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -25,16 +24,15 @@ from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
 from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, load_member, outcomes_of, own_items
+from embedlab.tasks._heads import THRESHOLD_DATA, heads_of, heads_of_recipe, load_trained, no_heads
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, outcomes_of, own_items
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
-    from embedlab.objectives.predictions import Prediction
+    from embedlab.tasks._head_predictions import Prediction
 
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
@@ -42,31 +40,6 @@ MULTITASK_DATASETS = tuple(METRICS)
 MEAN, OF_THREE = "mean", "of the three"  # the slice and metric of the mean of their scores
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two classification datasets
 _SENTENCES = ("sentence", "sentence1", "sentence2")
-
-
-def _heads(spec: ModelSpec) -> set[str]:
-    """Return the objectives for which a model has a trained head; a model that is not a run has none."""
-    if spec.kind != "run":
-        return set()
-    return _heads_of(RunFolder(Path(spec.location).parent).recipe())
-
-
-def _heads_of(recipe: Recipe) -> set[str]:
-    return {stage.objective.name for stage in recipe.stages} & {"sentiment_head", "paraphrase_head", "similarity_head"}
-
-
-def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
-    """Load the encoder of SPEC and, if it is a run, its objectives with their trained heads."""
-    from embedlab.objectives.objective import Trained
-    from embedlab.objectives.trained_heads import load_objectives
-
-    encoder, device = load_member(spec, settings)
-    if spec.kind != "run":
-        return Trained(encoder=encoder, objectives=())
-    objectives = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)
-    for objective in objectives:
-        objective.to(device).eval()
-    return Trained(encoder=encoder, objectives=objectives)
 
 
 def dataset_metric(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
@@ -153,20 +126,20 @@ class Multitask(Task):
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse an ensemble without heads, and unreadable training pairs where a threshold is chosen on them."""
         if spec.kind == "ensemble":
-            if not any(_heads(part) for part in spec.parts):
+            if not any(heads_of(part) for part in spec.parts):
                 raise no_heads(spec)
-        elif "paraphrase_head" not in _heads(spec):
+        elif "paraphrase_head" not in heads_of(spec):
             Source.from_settings(settings).open(*THRESHOLD_DATA)
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
         """Refuse unreadable training pairs where a threshold is chosen on them for the model that RECIPE would train."""
-        if "paraphrase_head" not in _heads_of(recipe):
+        if "paraphrase_head" not in heads_of_recipe(recipe):
             source.open(*THRESHOLD_DATA)
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Score the three datasets, or those that the model can predict; an ensemble averages its members' predictions."""
         # torch is imported only here.
-        from embedlab.objectives.predictions import predict_all, predict_averages
+        from embedlab.tasks._head_predictions import predict_all, predict_averages
 
         source = Source.from_settings(settings)
         parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
@@ -212,7 +185,7 @@ class Multitask(Task):
         parts = {each: source.open(each, "dev") for each in (MULTITASK_DATASETS if name == self.name else (name,))}
 
         def score(trained: "Trained") -> float:
-            from embedlab.objectives.predictions import predict_all  # imports torch, which opening the data needs not
+            from embedlab.tasks._head_predictions import predict_all  # imports torch, which opening the data needs not
 
             found = predict_all(trained, parts, source)
             return 100 * fmean(dataset_metric(each, found[each], parts[each].frame) for each in found)

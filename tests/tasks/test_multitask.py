@@ -12,10 +12,9 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.objectives import predictions
 from embedlab.objectives.objective import Trained
-from embedlab.objectives.predictions import Prediction
-from embedlab.tasks import multitask
+from embedlab.tasks import _head_predictions, multitask
+from embedlab.tasks._head_predictions import Prediction
 from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
 from embedlab.tasks.task import Selection, TaskResult
 from tests.tasks.labelled_sentences import WordEncoder
@@ -41,7 +40,7 @@ def given() -> dict[str, Prediction]:
 def trained(given: Mapping[str, Prediction], monkeypatch: pytest.MonkeyPatch) -> Trained:
     found = Trained(encoder=WordEncoder(), objectives=())
     monkeypatch.setattr(multitask, "load_trained", lambda *_: found)
-    monkeypatch.setattr(predictions, "predict_all", lambda *_: dict(given))
+    monkeypatch.setattr(_head_predictions, "predict_all", lambda *_: dict(given))
     return found
 
 
@@ -91,7 +90,7 @@ def test_the_items_behind_the_numbers_give_the_numbers(given: Mapping[str, Predi
 def test_without_a_prediction_of_each_there_is_no_mean(
     trained: Trained, given: dict[str, Prediction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predictions, "predict_all", lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")})
+    monkeypatch.setattr(_head_predictions, "predict_all", lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")})
     result = evaluated()
     assert [score.slice for score in result.evaluation.scores] == ["paraphrases", "sts-course"]
     assert "sentiment: no head" in result.evaluation.notes
