@@ -39,7 +39,8 @@ def evaluate_task(
     else:
         found = chosen.evaluate(spec, settings, start_progress, selection)
     earlier = ScorePlace.of(spec, settings).earlier
-    evaluation = replace(found.evaluation, earlier_fingerprint=earlier)
+    scores = tuple(replace(score, scale=chosen.scale_of(score.metric)) for score in found.evaluation.scores)
+    evaluation = replace(found.evaluation, earlier_fingerprint=earlier, scores=scores)
     outcomes = tuple(replace(one, earlier_fingerprint=earlier) for one in found.outcomes)
     return with_provenance(replace(found, evaluation=evaluation, outcomes=outcomes), spec, settings)
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.choices import TableScale
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
@@ -188,7 +189,6 @@ class GeometryTask(Task):
     name = "geometry"
     summary = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
     outcomes = "none"
-    has_own_units = True
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the STS datasets."""
@@ -200,6 +200,10 @@ class GeometryTask(Task):
         encoder, _ = load_member(spec, settings)
         found = evaluate_geometry(encoder, parts, progress=start_progress)
         return TaskResult(evaluation=found, missing=tuple(missing), tested=tuple(parts))
+
+    def scale_of(self, metric: str) -> TableScale:
+        """Return 1: none is a share, and of some less is better."""
+        return 1
 
 
 TASK = GeometryTask()

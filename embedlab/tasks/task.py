@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import spearman
-from embedlab.choices import SettingName
+from embedlab.choices import SettingName, TableScale
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
@@ -127,7 +127,6 @@ class Task(ABC):
     item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
     dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
-    has_own_units: bool = False  # its numbers are not percentages, and higher is not better
     trains_classifiers: bool = False  # in one of several settings
     mixed_metric: str = "mean"  # of an average over datasets with different measures
 
@@ -167,6 +166,10 @@ class Task(ABC):
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return the measures of DATASET, the one that enters averages first; none: accuracy, or of scores Spearman's correlation."""
         return ()
+
+    def scale_of(self, metric: str) -> TableScale:
+        """Return 100 where numbers of METRIC are shares, which tables show x 100, the highest as the best; 1 where it has its own unit."""
+        return 100
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the averages that are shown where these DATASETS are available, by title; the evaluation has NAME."""
@@ -243,6 +246,23 @@ def task(name: str) -> Task:
 def all_tasks() -> list[Task]:
     """Return every task: the shipped ones in alphabetical order, then those of plug-ins."""
     return list(plugins.loaded("tasks", _load).values())
+
+
+def scores_pairs(name: str) -> bool:
+    """Return whether the task called NAME scores pairs; not one that is gone, or that this process cannot load."""
+    found = _known(name)
+    return found is not None and found.scores_pairs
+
+
+def scale_of(name: str, metric: str) -> TableScale:
+    """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one that is gone they are shares."""
+    found = _known(name)
+    return found.scale_of(metric) if found is not None else 100
+
+
+def _known(name: str) -> Task | None:
+    found = plugins.find("tasks", name)
+    return _load(found) if found is not None and found.fault is None and plugins.can_load(found) else None
 
 
 def _load(plugin: Plugin) -> Task:

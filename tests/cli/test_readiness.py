@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import scores_pairs, task_names
+from embedlab.core.names import task_names
 from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders import loading
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
+from embedlab.tasks.task import scores_pairs
 from embedlab.training import stages  # loaded before a fixture replaces what it imports
 
 if TYPE_CHECKING:

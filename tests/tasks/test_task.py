@@ -12,7 +12,7 @@ from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
 from embedlab.data.source import Source, dataset_names
 from embedlab.evaluation.selection import select_tasks
-from embedlab.tasks.task import Task, TaskResult, all_tasks, task
+from embedlab.tasks.task import Task, TaskResult, all_tasks, scale_of, scores_pairs, task
 
 OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "tasks")
 
@@ -59,6 +59,11 @@ def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
         found.dev_score(Source(sample=True), "mr")
     with pytest.raises(TypeError, match="evaluate"):
         type("Lacking", (Task,), {"name": "lacking"})()
+
+
+def test_what_a_number_is_multiplied_by_is_said_by_its_task() -> None:
+    assert (scale_of("geometry", "uniformity"), scale_of("transfer", "accuracy"), scale_of("no-such-task", "accuracy")) == (1, 100, 100)
+    assert [scores_pairs(name) for name in ("sts", "transfer", "gum-probing")] == [True, False, False]
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
