@@ -18,6 +18,7 @@ from embedlab.analysis.correlations import pearson
 from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
+from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
-MULTITASK_DATASETS = tuple(METRICS)
+MULTITASK_DATASETS = datasets_of("multitask")
 MEAN, OF_THREE = "mean", "of the three"  # the slice and metric of the mean of their scores
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two classification datasets
 _SENTENCES = ("sentence", "sentence1", "sentence2")

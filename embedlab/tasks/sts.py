@@ -2,6 +2,7 @@
 
 from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.data.pair_file import is_pair_file
+from embedlab.data.pair_parts import is_scored
 from embedlab.data.probing import set_of
 from embedlab.data.source import dataset, dataset_names
 from embedlab.tasks.task import PairTask
@@ -13,10 +14,9 @@ class Sts(PairTask):
     """The seven STS datasets, and every other dataset or file of scored pairs by itself."""
 
     def has_dataset(self, name: str) -> bool:
-        """Return whether NAME is a dataset of scored pairs with a test split, or one split alone, or the user's own pairs or the hub's."""
+        """Return whether NAME is a dataset of scored pairs, or the user's own pairs or the hub's."""
         if name in dataset_names("sts"):
-            splits = dataset(name).splits
-            return "test" in splits or len(splits) == 1
+            return is_scored(dataset(name))
         return is_pair_file(name) and set_of(name) is None
 
 
