@@ -47,9 +47,10 @@ def tasks_page() -> str:
     stored = {"pairs": "similarities of pairs", "items": "a prediction for each item", "none": "aggregates alone"}
     for plugin in (one for one in discover("tasks") if one.is_shipped):
         one, name, module = task(plugin.name), plugin.name, importlib.import_module(plugin.module)
+        is_share = one.scale_of("") == 100  # no shipped task has measures of both kinds
         rows = [
             ("stores", stored[one.outcomes]),
-            ("units", "its own; higher is not always better" if one.has_own_units else "x 100; higher is better"),
+            ("units", "x 100; higher is better" if is_share else "its own; higher is not always better"),
             ("trains classifiers", "yes: `--setting literature`, `prototyping` or `exact`" if one.trains_classifiers else "no"),
             ("datasets", listed(one.datasets or [dataset for dataset in shipped_datasets() if one.has_dataset(dataset)]) or "see above"),
         ]

@@ -10,6 +10,7 @@ from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
+from embedlab.core.plugins import shipped_names
 from embedlab.data.source import Source, dataset_names
 from embedlab.evaluation.selection import select_tasks
 from embedlab.tasks.task import Task, TaskResult, all_tasks, scale_of, scores_pairs, task
@@ -84,13 +85,14 @@ def test_every_dataset_of_scored_pairs_with_a_test_split_can_be_selected() -> No
     assert all(select_tasks(None, [name], None)[0].task == "sts" for name in own)
 
 
-def _branches_by_task(file: Path, names: Set[str]) -> Iterator[str]:
-    """The comparisons in FILE with one of these NAMES, or of a task with "sts", which is also a kind of dataset."""
+def _branches(file: Path, names: Set[str]) -> Iterator[str]:
+    """The comparisons in FILE with one of these NAMES, or of a task with "sts", which is also a kind, and tables by two or more of them."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Compare):
-            texts = {leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)}
-            if texts & names or ("sts" in texts and "task" in ast.unparse(node)):
-                yield f"{file}:{node.lineno}"
+        texts = {leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)}
+        if isinstance(node, ast.Compare | ast.MatchValue) and (texts & names or ("sts" in texts and "task" in ast.unparse(node))):
+            yield f"{file}:{node.lineno}"
+        if isinstance(node, ast.Dict) and len({key.value for key in node.keys if isinstance(key, ast.Constant)} & names) > 1:
+            yield f"{file}:{node.lineno}"
 
 
 def test_nothing_outside_uses_the_module_of_a_single_task() -> None:
@@ -103,10 +105,12 @@ def test_nothing_outside_uses_the_module_of_a_single_task() -> None:
     assert found == set()
 
 
-def test_no_branch_depends_on_the_name_of_a_task(tmp_path: Path) -> None:
-    names = set(task_names()) - {"sts"}
+def test_no_branch_or_table_depends_on_the_name_of_a_task_or_dataset(tmp_path: Path) -> None:
+    names = {*task_names(), *shipped_names("datasets")} - {"sts"}
     branch = tmp_path / "branch.py"
-    branch.write_text('if name == "glue" or task == "sts":\n    kind = spec.kind == "sts"\n')
-    assert list(_branches_by_task(branch, names)) == [f"{branch}:1", f"{branch}:1"]
-    assert len(OUTSIDE) > 300  # one test for all: a test each took ten times as long
-    assert [found for file in OUTSIDE for found in _branches_by_task(file, names)] == []
+    lines = ('if name == "glue" or task == "sts":', '    kind = spec.kind == "sts"', 'HEADS = {"sentiment": 1, "sts-course": 2}')
+    branch.write_text("\n".join(lines))
+    assert list(_branches(branch, names)) == [f"{branch}:3", f"{branch}:1", f"{branch}:1"]
+    outside = [file for file in OUTSIDE if not file.is_relative_to(PACKAGE / "data")]
+    assert len(outside) > 300  # one test for all: a test each took ten times as long
+    assert [found for file in outside for found in _branches(file, names)] == []
