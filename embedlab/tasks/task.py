@@ -130,11 +130,12 @@ class Task(ABC):
     trains_classifiers: bool = False  # in one of several settings
     mixed_metric: str = "mean"  # of an average over datasets with different measures
 
-    def __new__(cls, *_: object, **__: object) -> Self:
+    def __new__(cls, *_: object, **fields: object) -> Self:
         """Refuse what is written as before, with its fields as arguments."""
         if cls is Task:
             raise UsageError(
-                "a task is a subclass of Task: write class MyTask(Task) with its fields as attributes and methods, and TASK = MyTask()",
+                f"the task {fields.get('name')!r} is written with Task(…): write class MyTask(Task), its fields as attributes and methods,"
+                " and TASK = MyTask()",
                 hint="docs/plugins.md shows a whole one",
             )
         return super().__new__(cls)
@@ -266,7 +267,10 @@ def _known(name: str) -> Task | None:
 
 
 def _load(plugin: Plugin) -> Task:
-    return plugin.checked(plugin.load(), Task, named=True)  # type: ignore[type-abstract]
+    found = plugin.load()
+    if isinstance(found, type) and issubclass(found, Task):
+        raise MissingError(f"{plugin.title} is a class, not an object of it", hint=f"TASK = {found.__name__}()")
+    return plugin.checked(found, Task, named=True)  # type: ignore[type-abstract]
 
 
 def evaluation_of(
