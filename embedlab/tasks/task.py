@@ -145,7 +145,7 @@ class Task(ABC):
         return name in self.datasets
 
     def members(self, suite: str) -> Sequence[str]:
-        """Return its datasets in the suite of a name that is no task, such as a benchmark."""
+        """Return its datasets in a suite that is not a task, such as a benchmark."""
         return ()
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
