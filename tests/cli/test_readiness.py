@@ -16,7 +16,7 @@ from embedlab.data.source import Source
 from embedlab.encoders import loading
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import scores_pairs
+from embedlab.tasks.task import all_tasks
 from embedlab.training import stages  # loaded before a fixture replaces what it imports
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(loading, name, refuse)
 
 
-@pytest.mark.parametrize("task", [name for name in task_names() if not scores_pairs(name) and name not in {"glue", "mteb"}])
+@pytest.mark.parametrize("task", [one.name for one in all_tasks() if not one.scores_pairs and one.in_all(None) and one.name != "glue"])
 def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
     task: str, embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
