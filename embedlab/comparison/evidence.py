@@ -135,7 +135,7 @@ def _unscored(predictions: pl.DataFrame, members: Sequence[str]) -> Iterator[str
 
 def _undefined(measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None) -> Iterator[str]:
     """Yield why a correlation is not defined, of gold scores once, of predictions for each member."""
-    if measure.is_of_classes:
+    if measure.scale != "correlation":
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
         if reason := why_undefined_gold(gold[rows]):

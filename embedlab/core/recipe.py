@@ -65,6 +65,8 @@ class DataSection:
     files: tuple[str, ...] | None = None  # the user's own files in any columns, after the datasets: TSV, CSV, JSONL, parquet or text
     columns: dict[str, str] | None = None  # column of the objective → column of the files, where their names differ
     labels: dict[str, str] | None = None  # label in the files → class of the objective, where they differ
+    held_out: Annotated[float, Gt(0), Le(0.5)] | None = None  # share of the file's rows, by whole topics, that is left for the dev score
+    low_scores: bool | None = None  # true: that all scores are in the lower half of their scale is no mistake
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -328,7 +330,9 @@ def without_folders(recipe: Recipe) -> Recipe:
         )
         for stage in recipe.stages
     )
-    return dataclasses.replace(recipe, stages=tuple(stages))
+    path, sign, options = recipe.evaluate.dev.partition("?")
+    dev = recipe.evaluate.dev if not Path(path).is_absolute() else f"{Path(path).name}{sign}{options}"
+    return dataclasses.replace(recipe, stages=tuple(stages), evaluate=dataclasses.replace(recipe.evaluate, dev=dev))
 
 
 def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
@@ -367,9 +371,11 @@ def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
         if not data.datasets:
             fault = "is []: list should have at least 1 item" if "datasets" in values else "is missing"
             raise UsageError(f"{where}: '{prefix}.datasets' {fault}", hint=f"name datasets, or your own files under {prefix}.files")
-        if key := next((key for key in ("columns", "labels") if key in values), None):
+        if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
             raise UsageError(f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=f"--set {prefix}.files='[\"FILE\"]'")
         return data
+    if data.held_out is not None and len(data.files) > 1:  # a topic may be in several
+        raise UsageError(f"{where}: '{prefix}.held_out' is of one file, not of {len(data.files)}", hint="remove it, and name a dev file")
     return dataclasses.replace(data, files=tuple(absolute(data.files)))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
 from embedlab.tasks.task import all_tasks
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """Return a function that scores an encoder x 100 on the dev split of dataset NAME, or on the task NAME; data is opened once."""
     there = [one for one in all_tasks() if one.dev_score is not None]
-    named = [one for one in there if name in one.dev_names]
+    named = [one for one in there if name in one.dev_names or (is_pair_file(name) and one.has_dataset(name))]
     chosen = (named or [one for one in there if one.outcomes == "pairs"])[0]  # any other name is a dataset of pairs
     assert chosen.dev_score is not None
     return chosen.dev_score(source, name)

@@ -88,8 +88,8 @@ def member_outcomes(
 
 def measures_of(task: str, dataset: str, outcomes: Outcomes) -> tuple[str, ...]:
     """Return the measures of a dataset, the one that enters averages first."""
-    usual = "accuracy" if outcomes.classes else "spearman"
-    return find_task(task).metrics.get(dataset, (usual,))
+    usual, found = "accuracy" if outcomes.classes else "spearman", find_task(task)
+    return found.metrics.get(dataset, found.measures or (usual,))
 
 
 def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -127,9 +127,9 @@ def _each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
 
 def _itemised(task: str, evaluation: Evaluation) -> set[str]:
     """Return the datasets for which an evaluation of a task stores outcomes."""
-    metrics = find_task(task).metrics
+    own = find_task(task)
     found = [score for score in evaluation.scores if score.by == "dataset"]
-    return {score.slice for score in found if score.metric == "accuracy" or score.metric in metrics.get(score.slice, ())}
+    return {score.slice for score in found if score.metric in ("accuracy", *own.metrics.get(score.slice, own.measures))}
 
 
 def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:

@@ -7,6 +7,7 @@ from embedlab.analysis.correlations import spearman
 from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.probing import set_of
+from embedlab.data.query_file import holds_queries
 from embedlab.data.source import Source, dataset, dataset_names
 from embedlab.encoders.encoder import PairScorer
 from embedlab.tasks.task import pair_task
@@ -29,7 +30,7 @@ def _has_dataset(name: str) -> bool:
     if name in dataset_names("sts"):
         splits = dataset(name).splits
         return "test" in splits or len(splits) == 1
-    return is_pair_file(name) and set_of(name) is None
+    return is_pair_file(name) and set_of(name) is None and not holds_queries(name)
 
 
 def _trained_dev_score(source: Source, name: str) -> "Callable[[Trained], float]":

@@ -123,6 +123,7 @@ class Task:
     trains_classifiers: bool = False  # in one of several settings
     has_own_units: bool = False  # its numbers are not percentages, and higher is not better
     metrics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of datasets with others than accuracy or Spearman's
+    measures: tuple[str, ...] = ()  # of all other datasets, where those are not the usual ones either
     averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole task, by title
     mixed_metric: str = "mean"  # of an average over datasets with different metrics
     check: Callable[[ModelSpec, Settings], None] = _nothing  # raises for a model that it does not apply to
