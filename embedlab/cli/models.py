@@ -13,6 +13,14 @@ _HELP = (
 )
 
 ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models)]
+ModelsAndFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL... [FILE...]",
+        help=f"{_HELP} A .csv, .tsv, .jsonl or .parquet file of your own is what they are evaluated on.",
+        autocompletion=completion.models,
+    ),
+]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models)]
 
 

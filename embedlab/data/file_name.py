@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -18,6 +18,8 @@ HUB = "hub:"  # before the name of any dataset of the hub
 ROLES = ("s1", "s2", "score", "label", "anchor", "positive", "negative", "sentence")  # what a column can hold
 _OPTIONS = (*ROLES, "source", "labels", "scale", "held-out")
 LOW_SCORES = "low-scores"
+_COLUMNS, _LABELS = "data.columns.", "data.labels."  # keys of a recipe
+_ROLE_OF = {role: role for role in ROLES} | {"sentence1": "s1", "premise": "s1", "sentence2": "s2", "hypothesis": "s2", "gold": "score"}
 _SCALE = re.compile(r"(-?[\d.]+)-(-?[\d.]+)")
 _MOST_HELD_OUT = 0.5
 
@@ -63,7 +65,7 @@ class FileName:
             **({"scale": "-".join(f"{end:g}" for end in self.scale)} if self.scale else {}),
             **({"held-out": f"{self.held_out:g}"} if self.held_out else {}),
         }
-        options = [*(f"{key}={_quoted(value)}" for key, value in values.items()), *([LOW_SCORES] if self.low_scores else [])]
+        options = [*(option(key, value) for key, value in values.items()), *([LOW_SCORES] if self.low_scores else [])]
         return str(self.path) + ("?" + "&".join(options) if options else "")
 
 
@@ -88,6 +90,14 @@ def parse_file_name(text: str) -> FileName:
 def file_path(name: str) -> Path:
     """Return the path of the user's own file that a dataset's NAME means, without its options."""
     return parse_file_name(name).path
+
+
+def said_columns(overrides: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns by what they hold, and the labels, that `--set data.columns.NAME=…` and `data.labels.LABEL=…` state."""
+    found = [one.partition("=") for one in overrides]
+    columns = {_ROLE_OF[key.removeprefix(_COLUMNS)]: name for key, _, name in found if key.removeprefix(_COLUMNS) in _ROLE_OF}
+    labels = {key.removeprefix(_LABELS): name for key, _, name in found if key.startswith(_LABELS)}
+    return columns, labels
 
 
 def is_row_file(name: str) -> bool:
@@ -129,5 +139,6 @@ def _share(name: str, text: str | None) -> float | None:
     return share
 
 
-def _quoted(value: str) -> str:
-    return f'"{value}"' if any(sign in value for sign in '?&"') else value
+def option(key: str, value: str) -> str:
+    """Return an option as it is typed."""
+    return f'{key}="{value}"' if any(sign in value for sign in '?&"') else f"{key}={value}"

@@ -15,13 +15,13 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_name
 from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS
-from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, parse_file_name
+from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, option, parse_file_name
 from embedlab.data.row_file import PLACE, TABLES, number_of, read_rows
 from embedlab.data.score_scale import ScoreScale
 from embedlab.data.text_file import read_lines
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)  # each is there once
 class RowKind:
     """One of the things that rows can be."""
 
@@ -252,9 +252,8 @@ class _Found:
         if "score" in self.file.roles or self.file.scale is not None:
             scores, labels = scores or labels, ()
         if scores and labels:
-            raise self._ambiguous(
-                f"{scores[0]!r} may be their score, and {labels[0]!r} their label", [f"score={scores[0]}", f"label={labels[0]}"]
-            )
+            why = f"{scores[0]!r} may be their score, and {labels[0]!r} their label"
+            raise self._ambiguous(why, [option("score", scores[0]), option("label", labels[0])])
         if scores:
             return SCORED, {**self._two("s1", "s2"), "score": self._one("score", scores)}
         if labels:
@@ -272,33 +271,28 @@ class _Found:
                 return SCORED, {**texts, "score": name}
             if "label" not in self.file.roles or len(values) > len(NLI_LABELS):
                 numbers = [f"{value:g}" for value in values]
-                as_labels = f"label={name}&labels={_meanings_to_type(numbers)}" if len(values) <= len(NLI_LABELS) else ""
-                raise self._ambiguous(
-                    f"{name!r} holds {', '.join(f'{value:g}' for value in values[:6])}: scores, or numbers of labels",
-                    [f"score={name}", *([as_labels] if as_labels else [])],
-                )
+                as_labels = f"{option('label', name)}&{option('labels', _meanings_to_type(numbers))}"
+                why = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
+                raise self._ambiguous(why, [option("score", name), *([as_labels] if len(numbers) <= len(NLI_LABELS) else [])])
         return LABELLED, {**texts, "label": name}
 
     def _refuse_open_columns(self, texts: Mapping[str, str]) -> None:
         """Refuse pairs with a further column of which it is open whether it is a score or a label."""
         others = [name for name in self.names if name in self.numbers | self.words and name not in texts.values() and not _is_fact(name)]
         others = [name for name in others if name != self.file.source and not _is_numbering(self.rows[name])]
-        for name in others:
-            if self._is_nli(name):
-                raise self._ambiguous(
-                    f"{name!r} may be their label", [f"label={name}", f"anchor={texts['anchor']}&positive={texts['positive']}"]
-                )
+        alone = "&".join(option(role, name) for role, name in texts.items())
+        if name := next((name for name in others if self._is_nli(name)), None):
+            raise self._ambiguous(f"{name!r} may be their label", [option("label", name), alone])
         if others:
             role = "score" if others[0] in self.numbers else "label"
-            instead = [f"{role}={others[0]}", f"anchor={texts['anchor']}&positive={texts['positive']}"]
-            raise self._ambiguous(f"{others[0]!r} may be their {role}, or say nothing about them", instead)
+            raise self._ambiguous(f"{others[0]!r} may be their {role}, or say nothing about them", [option(role, others[0]), alone])
 
     def _sentence(self) -> dict[str, str]:
         """Return the column of sentences; one that labels or scores them is not silently left out."""
         name = self._one("sentence", (self.file.roles["sentence"],) if "sentence" in self.file.roles else self.texts)
         third = next(iter((*self._called("label"), *self._called("score"))), None)
         if third is not None and "sentence" not in self.file.roles:
-            raise self._ambiguous(f"single texts with {third!r}: only pairs are trained on labels or scores", [f"sentence={name}"])
+            raise self._ambiguous(f"single texts with {third!r}: only pairs are trained on labels or scores", [option("sentence", name)])
         return {"sentence": name}
 
     def meanings(self, name: str) -> dict[str, str]:
@@ -310,7 +304,7 @@ class _Found:
         said = {**{label: label.casefold() for label in there if label.casefold() in NLI_LABELS}, **self.file.labels}
         if unknown := [label for label in there if label not in said and label != "-"]:
             fault = f"{self.file.path}: {name} holds {', '.join(map(repr, unknown[:6]))}, none of {', '.join(NLI_LABELS)}"
-            options = f"label={name}&labels={_meanings_to_type(there[: len(NLI_LABELS)])}"
+            options = f"{option('label', name)}&{option('labels', _meanings_to_type(there[: len(NLI_LABELS)]))}"
             raise UsageError(fault, hint=f"say what they mean, in this or another order: '{self.file.path}?{options}'")
         return {theirs: ours for theirs, ours in said.items() if theirs != ours and theirs in there}
 
@@ -325,7 +319,7 @@ class _Found:
 
     def _one(self, role: str, names: Sequence[str]) -> str:
         if len(names) > 1:
-            raise self._ambiguous(f"{', '.join(map(repr, names))} may each be the {role}", [f"{role}={name}" for name in names])
+            raise self._ambiguous(f"{', '.join(map(repr, names))} may each be the {role}", [option(role, name) for name in names])
         return names[0]
 
     def _two(self, first: str, second: str, without: Sequence[str] = ()) -> dict[str, str]:
@@ -353,21 +347,23 @@ class _Found:
 
     def _example(self, texts: Sequence[str]) -> str:
         roles = ("anchor", "positive", "negative")[: len(texts)] if len(texts) != 1 else ("sentence",)
-        return "&".join(f"{role}={name}" for role, name in zip(roles, texts, strict=False))
+        return "&".join(option(role, name) for role, name in zip(roles, texts, strict=False))
 
     def _values(self, name: str) -> list[float]:
         return sorted(set(self.rows.select(number_of(name)).to_series().drop_nulls().to_list()))
 
     def _is_nli(self, name: str) -> bool:
-        return name in self.words and {*self.rows[name].drop_nulls().cast(pl.String).str.strip_chars().str.to_lowercase()} <= {
-            *NLI_LABELS,
-            "-",
-        }
+        labels = self.rows[name].cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase()
+        return name in self.words and {*labels} <= {*NLI_LABELS, "-"}
 
     def _ambiguous(self, why: str, options: Sequence[str]) -> UsageError:
         """Return the error for what may be read as each of OPTIONS says."""
-        names = " or ".join(f"'{self.file.path}?{one}'" for one in options)
-        return UsageError(f"{self.file.path}: {why}", hint=f"say it: {names}")
+        typed = self.file.text.partition("?")[2].split("&") if not self.file.is_plain else []
+        names = []
+        for one in options:
+            keys = {part.partition("=")[0] for part in one.split("&")}
+            names.append(f"'{self.file.path}?{'&'.join([*(part for part in typed if part.partition('=')[0] not in keys), one])}'")
+        return UsageError(f"{self.file.path}: {why}", hint=f"write {' or '.join(names)}")
 
 
 _KINDS_HINT = "; ".join(f"{kind.title}: {', '.join(kind.columns)}" for kind in KINDS)
@@ -414,9 +410,9 @@ def _is_of_words(values: pl.Series) -> bool:
 
 
 def _is_numbering(values: pl.Series) -> bool:
-    """Return whether a column numbers the rows, from 0 or 1."""
+    """Return whether a column numbers the rows, from 0 or 1; of one or two rows it cannot be known."""
     numbers = pl.DataFrame({"n": values}).select(number_of("n")).to_series().drop_nulls()
-    return any(numbers.equals(pl.Series("n", range(start, start + len(numbers)), dtype=pl.Float64)) for start in (0, 1))
+    return len(numbers) > 2 and any(numbers.to_list() == [*range(start, start + len(numbers))] for start in (0, 1))
 
 
 def _refuse_missing_header(file: FileName, names: Sequence[str]) -> None:

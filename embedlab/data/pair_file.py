@@ -58,8 +58,8 @@ def _detected_rows(name: str, rows: pl.DataFrame) -> pl.DataFrame:
 def _gold_of_labels(path: Path, rows: pl.DataFrame, column: str, meaning: Mapping[str, str]) -> pl.Series:
     """Return the gold score of each label, null where annotators did not agree on any."""
     label = class_texts(rows[column]).replace(dict(meaning)).replace(["-", ""], None)
-    known = pl.Series([*GOLD_OF_LABEL])
-    refuse_rows(path, rows, label.is_not_null() & ~label.is_in(known.implode()), f"{column} is none of {', '.join(known)}", column)
+    is_unknown = pl.col(column).is_not_null() & ~pl.col(column).is_in([*GOLD_OF_LABEL])
+    refuse_rows(path, rows.with_columns(label.alias(column)), is_unknown, f"{column} is none of {', '.join(GOLD_OF_LABEL)}", column)
     return label.replace_strict(GOLD_OF_LABEL, default=None, return_dtype=pl.Float64).alias("score")
 
 

@@ -18,7 +18,7 @@ _MOST = 0.25  # of all rows
 
 
 def topics_of(rows: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:
-    """Return the number of each row's topic by first appearance, (rows,): a chain of texts in COLUMNS, equal in their words, connects it."""
+    """Return the number of each row's topic by first appearance, (rows,): rows that texts of COLUMNS with equal words connect."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

@@ -129,12 +129,13 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
     a, b = first.astype(np.float64), second.astype(np.float64)
     if similarity == "manhattan":
         return np.stack([-np.abs(b - one).sum(axis=1) for one in a]).astype(np.float32)
-    dots = a @ b.T
+    dots: NDArray[np.float64] = a @ b.T
     if similarity == "dot":
         return dots.astype(np.float32)
     squares = np.einsum("nd,nd->n", a, a)[:, None], np.einsum("nd,nd->n", b, b)[None]
     if similarity == "euclidean":
-        return (-np.sqrt(np.maximum(squares[0] + squares[1] - 2 * dots, 0))).astype(np.float32)
+        distances: NDArray[np.float64] = np.sqrt(np.maximum(squares[0] + squares[1] - 2 * dots, 0))
+        return -distances.astype(np.float32)
     lengths = np.sqrt(squares[0] * squares[1])
     cosines: NDArray[np.float64] = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
     return cosines.clip(-1, 1).astype(np.float32)

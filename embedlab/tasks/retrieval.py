@@ -7,7 +7,7 @@ one relevant text, its prediction that text's rank: 1 + the number of other cand
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ def _similarities(
     """Return a function that gives the similarities of some ANCHORS with all CANDIDATES: by vectors where there are any."""
     if not hasattr(scorer, "encode"):
         return lambda part: _scored(scorer, anchors[part], candidates)
-    encoder: Encoder = scorer
+    encoder = cast("Encoder", scorer)
     sentences, index = distinct([*anchors, *candidates])
     vectors = encoder.encode(sentences, progress)
     first, second = vectors[index[: len(anchors)]], vectors[index[len(anchors) :]]

@@ -166,7 +166,8 @@ def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_
     stated = 2 * 15 / 16 * factor
     with pytest.raises(UsageError, match=rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}") as error:
         open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={stated}"), SAMPLE, 1)
-    assert error.value.hint == f"state their scale: --set objective.highest={factor}"
+    low = "where all of them are low on this scale: --set data.low_scores=true"
+    assert error.value.hint == f"state their scale: --set objective.highest={factor}; {low}"
     for highest in (factor, stated - 0.01):  # a score in the upper half of the scale
         (data,) = open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={highest}"), SAMPLE, 1)
         assert data.scale == f"own scores are from 0 to {0.9375 * factor:.4g}, objective.highest is {highest:g}"

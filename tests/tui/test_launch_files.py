@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, OptionList, Static
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -97,9 +97,11 @@ def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Pa
     assert grid_launch("over.toml", values, world, own_files / "edited").arguments[:3] == ("grid", "run", "over.toml")
     edited = grid_launch("over.toml", {**values, "axis optim.lr": "[5e-5]"}, world, own_files / "edited")
     assert edited.title == "over-edited with 1 cells"
-    for text in ("none.toml", "own.txt", str(own_files)):
+    for text in ("none.toml", "own.xls", str(own_files)):
         with pytest.raises(UsageError):
             choice_of_file(text)
+    with pytest.raises(MissingError, match="no file 'own.txt'"):
+        choice_of_file("own.txt")
 
 
 async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own_files: Path, started: Started) -> None:
