@@ -70,6 +70,7 @@ _FACTS = frozenset(  # names of columns that say something about a row and are n
 )
 _MOST_LABELS = 20  # different values of a column of labels
 _LABEL_WORDS = 3
+_NAME_WORDS = 4  # a longer name of a column is a sentence
 _SHOWN_ROWS = 2
 
 
@@ -292,6 +293,9 @@ class _Found:
         name = self._one("sentence", (self.file.roles["sentence"],) if "sentence" in self.file.roles else self.texts)
         third = next(iter((*self._called("label"), *self._called("score"))), None)
         if third is not None and "sentence" not in self.file.roles:
+            if alone := next((role for role in ("s1", "s2") if name in self.named[role]), None):
+                other = SCORED.columns["s2" if alone == "s1" else "s1"]
+                raise MissingError(f"{self.file.path} has no column {other!r}: found {', '.join(self.names)}", hint=f"name it {other}")
             raise self._ambiguous(f"single texts with {third!r}: only pairs are trained on labels or scores", [option("sentence", name)])
         return {"sentence": name}
 
@@ -419,6 +423,10 @@ def _refuse_missing_header(file: FileName, names: Sequence[str]) -> None:
     """Refuse a first line that is a row, not names of columns."""
     if file.path.suffix.lower() not in {".csv", ".tsv"}:
         return
-    if odd := next((name for name in names if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name) or len(name.split()) > 4), None):
-        first = "\t".join(["sentence1", "sentence2", "score"]) if file.path.suffix.lower() == ".tsv" else "sentence1,sentence2,score"
-        raise MissingError(f"{file.path}, line 1: {odd!r} is not the name of a column", hint=f"name the columns first, such as {first}")
+    is_known = any(_roles_of(name, names) for name in names)
+    odd = [name for name in names if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name) or (len(name.split()) > _NAME_WORDS and not is_known)]
+    if odd:
+        example = ("\t" if file.path.suffix.lower() == ".tsv" else ",").join(["sentence1", "sentence2", "score"])
+        raise MissingError(
+            f"{file.path}, line 1: {odd[0]!r} is not the name of a column", hint=f"name the columns first, such as {example}"
+        )

@@ -1,6 +1,7 @@
 """Corpora listed, checked, compared with each other and fetched."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -9,18 +10,18 @@ import polars as pl
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name, canonical_names
-from embedlab.data.dataset import Dataset, DatasetKind, DatasetState, ListedSplit, Part
+from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
 from embedlab.data.file_name import file_path
 from embedlab.data.get import get_dataset, is_fetchable, is_in_folder
 from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.manifest import corpus_differences
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import find_overlaps
+from embedlab.data.own_data import PAIRS, TRIPLETS, own_data
 from embedlab.data.own_file import open_evaluated_file
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.published import content_of, remarks
-from embedlab.data.query_file import holds_queries
 from embedlab.data.source import Source, dataset, datasets
 from embedlab.reports.notes import partial_notes, sample_note
 from embedlab.workflows.session import Session
@@ -81,9 +82,10 @@ def _own_pairs(name: str) -> ListedSplit:
         return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="hub", summary=f"scored pairs of {where}")
     if not file_path(name).is_file():
         return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="missing", summary="pairs of your own")
-    is_of_queries = holds_queries(name)
-    kind: DatasetKind = "triplets" if is_of_queries else "sts"
-    summary = "anchors and positives of your own" if is_of_queries else "scored pairs of your own"
+    kind, summary = "sts", "scored pairs of your own"
+    with suppress(EmbedlabError, OSError):  # `data check` says why it cannot be read
+        own = own_data(name)
+        kind, summary = ("pairs" if own.kind == PAIRS else "triplets" if own.kind == TRIPLETS else "sts"), f"{own.kind.title} of your own"
     return ListedSplit(dataset=name, split="all", kind=kind, expected=None, origin="file", summary=summary)
 
 
