@@ -17,7 +17,7 @@ from embedlab.core.lora import LoraSection
 from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import set_values
-from embedlab.core.own_files import absolute, place_files
+from embedlab.core.own_files import absolute, place_files, without_folder
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
 
@@ -66,7 +66,7 @@ class DataSection:
     columns: dict[str, str] | None = None  # column of the objective → column of the files, where their names differ
     labels: dict[str, str] | None = None  # label in the files → class of the objective, where they differ
     held_out: Annotated[float, Gt(0), Le(0.5)] | None = None  # share of the file's rows, by whole topics, that is left for the dev score
-    low_scores: bool | None = None  # true: that all scores are in the lower half of their scale is no mistake
+    low_scores: bool | None = None  # true: all scores are in the lower half of their scale, and that is right
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -330,9 +330,8 @@ def without_folders(recipe: Recipe) -> Recipe:
         )
         for stage in recipe.stages
     )
-    path, sign, options = recipe.evaluate.dev.partition("?")
-    dev = recipe.evaluate.dev if not Path(path).is_absolute() else f"{Path(path).name}{sign}{options}"
-    return dataclasses.replace(recipe, stages=tuple(stages), evaluate=dataclasses.replace(recipe.evaluate, dev=dev))
+    evaluate = dataclasses.replace(recipe.evaluate, dev=without_folder(recipe.evaluate.dev))
+    return dataclasses.replace(recipe, stages=tuple(stages), evaluate=evaluate)
 
 
 def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
@@ -374,8 +373,6 @@ def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
         if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
             raise UsageError(f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=f"--set {prefix}.files='[\"FILE\"]'")
         return data
-    if data.held_out is not None and len(data.files) > 1:  # a topic may be in several
-        raise UsageError(f"{where}: '{prefix}.held_out' is of one file, not of {len(data.files)}", hint="remove it, and name a dev file")
     return dataclasses.replace(data, files=tuple(absolute(data.files)))
 
 

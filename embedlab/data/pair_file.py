@@ -13,8 +13,9 @@ from embedlab.core.errors import MissingError
 from embedlab.core.name_options import outside_quotes
 from embedlab.data.dataset import COLUMNS, ParsedRows, Part
 from embedlab.data.file_name import HUB, parse_file_name
-from embedlab.data.own_data import LABELLED, SCORED, SENTENCES, own_data
+from embedlab.data.own_data import own_data
 from embedlab.data.row_file import PLACE, TABLES, class_texts, number_of, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
+from embedlab.data.row_kind import LABELLED, SCORED, SENTENCES
 from embedlab.data.topics import is_held_out
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}

@@ -9,9 +9,10 @@ import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.data.dataset import ParsedRows, Part
-from embedlab.data.own_data import PAIRS, TRIPLETS, own_data
+from embedlab.data.own_data import own_data
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.row_file import read_rows, refuse_bad_texts
+from embedlab.data.row_kind import PAIRS, TRIPLETS
 from embedlab.data.topics import is_held_out
 
 EQUAL, TWICE = "anchor equals its positive", "pair that occurs again"

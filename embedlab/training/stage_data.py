@@ -298,6 +298,8 @@ def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
+    if stage.data.held_out is not None and len(stage.data.files or ()) > 1:  # they may share topics
+        raise UsageError(f"data.held_out is of one file, and {_names(stage.data.names)} are several", hint="remove it, and name a dev file")
     named = ColumnMap(columns=stage.data.columns or {}, labels=stage.data.labels or {})
     return parts + [open_own_rows(Path(file), needs.shape, named, stage.data.held_out) for file in stage.data.files or ()]
 

@@ -17,11 +17,12 @@ from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.manifest import corpus_differences
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import find_overlaps
-from embedlab.data.own_data import PAIRS, TRIPLETS, own_data
+from embedlab.data.own_data import own_data
 from embedlab.data.own_file import open_evaluated_file
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.published import content_of, remarks
+from embedlab.data.row_kind import PAIRS, TRIPLETS
 from embedlab.data.source import Source, dataset, datasets
 from embedlab.reports.notes import partial_notes, sample_note
 from embedlab.workflows.session import Session

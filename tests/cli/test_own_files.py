@@ -140,7 +140,7 @@ def test_low_scores_are_trained_on_where_that_is_said(embedlab: Embedlab, tiny_e
     assert embedlab(*by_recipe, "--set", "evaluate.dev=none", "--set", "data.low_scores=true").code == 0
 
 
-def test_a_file_of_rows_is_told_from_a_file_of_scores(embedlab: Embedlab) -> None:
+def test_a_file_of_rows_and_a_file_of_scores_are_distinguished(embedlab: Embedlab) -> None:
     Path("faq.csv").write_bytes(FILES["faq.csv"])
     Path("unit.csv").write_bytes(FILES["unit.csv"])
     Path("mine.csv").write_bytes(table({"sentence1": FIRST, "sentence2": SECOND, "cosine": PARTS[::-1]}))

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.data.own_data import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, RowKind, own_data
+from embedlab.data.own_data import own_data
+from embedlab.data.row_kind import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, RowKind
 from tests.data.conftest import Write
 
 TEXTS = ["A man runs fast.", "A dog sleeps here.", "A girl reads a book.", "The cat eats fish."]

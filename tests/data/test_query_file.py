@@ -33,7 +33,7 @@ def test_which_files_hold_queries(name: str, content: str, holds: bool, write: W
     assert holds_queries(str(write(name, content))) is holds
 
 
-def test_names_that_are_no_files_hold_none() -> None:
+def test_other_names_hold_none() -> None:
     assert not holds_queries("sts12")
     assert not holds_queries("gone.csv")
     assert not holds_queries("hub:owner/name")

@@ -104,7 +104,7 @@ def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Pa
         choice_of_file("own.txt")
 
 
-def test_a_file_of_rows_is_a_recipe_with_what_was_detected(own_files: Path, world: Settings) -> None:
+def test_a_file_of_rows_is_a_recipe_with_what_was_detected(own_files: Path, world: Settings, tiny_encoder: Path) -> None:
     lines = [f"what is number {number},it is {number} and no more" for number in range(60)]
     (own_files / "faq.csv").write_text("frage,antwort\n" + "\n".join(lines) + "\n")
     choice = choice_of_file("faq.csv")
@@ -113,7 +113,7 @@ def test_a_file_of_rows_is_a_recipe_with_what_was_detected(own_files: Path, worl
     assert values["run name"] == "faq"
     assert (values["data.columns.anchor"], values["data.columns.positive"]) == ("frage", "antwort")
     assert values["evaluate.dev"].endswith("faq.csv?anchor=frage&positive=antwort&held-out=0.1")
-    values["encoder.model"] = "near@1"
+    values["encoder.model"] = str(tiny_encoder)
     launch = recipe_launch("faq.csv", values, world)
     assert launch.arguments[:2] == ("train", "faq.csv")
     assert launch.missing == ()

@@ -12,8 +12,9 @@ from embedlab.core.overrides import overrides_of
 from embedlab.core.own_files import absolute
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.data.file_name import FileName, is_row_file, parse_file_name, said_columns
-from embedlab.data.own_data import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, OwnData, own_data
+from embedlab.data.own_data import OwnData, own_data
 from embedlab.data.row_file import read_rows
+from embedlab.data.row_kind import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS
 from embedlab.data.topics import SEED, is_held_out
 
 RECIPES: Mapping[str, str] = MappingProxyType(
