@@ -27,8 +27,9 @@ def is_pair_file(name: str) -> bool:
     return "/" in name or name.startswith(HUB) or outside_quotes(name, "?")[0].lower().endswith(TABLES)
 
 
-def open_pair_file(name: str) -> Part:
+def open_pair_file(path: Path | str) -> Part:
     """Return the pairs of a user's own file; errors name the line of the file, or the row of a parquet file, counted from 1."""
+    name = str(path)
     file = parse_file_name(name)
     rows = read_rows(file.path)
     if not file.is_plain or file.held_out or not {*_REQUIRED} <= {*rows.columns}:

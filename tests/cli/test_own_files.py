@@ -69,7 +69,7 @@ def test_a_file_is_trained_on_and_evaluated_without_an_option(name: str, embedla
     assert trained.code == 0, trained.err
     run = Path(name).stem
     assert trained.err.startswith(f"{name}: 48 ")
-    assert "dev: 10 of 48 rows, which share no sentence with the others" in trained.err
+    assert "dev: 10 of 48 rows that share no sentence with the rest (seed 1)" in trained.err
     assert f"{name}?held-out=0.1" in trained.out.replace("\n", "")
     recipe = tomllib.loads(Path(f"runs/{run}/seed-1/recipe.toml").read_text())
     assert recipe["summary"].find(RECIPES.get(name, "the cosine of your own pairs")) >= 0

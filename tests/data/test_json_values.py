@@ -19,7 +19,7 @@ VALUES = {"5.10": "5.1", "7": "7", "-1e3": "-1000.0", "true": "True", '["a", "b"
 PAIR = {"sentence1": "a man", "sentence2": "a woman", "score": 1.5}
 NLI = {"sentence1": "a man", "sentence2": "a woman", "gold_label": "neutral"}
 READERS: dict[str, tuple[dict[str, Any], str, Callable[[Path], Any]]] = {
-    "pairs": (PAIR, "sentence2", lambda path: open_pair_file(str(path))),
+    "pairs": (PAIR, "sentence2", open_pair_file),
     "scores": (PAIR, "sentence1", lambda path: open_scores(f"{path}#score")),
     "items": ({"dataset": "mr", "item": 1, "prediction": "1"}, "dataset", lambda path: read_items(str(path))),
     "nli": (NLI, "sentence1", lambda path: read_jsonl([path])),

@@ -132,10 +132,10 @@ def _held_out(own: OwnData) -> _DevRows:
     status = own.file.path.stat()
     count = _held_out_rows(own.said.text, status.st_size, status.st_mtime_ns)
     if not count:
-        why = f"no part of the {own.rows} rows is large enough and shares no sentence with the others"
+        why = f"no part of the {own.rows} rows is large enough and shares no sentence with the rest"
         return _DevRows(note=f"no dev score: {why}; --dev FILE names pairs")
     typed = own.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
-    note = f"dev: {count} of {own.rows} rows, which share no sentence with the others, drawn with seed {SEED}: '{typed}'"
+    note = f"dev: {count} of {own.rows} rows that share no sentence with the rest (seed {SEED}): '{typed}'"
     return _DevRows(note=note, file=own.said.with_options(held_out=SHARE), typed=typed)
 
 
