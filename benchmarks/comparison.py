@@ -36,8 +36,8 @@ def scored_table(data: Path, models: int) -> tuple[pl.DataFrame, list[str]]:
 
 def compare_once(table: pl.DataFrame, names: list[str]) -> float:
     """Seconds of a whole comparison."""
-    from embedlab.analysis.comparison import compare_models
     from embedlab.analysis.scores import ModelColumns
+    from embedlab.comparison.comparison import compare_models
 
     start = time.perf_counter()
     found = compare_models(table, [ModelColumns(name=name, members=(name,)) for name in names])

@@ -255,13 +255,14 @@ def _half(pairs: pl.DataFrame, names: Sequence[str]) -> tuple[Floats, Floats, Fl
 def show_seeds_null(arguments: argparse.Namespace) -> None:
     """Real scores of seeds of one recipe: every split in two groups should show a difference in 5% only."""
     from embedlab.analysis.comparison import compare_evidence
-    from embedlab.analysis.evidence import pair_evidence
+    from embedlab.analysis.evidence import STS_AVERAGES
     from embedlab.analysis.scores import ModelColumns
+    from embedlab.comparison.evidence import outcome_evidence
+    from embedlab.outcomes.pairs import pair_outcomes
 
     table, names = real_table(arguments)
     names = [name for name in names if name != "dice"]
-    whole = [ModelColumns(name="all", members=tuple(names), seeds=tuple(range(len(names))))]
-    evidence, rows = pair_evidence(table, whole), []
+    evidence, rows = outcome_evidence(pair_outcomes(table, names, task="sts", averages=STS_AVERAGES), names), []
     rng = np.random.default_rng(0)
     for size in (2, 3, 5):
         splits = [

@@ -32,7 +32,7 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.frames import item_evidence
 from embedlab.evaluation.outcomes import MemberOutcomes, member_outcomes
 from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.evaluation.task_comparison import Slicing, TaskComparison
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, Outcomes
@@ -83,12 +83,12 @@ class StoredComparison:
 
 def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], settings: Settings) -> None:
     """Write the answers of the models called NAMES into PATH; what is not evaluated yet is evaluated first."""
-    from embedlab.workflows.compare_tasks import Slicing, compare_tasks
+    from embedlab.workflows.compare_tasks import gather
     from embedlab.workflows.models import resolve_model
     from embedlab.workflows.notebook import NotebookSession
 
     session = NotebookSession(settings=settings)
-    compared = compare_tasks(names, tasks, session, slicing=Slicing(), test="dyadic", margin=None, setting="literature")
+    compared = gather(names, tasks, session, slicing=Slicing(), setting="literature").compared(Slicing())
     specs = [spec for name in names for spec in resolve_model(name, session).members]
     answers = {
         one.task: {spec.name: member_outcomes(one, spec, settings, None, lambda _: lambda *_: None, "literature") for spec in specs}
@@ -155,7 +155,7 @@ def compared_again(path: Path, names: Sequence[str] = ()) -> TaskComparison:
     others = tuple(f"{name}: " for name in known if name not in {model.name for model in columns})
     parts = {item.name: getattr(stored, item.name) for item in fields(StoredComparison) if item.name not in {"tasks", "members"}}
     parts |= {"models": tuple(columns), "notes": tuple(note for note in stored.notes if not note.startswith(others))}
-    return TaskComparison(**parts, slices=slices, test="dyadic", margin=None)
+    return TaskComparison(**parts, slices=slices)
 
 
 def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame) -> MemberOutcomes:
@@ -170,9 +170,9 @@ def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame
 
 def shown(path: Path, models: Sequence[str] = (), *, is_signed: bool, has_all_notes: bool) -> str:
     """Return the table of MODELS (none: all) of the file at PATH in Markdown."""
-    from embedlab.reports.task_comparison import task_comparison_table
+    from embedlab.reports.comparison_table import comparison_table
 
-    return replace(task_comparison_table(compared_again(path, models)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
+    return replace(comparison_table(compared_again(path, models)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
 
 
 def refreshed(page: str, folder: Path) -> str:

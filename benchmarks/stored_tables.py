@@ -31,12 +31,14 @@ from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate, By
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.marks import data_marks
+from embedlab.data.overlaps import KnownText
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.evaluation.pair_scores import BYS
 from embedlab.evaluation.provenance import OVERLAP
 from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.sts import STS_DATASETS
 
@@ -52,7 +54,7 @@ class StoredMember:
     notes: tuple[str, ...]
     marks: tuple[str, ...]  # without those of the evaluated data, and of shared text
     description: Evaluation  # without scores
-    overlaps: Mapping[By, Mapping[str, Overlap]]
+    overlaps: Mapping[str, Mapping[str, Overlap]]
     training: StoredTraining = UNTRAINED
 
 
@@ -79,7 +81,12 @@ class StoredPairs(ScoredPairs):
         """Return the notes on a member's training data."""
         return self.stored[member].notes
 
-    def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
+    @property
+    def known_texts(self) -> dict[str, KnownText]:
+        """Return no training text: what is shared with it is stored."""
+        return {}
+
+    def overlaps(self, member: str, by: str) -> dict[str, Overlap]:
         """Return the text that each slice and average shares with the member's training text."""
         # Fifths are those of all splits of STS-B; files of before name them as those of the test split.
         stored = self.stored[member].overlaps.get(by, {})
@@ -200,15 +207,20 @@ def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: By) 
     )
 
 
+def compared_pairs(scored: StoredPairs, *, by: By, aggregate: Aggregate = "all") -> TaskComparison:
+    """Return the models of SCORED compared by the procedure of today."""
+    from embedlab.reports.notes import data_notes
+
+    return Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=by, aggregate=aggregate))
+
+
 def shown(arguments: argparse.Namespace, settings: Settings) -> str:
     """Return the table that the ARGUMENTS of `show` describe, in Markdown."""
-    from embedlab.analysis.comparison import compare_models
     from embedlab.reports.comparison_table import comparison_table
 
     scored = stored_pairs(arguments.file, arguments.models, settings, arguments.by)
-    compared = compare_models(scored.table, scored.models, by=arguments.by, aggregate=arguments.aggregate)
-    table = comparison_table(compared, scored, ())
-    return replace(table, is_signed=arguments.signature, has_all_notes=arguments.notes).to_markdown()
+    compared = compared_pairs(scored, by=arguments.by, aggregate=arguments.aggregate)
+    return replace(comparison_table(compared), is_signed=arguments.signature, has_all_notes=arguments.notes).to_markdown()
 
 
 def refreshed(page: str, folder: Path, settings: Settings) -> str:

@@ -45,9 +45,16 @@ def commands() -> Iterator[tuple[str, dict[str, str]]]:
             for word, own in command.commands.items():
                 yield from walk(own, f"{name} {word}".strip())
         else:
-            yield name, {"/".join(one.opts + one.secondary_opts): described(one) for one in command.params}
+            yield name, {one_name: described(one) for one in command.params for one_name in names_of(one)}
 
     yield from walk(typer.main.get_command(app), "")
+
+
+def names_of(parameter: Any) -> Iterator[str]:
+    """The names of a word of a command line: each long one with what is short or says the opposite; another long one is an alias."""
+    long = [name for name in parameter.opts if name.startswith("--")]
+    others = [name for name in (*parameter.opts, *parameter.secondary_opts) if name not in long]
+    yield from ("/".join([name, *others]) for name in long) if long else ("/".join(others),)
 
 
 def described(parameter: Any) -> str:

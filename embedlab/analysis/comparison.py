@@ -1,4 +1,4 @@
-"""Compare models: scores, intervals, ties and differences, slice by slice, for the command line and the dashboard.
+"""Compare models on evidence: scores, intervals, ties and differences, slice by slice.
 
 One procedure gives every interval, p, letter and star: influence values of each score, their covariance between rows that share a
 sentence (`dependence`), the spread over seeds (`uncertainty`), one p for each two models of a slice, and Holm's correction over all
@@ -10,18 +10,15 @@ from dataclasses import dataclass, replace
 from math import isnan, nan
 
 import numpy as np
-import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES, Evidence, PairTest, member_columns, pair_evidence
+from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, Uncertainty, correlation_interval, share_interval
 from embedlab.analysis.weighing import Component, Weighed
-from embedlab.choices import Aggregate, By, Test
-from embedlab.core.errors import UsageError
-from embedlab.core.nearest import unknown
+from embedlab.choices import Test
 from embedlab.core.note import Note
 
 SIGNIFICANT = 0.05
@@ -99,58 +96,6 @@ class ComparedSlice:
         of = [one.uncertainty for one in (self.differences or self.scores).values()]
         found = [one.design_effect for one in of if not isnan(one.rows)]
         return max(found, default=nan)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Models compared on the slices of a pair table."""
-
-    by: By
-    aggregate: Aggregate
-    models: tuple[str, ...]
-    reference: str
-    slices: tuple[ComparedSlice, ...]
-    test: PairTest = "dyadic"
-    margin: float | None = None  # of the test of equivalence, in units of the scores
-    common: bool = False  # on the pairs that all models score
-    notes: tuple[str, ...] = ()  # remarks on the whole comparison
-
-
-def compare_models(
-    table: pl.DataFrame,
-    models: Sequence[ModelColumns],
-    *,
-    by: By = "dataset",
-    aggregate: Aggregate = "all",
-    reference: str | None = None,
-    test: PairTest = "dyadic",
-    margin: float | None = None,
-    task: str = "sts",
-    averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
-    common: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-    preview: Callable[[Comparison], None] | None = None,
-) -> Comparison:
-    """Compare MODELS, columns of TABLE, on each of its slices against REFERENCE (default: the first).
-
-    Every model sees the same pairs, so differences are paired. AVERAGES over datasets, which TASK reports, count sentences that
-    recur in several of them. A model that does not score every pair of a slice has no number there, with a note; with COMMON all
-    models are compared on the pairs that all of them score. By Dice, a dataset's fifths are cut within it.
-
-    TEST selects the test behind p; intervals are always those of dependent pairs. `williams` and `steiger` are for models of one
-    member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
-    test of equivalence. PREVIEW takes the scores as soon as they are known, then again with the intervals of one slice more.
-    """
-    names = [model.name for model in models]
-    reference = _checked_reference(names, reference, by, aggregate)
-    _check_test(models, aggregate, test)
-    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, task=task, averages=averages, common=common, progress=progress)
-    empty = Comparison(
-        by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
-    )
-    show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
-    found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
-    return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)))
 
 
 def compare_evidence(
@@ -357,27 +302,3 @@ def _equivalence_corrected(found: Sequence[ComparedSlice]) -> tuple[ComparedSlic
     return tuple(
         replace(one, differences={name: replace(each, p_equivalent=next(p)) for name, each in one.differences.items()}) for one in found
     )
-
-
-def _check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: PairTest) -> None:
-    if test == "dyadic":
-        return
-    if aggregate != "all":
-        raise UsageError(f"{test!r} tests one correlation over all pairs, not their {aggregate!r}", hint="remove --aggregate")
-    if several := next((model for model in models if len(model.members) > 1), None):
-        raise UsageError(
-            f"{test!r} compares single models: {several.name!r} has {len(several.members)} seeds",
-            hint=f"name one seed, for example {several.members[0]}, or remove --test",
-        )
-
-
-def _checked_reference(names: Sequence[str], reference: str | None, by: By, aggregate: Aggregate) -> str:
-    if not names:
-        raise UsageError("no models to compare", hint="name one or more models")
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
-    if by == "dice" and aggregate != "all":
-        raise UsageError(f"Dice fifths are not aggregated over sources: {aggregate!r}", hint="remove --aggregate, or use --by dataset")
-    if reference is not None and reference not in names:
-        raise unknown("model", reference, names)
-    return reference or names[0]

@@ -1,7 +1,7 @@
 """Evidence on a slice before models are compared: each member's score and the contribution of each row to it."""
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -15,9 +15,7 @@ from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slices import Slice, slices
-from embedlab.choices import Aggregate, By
-from embedlab.core.note import Note
+from embedlab.choices import Aggregate
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
@@ -148,31 +146,6 @@ def _closed(measure: Measure, gold: NDArray[Any], predicted: Mapping[int, NDArra
     return closed_p
 
 
-def pair_evidence(
-    table: pl.DataFrame,
-    models: Sequence[ModelColumns],
-    *,
-    by: By = "dataset",
-    aggregate: Aggregate = "all",
-    task: str = "sts",
-    averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
-    common: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Evidence]:
-    """Return the evidence of the pairs of TABLE, which TASK evaluates, on MODELS, slice by slice, with the AVERAGES of datasets.
-
-    A member that does not score every pair of a slice has no score there, and the others keep theirs on all pairs; with COMMON all
-    have theirs on the pairs that all of them score.
-    """
-    numbered, columns = table.with_columns(sentence_numbers(table)), member_columns(models)
-    parts, evidence = slices(numbered, by, common=columns if common else ()), []
-    for done, part in enumerate(parts):
-        evidence.append(_of_pairs(task, part, columns, aggregate))
-        if progress:
-            progress(done + 1, len(parts))
-    return [*evidence, *(_averages(evidence, averages) if by == "dataset" else ())]
-
-
 def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "mean") -> Evidence:
     """Return the plain mean of several slices; a sentence in several of them counts as one.
 
@@ -216,14 +189,6 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
-def _of_pairs(task: str, part: Slice, columns: Sequence[str], aggregate: Aggregate) -> Evidence:
-    """Return the evidence of the pairs with a gold score; a member that does not score each of them has no score, and costs no pair."""
-    pairs = part.pairs.with_columns(pl.col(columns).fill_nan(None)).drop_nulls("gold")
-    there = [column for column in columns if not pairs[column].null_count()]
-    found = evidence_of_pairs(task, part.key, pairs, columns, aggregate, there=there)
-    return replace(found, title=part.title, notes=(*part.notes, *_notes(part.pairs, pairs, columns, aggregate)), setting=aggregate)
-
-
 def evidence_of_pairs(
     task: str, key: str, pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate, there: Sequence[str] | None = None
 ) -> Evidence:
@@ -239,24 +204,6 @@ def evidence_of_pairs(
         texts=pairs.select(_NUMBERS).to_numpy(),
         groups=ItemGroups(rows=correlated_groups(pairs, aggregate), aggregate=aggregate),
     )
-
-
-def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> Iterator[str]:
-    if after.height < before.height:
-        yield f"{before.height - after.height} of {before.height} pairs left out, not scored by people"
-    counts = {column: after[column].count() for column in columns}
-    for count in sorted({count for count in counts.values() if count < after.height}):
-        yield Note(f"no number of {', '.join(name for name in columns if counts[name] == count)}: {count} of {after.height} pairs scored")
-    if after.height and aggregate != "all" and after["source"].null_count():
-        yield f"no {aggregate}: its pairs name no source"
-
-
-def _averages(evidence: Sequence[Evidence], averages: Mapping[str, Sequence[str]]) -> Iterator[Evidence]:
-    """Yield the AVERAGES over datasets, where all of their datasets exist."""
-    found = {one.key: one for one in evidence}
-    for name, keys in averages.items():
-        if found.keys() >= set(keys):
-            yield average_evidence(name, [found[key] for key in keys])
 
 
 def _rows(influence: Floats, texts: TextIds) -> SliceRows:

@@ -185,9 +185,17 @@ def _column(field: str, known: Collection[str]) -> str | None:
         return field
     written = field.lower().replace("δ", "delta_")  # as in the headers of two models face to face
     fitting = [name for name in known if name.lower() == written]
+    if not fitting:  # the last part of a path, which is the title of its model
+        fitting = [name for name in known if _title(name) == written]
     if field.lower() == "error":
         fitting = [name for name in known if name.startswith("error(")]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _title(name: str) -> str:
+    """The name of a column with the last part alone of a path in it."""
+    inner = name.removeprefix("error(").removesuffix(")") if name.startswith("error(") else name
+    return name.replace(inner, inner.rstrip("/").rpartition("/")[2]).lower()
 
 
 def compile_expression(text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS) -> pl.Expr:

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
 
-import polars as pl
-
-from embedlab.analysis.evidence import pair_evidence
+from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
 from embedlab.analysis.weighing import Weighed
@@ -19,7 +17,10 @@ MOST_SEEDS = 1_000  # larger numbers are not reported, as impractical
 class Detectable:
     """The detectable difference of two models on one slice, in units of the scores."""
 
+    task: str
     key: str
+    title: str
+    metric: str
     pairs: int
     sentences: int
     difference: float  # second minus first, as measured
@@ -35,27 +36,23 @@ class Detectable:
 
 
 def detectable(
-    table: pl.DataFrame,
-    first: ModelColumns,
-    second: ModelColumns,
-    *,
-    detect: float | None = None,
-    seeds: int | None = None,
-    common: bool = False,
+    evidence: Sequence[Evidence], first: ModelColumns, second: ModelColumns, *, detect: float | None = None, seeds: int | None = None
 ) -> list[Detectable]:
-    """Return the detectable differences of two models on each dataset of TABLE, and on their usual averages.
+    """Return the detectable differences of two models on each slice of the EVIDENCE on both.
 
-    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe. With COMMON
-    the pairs count that both score.
+    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe.
     """
     found = []
-    for one in pair_evidence(table, [first, second], common=common):
+    for one in evidence:
         weighed = Weighed(one, [first, second])
         pair = (first.name, second.name)
         uncertainty, spreads = weighed.of_pair[pair], weighed.spreads.get(pair, [])
         found.append(
             Detectable(
+                task=one.task,
                 key=one.key,
+                title=one.title,
+                metric=one.metric,
                 pairs=one.pairs,
                 sentences=weighed.sums.shared.sentences if weighed.sums is not None else 0,
                 difference=weighed.means[second.name] - weighed.means[first.name],

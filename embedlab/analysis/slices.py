@@ -1,28 +1,16 @@
-"""Subsets of pairs that are evaluated separately: each dataset, each source, each fifth of word overlap."""
+"""Parts of datasets: fifths of word overlap, splits that are one, and the rows that all members score."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.choices import By
 from embedlab.core.note import Note
 
 FIFTHS = 5
-_COMMON = "?common"  # whether a pair is one of those that all members score; no model has this name
 ALL_SPLITS = " (all splits)"  # after the name of a dataset whose train, dev and test pairs are one
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slice:
-    """A subset of the pair table, with remarks on it."""
-
-    key: str  # stable: "sts12", "sts12/MSRpar", "sts-benchmark/fifth-1"
-    title: str
-    pairs: pl.DataFrame
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +21,6 @@ class Fifths:
     sizes: tuple[int, ...]  # five
     cuts: tuple[float, ...]  # the Dice value of the first pair above each of the four cuts
     ties: tuple[int, ...]  # pairs that share the value a cut runs through; 0 when the cut separates two values
-
-
-def slices(table: pl.DataFrame, by: By, *, common: Sequence[str] = ()) -> list[Slice]:
-    """The slices of a pair table, in the table's order; of members COMMON the pairs alone that all of them score, counted in titles.
-
-    A member that scores no pair of a dataset costs the others none there. Fifths are those of all pairs, whatever is scored.
-    """
-    if not common:
-        return _cut(table, by)
-    return [_of_common(part) for part in _cut(table.with_columns(has_all(common).alias(_COMMON)), by)]
 
 
 def joined_splits(table: pl.DataFrame) -> pl.DataFrame:
@@ -61,21 +39,6 @@ def has_all(members: Sequence[str], over: str = "dataset") -> pl.Expr:
     return pl.all_horizontal(one | ~one.any().over(over) for one in scored)
 
 
-def _of_common(part: Slice) -> Slice:
-    pairs = part.pairs.filter(_COMMON).drop(_COMMON)
-    counted = f", {pairs.height} of {part.pairs.height}" if pairs.height < part.pairs.height else ""
-    return replace(part, title=f"{part.title}{counted}", pairs=pairs)
-
-
-def _cut(table: pl.DataFrame, by: By) -> list[Slice]:
-    parts = [(pairs["dataset"][0], pairs) for pairs in table.partition_by("dataset", maintain_order=True)]
-    if by == "dice":
-        return [part for name, pairs in parts for part in _by_fifth(name, pairs)]
-    if by == "source":
-        return [_by_source(pairs) for pairs in table.partition_by("dataset", "source", maintain_order=True)]
-    return [Slice(key=name, title=name, pairs=pairs) for name, pairs in parts]
-
-
 def dice_fifths(values: ArrayLike) -> Fifths:
     """Cut pairs into fifths of their Dice value: stable sort, so pairs that tie at a cut are split by their order.
 
@@ -90,23 +53,6 @@ def dice_fifths(values: ArrayLike) -> Fifths:
     below, above = dice[order][[end - 1 for end in ends]], dice[order][ends]
     ties = [int((dice == high).sum()) if low == high else 0 for low, high in zip(below, above, strict=True)]
     return Fifths(fifth=fifth, sizes=tuple(sizes), cuts=tuple(above.tolist()), ties=tuple(ties))
-
-
-def _by_source(pairs: pl.DataFrame) -> Slice:
-    dataset, source = pairs["dataset"][0], pairs["source"][0]
-    if source is None:
-        return Slice(key=dataset, title=dataset, pairs=pairs, notes=("its pairs name no source",))
-    return Slice(key=f"{dataset}/{source}", title=f"{dataset} {source}", pairs=pairs)
-
-
-def _by_fifth(name: str, pairs: pl.DataFrame) -> Iterator[Slice]:
-    fifths = dice_fifths(pairs["dice"])
-    for number in range(1, FIFTHS + 1):
-        part = pairs.filter(fifths.fifth == number)
-        if part.height:
-            dice = part["dice"].to_numpy()
-            title = f"{name} fifth {number} (Dice {dice.min():.2f}–{dice.max():.2f})"
-            yield Slice(key=f"{name}/fifth-{number}", title=title, pairs=part, notes=tie_notes(fifths, number))
 
 
 def tie_notes(fifths: Fifths, number: int, title: str = "Dice") -> tuple[str, ...]:

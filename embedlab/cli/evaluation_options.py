@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
-from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
+from embedlab.choices import Aggregate, Correlation, SettingName, Test
 from embedlab.cli import completion
 
 TaskNames = Annotated[
     list[str] | None,
     typer.Option(
         "--task",
+        "--dataset",
         metavar="NAME",
         help="Only this dataset, your own file of pairs, hub:OWNER/NAME, mteb:NAME, probing files (gum-probing, probing:DIR) or a task.",
         autocompletion=completion.datasets,
@@ -35,10 +36,13 @@ SuiteNames = Annotated[
 PairDatasets = Annotated[
     list[str] | None,
     typer.Option(
-        "--dataset", metavar="NAME", help="Only this dataset, your own file, or hub:OWNER/NAME.", autocompletion=completion.datasets
+        "--task",
+        "--dataset",
+        metavar="NAME",
+        help="Only this dataset, your own file, or hub:OWNER/NAME.",
+        autocompletion=completion.datasets,
     ),
 ]
-SlicesBy = Annotated[By, typer.Option("--by", help="How pairs are grouped into scores; dice: fifths of each dataset by word overlap.")]
 ItemsBy = Annotated[
     str,
     typer.Option(

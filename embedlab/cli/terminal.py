@@ -41,6 +41,7 @@ class Terminal:
     def __init__(self, settings: Settings, place: Sequence[str] = (), data: Sequence[str] = ()) -> None:
         self.settings = settings
         self._place, self._data = place, data
+        self._noted: set[str] = set()
 
     def show(self, *tables: "Table") -> None:
         """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always contains."""
@@ -102,8 +103,9 @@ class Terminal:
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Write a note to stderr, unless `--quiet`."""
-        if not self.settings.quiet:
+        """Write a note to stderr, once however often it is made, unless `--quiet`."""
+        if not self.settings.quiet and not (text and text in self._noted):
+            self._noted.add(text)
             self.error(printable.one_line(self.placed(text)))
 
     def note_lines(self, text: str) -> None:

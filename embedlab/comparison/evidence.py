@@ -1,6 +1,6 @@
 """The evidence of outcomes, slice by slice and measure by measure, with the averages over datasets."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -34,9 +34,8 @@ def slices_of(
     """
     parts = list(whole_blocks(outcomes))
     if by != DATASET:
-        values = property_named(by).values(outcomes)
-        refuse_lacking(by, outcomes, values)
-        parts = list(cut(outcomes, property_named(by), values))
+        lacking_datasets(outcomes, by)
+        parts = list(cut(outcomes, property_named(by), property_named(by).values(outcomes)))
     if selection is not None:
         chosen = [replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts]  # ties are of whole datasets
         parts = [part for part in chosen if len(part.rows)]
@@ -47,8 +46,10 @@ def slices_of(
 
 
 def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
-    """Return the datasets of which no item has the property BY."""
-    return [] if by == DATASET else refuse_lacking(by, outcomes, property_named(by).values(outcomes))
+    """Return the datasets that have no slice by the property BY, because no item of theirs has it; that none has it is a UsageError."""
+    if by == DATASET or property_named(by).absent:
+        return []
+    return refuse_lacking(by, outcomes, property_named(by).values(outcomes))
 
 
 def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_]:
@@ -79,13 +80,17 @@ def outcome_evidence(
     """
     parts = list(whole_blocks(outcomes)) if parts is None else parts
     found: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
+    whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in found}  # the first measure of whole datasets, which averages are over
     for done, part in enumerate(parts):
         block = outcomes.blocks[part.block]
-        found[block.suite] += _of_slice(outcomes, block, part, members, aggregate)
+        own = list(_of_slice(outcomes, block, part, members, aggregate))
+        found[block.suite] += own
+        if part.is_whole:
+            whole[block.suite][part.key] = own[0]
         if progress:
             progress(done + 1, len(parts))
     for suite, own in found.items():
-        own += _averages(own, outcomes, suite)
+        own += _averages(whole[suite], outcomes, suite)
     evidence = list(chain.from_iterable(found.values()))
     return [replace(one, rows=None, notes=(*one.notes, CHOSEN)) for one in evidence] if is_chosen else evidence
 
@@ -95,11 +100,12 @@ def _of_slice(outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequen
     has_gold = items["gold"].is_not_null()
     scored, values = items.filter(has_gold), predictions.filter(has_gold)
     there = [number for number, member in enumerate(members) if not values[member].null_count()]
-    is_aggregated = block.is_aggregated and part.key == block.dataset
+    is_aggregated = block.is_aggregated and part.is_whole
     groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
-    notes = [*part.notes, *_left_out(items.height, scored.height), *_unscored(values, members)]
+    noun = "pairs" if block.is_of_pairs else "items"
+    notes = [*part.notes, *_left_out(items.height, scored.height, noun), *_unscored(values, members, noun)]
     if groups is not None and not groups.rows and scored.height:
-        notes.append(f"no {aggregate}: its pairs name no source")
+        notes.append(f"no {aggregate}: its {noun} name no source")
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
@@ -107,8 +113,8 @@ def _of_slice(outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequen
         key, title = (part.key, part.title) if not place else (f"{part.key} {name}", f"{part.title} {name}")
         measure = MEASURES[name]
         made = evidence_of(block.task, key, gold, predicted, len(members), measure=measure, texts=_texts(scored), groups=groups)
-        undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups)
-        setting = (aggregate if part.key == block.dataset else "all") if block.is_aggregated else None
+        undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
+        setting = (aggregate if part.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting)
 
 
@@ -121,34 +127,36 @@ def _source_groups(items: pl.DataFrame, aggregate: Aggregate) -> ItemGroups:
     return ItemGroups(rows=correlated_groups(items.select("source", dataset="block"), aggregate), aggregate=aggregate)
 
 
-def _left_out(before: int, after: int) -> Iterator[str]:
+def _left_out(before: int, after: int, noun: str) -> Iterator[str]:
     if after < before:
-        yield f"{before - after} of {before} left out, not scored by people"
+        yield f"{before - after} of {before} {noun} left out, not scored by people"
 
 
-def _unscored(predictions: pl.DataFrame, members: Sequence[str]) -> Iterator[str]:
+def _unscored(predictions: pl.DataFrame, members: Sequence[str], noun: str) -> Iterator[str]:
     counts = {member: predictions[member].count() for member in members}
     for count in sorted({count for count in counts.values() if count < predictions.height}):
         lacking = ", ".join(member for member in members if counts[member] == count)
-        yield Note(f"no number of {lacking}: {count} of {predictions.height} scored")
+        yield Note(f"no number of {lacking}: {count} of {predictions.height} {noun} scored")
 
 
-def _undefined(measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None) -> Iterator[str]:
-    """Yield why a correlation is not defined, of gold scores once, of predictions for each member."""
+def _undefined(
+    measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None, sources: pl.Series
+) -> Iterator[str]:
+    """Yield why a correlation is not defined, of gold scores once, of predictions for each member; of GROUPS with the source."""
     if measure.scale != "correlation":
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
+        where = f" in source {sources[int(rows[0])]!r}" if groups is not None else ""
         if reason := why_undefined_gold(gold[rows]):
-            yield f"no number: {reason}"
+            yield f"no number: {reason}{where}"
             return
         if constant := [member for member, own in predicted.items() if np.ptp(own[rows]) == 0]:
-            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}"
+            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
             return
 
 
-def _averages(evidence: Sequence[Evidence], outcomes: Outcomes, suite: str) -> Iterator[Evidence]:
-    """Yield the averages over the datasets of a suite, where all of their datasets exist."""
-    first = {one.key: one for one in evidence}
+def _averages(whole: Mapping[str, Evidence], outcomes: Outcomes, suite: str) -> Iterator[Evidence]:
+    """Yield the averages over the WHOLE datasets of a suite, where all of their datasets exist."""
     for name, keys in outcomes.averages.get(suite, {}).items():
-        if keys and first.keys() >= {*keys}:
-            yield average_evidence(name, [first[key] for key in keys], outcomes.mixed_metrics.get(suite, "mean"))
+        if keys and whole.keys() >= {*keys}:
+            yield average_evidence(name, [whole[key] for key in keys], outcomes.mixed_metrics.get(suite, "mean"))

@@ -8,47 +8,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, sentence_numbers
+from embedlab.analysis.evidence import Evidence
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
 from embedlab.evaluation.outcomes import Answers, averages_of, figures, measures_of
-from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
+from embedlab.outcomes.pairs import KEYS
 from embedlab.runs.outcomes import Outcomes as StoredOutcomes
 from embedlab.runs.outcomes import values_of
 from embedlab.tasks.task import task as find_task
 
-KEYS = ("text_key0", "text_key1")  # as `with_text_keys` calls them
 Texts = Mapping[str, KnownText]  # the training text of models by name, of those of which it is known
-
-
-def pair_outcomes(scored: ScoredPairs, members: Sequence[str]) -> Outcomes:
-    """Return the pairs of a task as outcomes of MEMBERS."""
-    table, names = scored.table, scored.table["dataset"].unique(maintain_order=True).to_list()
-    places = {name: place for place, name in enumerate(names)}
-    block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
-    rows = table.select(block=block, item="pair", gold="gold", source="source")
-    numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
-    sentences = table.select(*SENTENCES)
-
-    return Outcomes(
-        rows=rows.with_columns(numbers).select(*ROWS),
-        predictions=table.select(members),
-        blocks=tuple(
-            Block(task=scored.task, suite=scored.task, dataset=name, measures=("spearman",), is_of_pairs=True, is_aggregated=True)
-            for name in names
-        ),
-        texts=lambda: sentences,
-        keys=lambda: scored.keyed.select(*KEYS),
-        trained=lambda: trained_column(scored.keyed.select(*KEYS), scored.known_texts),
-        averages={scored.task: scored.averages},
-    )
 
 
 def item_outcomes(

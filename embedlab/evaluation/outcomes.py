@@ -57,11 +57,12 @@ def member_outcomes(
         result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
         return _answers({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
-    made_of = (spec.name, code_version(one.task))
+    names, version = {spec.name, spec.alias_of}, code_version(one.task)
     stored = {
         outcomes.name: outcomes
         for outcomes in stored_outcomes(place.evaluations, name)
-        if (outcomes.model, outcomes.embedlab) == made_of
+        if outcomes.model in names
+        and outcomes.embedlab == version
         and place.counts(outcomes.fingerprint)
         and is_same_data(outcomes.data, texts, source)
     }

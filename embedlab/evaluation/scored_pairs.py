@@ -7,9 +7,10 @@ from functools import cache, cached_property, partial
 import polars as pl
 import xxhash
 
+from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_keys, pair_table, with_scores
-from embedlab.analysis.slices import Slice, slices
-from embedlab.choices import Aggregate, By, Correlation
+from embedlab.choices import Aggregate, Correlation
+from embedlab.comparison.evidence import slices_of
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
@@ -24,10 +25,14 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.pair_scores import BYS, Averages, scores_of
 from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.stated_text import UNKNOWN_TEXT
+from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.encoder_kind import score_part, scores_rows
 from embedlab.models.shape import backends, vector_length
+from embedlab.outcomes.cuts import ItemSlice
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.pairs import KEYS, pair_outcomes
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
 from embedlab.tasks.task import task as find_task
@@ -46,14 +51,31 @@ class ScoredPairs:
     task: str = "sts"  # which scores its pairs
     common: bool = False  # whether all numbers are of the pairs that all models score
 
-    _slices: dict[By, list[Slice]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _overlaps: dict[tuple[str, By], dict[str, Overlap]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _slices: dict[str, list[ItemSlice]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _overlaps: dict[tuple[str, str], dict[str, Overlap]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def slices(self, by: By) -> list[Slice]:
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """Return the pairs as outcomes of all members."""
+        return pair_outcomes(
+            self.table,
+            member_columns(self.models),
+            task=self.task,
+            averages=self.averages,
+            keys=lambda: self.keyed.select(*KEYS),
+            trained=lambda: trained_column(self.keyed.select(*KEYS), self.known_texts),
+        )
+
+    def slices(self, by: str) -> list[ItemSlice]:
         """Return the slices of the pairs behind all numbers."""
         if by not in self._slices:
-            self._slices[by] = self._slices_of(self.table, by)
+            members = member_columns(self.models) if self.common else ()
+            self._slices[by] = slices_of(self.outcomes, members, by=by, common=self.common)
         return self._slices[by]
+
+    def pairs_of(self, part: ItemSlice) -> pl.DataFrame:
+        """Return the rows of a slice."""
+        return self.table[part.rows]
 
     @property
     def test_pairs(self) -> "ScoredPairs":
@@ -82,22 +104,22 @@ class ScoredPairs:
         """Return the notes on a member's training data: what was incomplete, and what could not be counted."""
         return (*training_notes(self.places[member].spec), *self.training_text[member].notes)
 
-    def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
+    def overlaps(self, member: str, by: str) -> dict[str, Overlap]:
         """Return the text that each slice and average shares with the member's training text; without shared text it is absent."""
         if (member, by) not in self._overlaps:
             self._overlaps[member, by] = self._counted_overlaps(member, by)
         return self._overlaps[member, by]
 
-    def _counted_overlaps(self, member: str, by: By) -> dict[str, Overlap]:
+    def _counted_overlaps(self, member: str, by: str) -> dict[str, Overlap]:
         text = self.training_text[member].text
         if text is None:
             return {}
-        found = {part.key: text.overlap(part.pairs) for part in self._slices_of(self.keyed, by)}
+        found = {part.key: text.overlap(self.keyed[part.rows]) for part in self.slices(by)}
         if by == "dataset":
             found |= {name: total(found[key] for key in keys) for name, keys in self.averages.items()}
         return {key: counts for key, counts in found.items() if counts}
 
-    def model_overlaps(self, model: ModelColumns, by: By) -> dict[str, Overlap]:
+    def model_overlaps(self, model: ModelColumns, by: str) -> dict[str, Overlap]:
         """Return the overlaps of a model: its members are seeds of one recipe, trained on the same text."""
         found: dict[str, Overlap] = {}
         for member in model.members:
@@ -134,9 +156,6 @@ class ScoredPairs:
             backend=backends(place.spec),
             scored_by=tuple(version for version in joined_values(facts.get("embedlab")) if version != __version__),
         )
-
-    def _slices_of(self, table: pl.DataFrame, by: By) -> list[Slice]:
-        return slices(table, by, common=[member for model in self.models for member in model.members] if self.common else ())
 
     @cached_property
     def keyed(self) -> pl.DataFrame:
@@ -193,25 +212,25 @@ def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
-        scores=scores_of(scored.slices, member, scored.averages),
+        scores=scores_of(lambda by: [(part, scored.pairs_of(part)) for part in scored.slices(by)], member, scored.averages),
     )
 
 
-def signature_of(scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation) -> Signature:
+def signature_of(scored: ScoredPairs, model: ModelColumns, *, by: str, aggregation: Sequence[Aggregate], metric: Correlation) -> Signature:
     """Return the signature of a model's numbers in a table that shows them BY slices."""
     signature, parts = merged([scored.description(member).signature for member in model.members]), scored.slices(by)
-    chosen = (f"common/pairs@{_digest(parts)}",) if scored.common else ()
-    rows = sum(part.pairs.height for part in parts)
+    chosen = (f"common/pairs@{_digest(scored, parts)}",) if scored.common else ()
+    rows = sum(len(part.rows) for part in parts)
     data = (*signature.data, *chosen)
     return replace(signature, by=(by,), aggregation=tuple(aggregation), metric=(metric,), data=data, n=(str(rows),))
 
 
-def _digest(parts: Sequence[Slice]) -> str:
+def _digest(scored: ScoredPairs, parts: Sequence[ItemSlice]) -> str:
     """Return what identifies the pairs of PARTS among those of the same data."""
     found = xxhash.xxh3_64()
     for part in parts:
         found.update(f"{part.key}\0".encode("utf-8", "surrogatepass"))
-        found.update(part.pairs["pair"].to_numpy().tobytes())
+        found.update(scored.pairs_of(part)["pair"].to_numpy().tobytes())
     return found.hexdigest()[:HASH_DIGITS]
 
 

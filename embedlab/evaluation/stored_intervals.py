@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence, compare_models
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.comparison.comparison import compare_models
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.settings import Settings

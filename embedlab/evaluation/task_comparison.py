@@ -1,15 +1,46 @@
-"""Models compared on several tasks: every slice, with the marks and notes of the numbers."""
+"""Models compared on tasks of any kind: what is known of their items is gathered, sliced and compared, with marks, notes and signatures."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import Self
 
-from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence
+from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Test
+from embedlab.analysis.uncertainty import METHOD
+from embedlab.choices import Aggregate, Test
+from embedlab.comparison.evidence import lacking_datasets, outcome_evidence, slices_of
 from embedlab.data.dataset import DatasetState
+from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.frames import keyed_items
+from embedlab.evaluation.outcomes import shared_rows
+from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
+from embedlab.outcomes.cuts import DATASET, ItemSlice
+from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.selection import Selection, select_items
+from embedlab.runs.signature import Signature, merged
 
 Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slicing:
+    """Which items of the tasks are compared, how they are grouped, and how two models are tested."""
+
+    by: str = DATASET  # a property
+    where: str = ""  # an expression over properties; all items without one
+    aggregate: Aggregate = "all"
+    common: bool = False  # items alone that all models have predictions of
+    test: Test = "dyadic"
+    margin: float | None = None  # of equivalence, in units of the scores
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each number is of a whole dataset."""
+        return self.by == DATASET and not self.where and not self.common
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,15 +49,150 @@ class TaskComparison:
 
     slices: Sequence[ComparedSlice]
     models: Sequence[ModelColumns]
-    by: str = "dataset"  # the property of items by which their rows are grouped
-    where: str = ""  # the expression that picked the items; all without one
-    test: Test
-    margin: float | None  # equivalence margin in units of the scores
+    slicing: Slicing = Slicing()
+    rows: tuple[int, int] | None = None  # compared of all, where they are those that all models score
     shared: Mapping[str, Mapping[str, Overlap]]  # by model, then by row
     counts: Mapping[str, Mapping[str, Overlap]]  # by model, then by slice, without averages
     facts: Mapping[str, Facts]  # by member, for members that were evaluated on a task
     marks: tuple[str, ...]
     notes: tuple[str, ...]
+    left_out: tuple[str, ...] = ()  # datasets without a row, and why
     signatures: Mapping[str, str]  # by model
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
+    evidence: Sequence[Evidence] = ()  # behind the rows, in their order
+
+
+@dataclass(kw_only=True)
+class Gathered:
+    """What is known of the models on some tasks, before it is sliced and compared."""
+
+    models: Sequence[ModelColumns]
+    order: Sequence[str]  # of the tasks
+    outcomes: list[Outcomes] = field(default_factory=list)
+    pairs: list[ScoredPairs] = field(default_factory=list)
+    figures: list[Evidence] = field(default_factory=list)  # numbers without items
+    overlaps: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # of items by model, then by dataset
+    texts: dict[str, KnownText] = field(default_factory=dict)  # the training text of models, where it is known
+    facts: dict[str, Facts] = field(default_factory=dict)  # by member, of those that could do a task
+    marks: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    signatures: dict[str, list[Signature]] = field(default_factory=dict)  # by model, one a member and task
+    states: list[DatasetState] = field(default_factory=list)
+    is_whole: bool = True
+
+    @classmethod
+    def of_pairs(cls, scored: ScoredPairs, notes: Sequence[str]) -> Self:
+        """Return what is known of models on the pairs of one task alone, with the NOTES on them."""
+        found = cls(models=scored.models, order=[scored.task])
+        found.add_pairs(scored, notes)
+        return found
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compare."""
+        return not (self.outcomes or self.figures)
+
+    def add_pairs(self, scored: ScoredPairs, notes: Sequence[str]) -> None:
+        """Add the pairs of a task, and the NOTES on them."""
+        self.pairs.append(scored)
+        self.outcomes.append(scored.outcomes)
+        self.texts |= scored.known_texts
+        for model in scored.models:
+            signature = signature_of(scored, model, by=DATASET, aggregation=("all",), metric="spearman")
+            self.signatures.setdefault(model.name, []).append(signature)
+        self.marks |= {*scored.marks}
+        self.facts |= scored.facts
+        self.notes += notes
+        self.states += scored.states
+
+    def compared(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
+        """Return the models compared with the first of them on what SLICING picks and cuts."""
+        evidence, overlaps, left_out, rows = self._sliced(slicing, progress)
+        places = {task: place for place, task in reversed([*enumerate(self.order)])}
+        evidence.sort(key=lambda one: places[one.task])  # numbers without items stay with their task
+        slices = compare_evidence(evidence, self.models, self.models[0].name, test=slicing.test, margin=slicing.margin)
+        averages = {one.key for one in evidence if one.average_of}
+        counts = {name: {key: one for key, one in own.items() if one and key not in averages} for name, own in overlaps.items()}
+        return TaskComparison(
+            slices=slices,
+            models=self.models,
+            slicing=slicing,
+            rows=rows if slicing.common else None,
+            shared={name: shared_rows(evidence, own) for name, own in overlaps.items()},
+            counts=counts,
+            facts=self.facts,
+            marks=tuple(sorted(self.marks)),
+            notes=tuple(self.notes),
+            left_out=tuple(left_out),
+            signatures=self._signed(slices, slicing),
+            states=self.states,
+            is_whole=self.is_whole,
+            evidence=evidence,
+        )
+
+    def _sliced(
+        self, slicing: Slicing, progress: Progress | None
+    ) -> tuple[list[Evidence], dict[str, dict[str, Overlap]], list[str], tuple[int, int]]:
+        """Return the evidence of the slices, the text that each shares with training text, what is left out, and compared of all rows."""
+        if not self.outcomes:
+            return [*self.figures], self.overlaps, [], (0, 0)
+        members, outcomes = member_columns(self.models), joined_outcomes(self.outcomes)
+        models = {model.name: model.members for model in self.models}
+        selection = select_items(outcomes, slicing.where, models) if slicing.where else None
+        parts = slices_of(outcomes, members, by=slicing.by, selection=selection, common=slicing.common)
+        is_chosen = selection is not None and selection.is_by_results
+        evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
+        left_out = list(_left_out(outcomes, parts, slicing, selection))
+        if self.figures and not slicing.is_plain:
+            left_out.append(f"left out, without items: {', '.join(one.key for one in self.figures)}")
+        rows = sum(len(part.rows) for part in parts), outcomes.rows.height
+        return [*evidence, *(self.figures if slicing.is_plain else ())], self._overlaps_of(outcomes, parts, slicing), left_out, rows
+
+    def _overlaps_of(self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing) -> dict[str, dict[str, Overlap]]:
+        """Return the text that each slice shares with the training text of each model, by the key of the slice."""
+        found: dict[str, dict[str, Overlap]] = {}
+        if slicing.where:
+            return {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
+        for scored in self.pairs:
+            for model in scored.models:
+                found.setdefault(model.name, {}).update(scored.model_overlaps(model, slicing.by))
+        others = [part for part in parts if outcomes.blocks[part.block].task not in {scored.task for scored in self.pairs}]
+        of_items = self.overlaps if slicing.is_plain else {name: _counted(outcomes, others, text) for name, text in self.texts.items()}
+        for name, own in of_items.items():
+            found.setdefault(name, {}).update(own)
+        return found
+
+    def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
+        """Return the signature of each model over all tasks that it has numbers of."""
+        signed = {}
+        for model in (model for model in slices[0].scores if model in self.signatures) if slices else ():
+            own = [one for one in slices if not isnan(one.scores[model].value)]
+            sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
+            signature = replace(
+                merged(self.signatures[model]),
+                by=(slicing.by, *((f"where {slicing.where}",) if slicing.where else ())),
+                aggregation=tuple({one.setting for one in own if one.setting is not None}),
+                interval=(METHOD,),
+                margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
+                metric=tuple(one.metric for one in own),
+                n=(str(sum(sizes.values())),),
+                test=tuple({difference.test for one in own for difference in one.differences.values()} or {slicing.test}),
+            )
+            signed[model] = str(signature)
+        return signed
+
+
+def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) -> dict[str, Overlap]:
+    """Return how much of each slice is in a training TEXT."""
+    return {part.key: text.overlap(keyed_items(outcomes, part)) for part in parts}
+
+
+def _left_out(outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: Selection | None) -> Iterator[str]:
+    """Yield which datasets have no slice, and why."""
+    by, where = lacking_datasets(outcomes, slicing.by), selection.lacking if selection is not None else ()
+    there = {outcomes.blocks[part.block].dataset for part in parts}
+    unfit = [block.dataset for block in outcomes.blocks if block.dataset not in {*there, *by, *where}]
+    for why, names in ((f"without {slicing.by!r}", by), (f"without what {slicing.where!r} reads", where), ("no item fits", unfit)):
+        if names:
+            yield f"left out, {why}: {', '.join(names)}"

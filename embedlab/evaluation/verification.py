@@ -9,10 +9,11 @@ from typing import cast
 
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence, compare_models
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.analysis.slices import ALL_SPLITS, joined_splits
-from embedlab.choices import Aggregate, By
+from embedlab.choices import Aggregate
+from embedlab.comparison.comparison import compare_models
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.settings import Settings
@@ -119,7 +120,7 @@ def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     intervals: Intervals = {}
     for by, aggregate, is_whole in dict.fromkeys(map(_table_of, wanted)):
         pairs = joined_splits(table) if is_whole else table
-        found = compare_models(pairs, _columns(sides), by=cast("By", by), aggregate=cast("Aggregate", aggregate))
+        found = compare_models(pairs, _columns(sides), by=by, aggregate=cast("Aggregate", aggregate))
         own = [key for key in wanted if _table_of(key) == (by, aggregate, is_whole)]
         intervals |= _intervals(sides, own, found.slices, scale=100)
     return ScoreIntervals(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))

@@ -6,16 +6,18 @@ from typing import get_args
 
 import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES, Evidence, pair_evidence
+from embedlab.analysis.evidence import STS_AVERAGES, Evidence
 from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table, with_scores
 from embedlab.analysis.seed_tests import welch_p
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import scores_pairs
 from embedlab.data.source import Source
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, Spread, with_ties
+from embedlab.outcomes.pairs import pair_outcomes
 
 _SLICES = {*STS_AVERAGES, *(name for names in STS_AVERAGES.values() for name in names)}  # those of the task sts, without a task's code
 
@@ -48,8 +50,9 @@ class PairDifferences:
             return None
         if table is None:
             return None
-        member = ModelColumns(name="cells", members=tuple(cells))
-        evidence = {one.key: one for one in pair_evidence(table, [member], aggregate=_aggregate(measure)) if one.key in shown}
+        outcomes = pair_outcomes(table, list(cells), task=measure.task, averages=STS_AVERAGES)
+        found_of = outcome_evidence(outcomes, list(cells), aggregate=_aggregate(measure))
+        evidence = {one.key: one for one in found_of if one.key in shown}
         made = cls(evidence=evidence, seeds={name: cell.seed for name, cell in cells.items()})
         return made if {*evidence} == {*shown} and made._gives(found) else None
 

@@ -1,7 +1,7 @@
 """The resolution of typed model names.
 
 A single name is `dice`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
-exists: a finished run (`sbert`; one seed of it `sbert@3`), a name of the catalog, a folder, a hub id with its "/". A run
+exists: a finished run (`sbert`; one seed of it `sbert@3`), a name of the catalog, an alias, a folder, a hub id with its "/". A run
 without "@" is all its finished seeds: one model with a mean and a spread.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.data.row_file import TABLES
+from embedlab.models.aliases import aliases, model_of
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
 from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, Options, Single, options_text, parse_model
@@ -47,6 +48,7 @@ class ModelSpec:
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
     note: str | None = None  # to be reported with its numbers
+    alias_of: str | None = None  # the typed name behind an alias
     training_text: tuple[str, ...] | None = None  # as its authors state it, if known
 
     @property
@@ -96,7 +98,7 @@ class Model:
 
 def model_names(runs_folder: Path) -> list[str]:
     """Return every selectable model name except files, folders and hub ids: finished runs first."""
-    return list(dict.fromkeys([*finished_runs(runs_folder), *SHORT_NAMES, *CATALOG, "dice"]))
+    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *SHORT_NAMES, *CATALOG, "dice"]))
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
@@ -185,7 +187,10 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         if wrong := next((key for key in single.options.typed if key not in accepted), None):
             raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}", hint=f"write {name}")
         return (_with_options(_fixed(name, prefix), single, name + options),)
-    found = _run(name, runs_folder) or _published(name, runs_folder) or _located(name)
+    found = _run(name, runs_folder) or _published(name, runs_folder)
+    if not found and (aliased := _aliased(name, options, runs_folder)):
+        return aliased
+    found = found or _located(name)
     if not found:
         raise in_other_world("model", name, runs_folder) or unknown(
             "model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too"
@@ -213,9 +218,22 @@ def _fixed(name: str, prefix: str | None) -> ModelSpec:
     return ModelSpec(name=name, kind=prefix, location=locate(prefix, name.removeprefix(f"{prefix}:")))
 
 
+def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+    """The members of the model that an alias names, called by it; of `mini@2` those of one seed."""
+    alias, at, seed = name.partition("@")
+    if (model := model_of(alias)) is None:
+        return ()
+    members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
+    names = [f"{alias}@{one.seed}{options}" if one.kind == "run" and "@" in one.name else f"{name}{options}" for one in members]
+    return tuple(
+        replace(one, name=own, alias_of=one.name, note=f"{one.name}; {one.note}" if one.note else one.name)
+        for one, own in zip(members, names, strict=True)
+    )
+
+
 def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     run, at, wanted = name.partition("@")
-    if not run or "/" in name:
+    if not run or "/" in name or (model_of(run) is not None and not finished_seeds(runs_folder, run)):
         return ()
     seeds = finished_seeds(runs_folder, run)
     if not seeds and run not in {*SHORT_NAMES, *CATALOG} and any((runs_folder / run).glob("seed-*")):

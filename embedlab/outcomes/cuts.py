@@ -1,7 +1,7 @@
 """Items cut into slices by the values of a property, within each dataset."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -23,25 +23,30 @@ class ItemSlice:
     key: str  # stable: "sts12", "sts12/MSRpar", "sts-benchmark/fifth-1", "mr/negation=one"
     title: str
     rows: NDArray[np.intp]  # of the frame
+    is_whole: bool = False  # whether it is its dataset, or what a selection leaves of it: averages are over these
     notes: tuple[str, ...] = ()
 
 
 def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
     """Yield each dataset as one slice."""
     for place, block in enumerate(outcomes.blocks):
-        yield ItemSlice(block=place, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(place))
+        yield ItemSlice(block=place, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(place), is_whole=True)
 
 
 def cut(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[ItemSlice]:
     """Yield the slices of each dataset by the VALUES of a property, which are of all rows; items without a value are in none.
 
-    Numbers are cut into fifths of the whole dataset, so that a selection does not move the cuts.
+    Of a property that says what it means to have none, they are a slice under the name of their dataset. Numbers are cut into fifths
+    of the whole dataset, so that a selection does not move the cuts.
     """
     for whole in whole_blocks(outcomes):
         own = values.gather(whole.rows)
-        there = whole.rows[own.is_not_null().to_numpy()]
+        has_value = own.is_not_null().to_numpy()
+        there = whole.rows[has_value]
         if len(there):
             yield from (_fifths if by.kind == "number" else _values)(whole, by, there, own.drop_nulls())
+        if by.absent and len(there) < len(whole.rows):
+            yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))
 
 
 def _values(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series) -> Iterator[ItemSlice]:

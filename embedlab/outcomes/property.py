@@ -27,6 +27,7 @@ class Property:
     of: Callable[[pl.DataFrame], pl.Series]  # of items that have all that it needs, with the columns above and `block`
     place: Callable[[str], float] | None = None  # orders its values, where that of first appearance does not fit
     title: str = ""  # absent: its name
+    absent: str = ""  # said of the items of a dataset that have none, which are then one slice; without it they are in no slice
     is_bare: bool = False  # whether its values say by themselves what they are, as the names of sources do
     fifth: str = ""  # what a fifth is called in the keys of slices; absent: NAME-fifth
     decimals: int = 0  # of its numbers where they are shown
@@ -71,6 +72,6 @@ def refuse_lacking(name: str, outcomes: Outcomes, values: pl.Series) -> Sequence
     has_values = pl.DataFrame({"block": outcomes.rows["block"], "has": values.is_not_null()}).group_by("block").agg(pl.col("has").any())
     lacking = sorted(has_values.filter(~pl.col("has"))["block"].to_list())
     names = list(dict.fromkeys(outcomes.blocks[place].dataset for place in lacking))
-    if len(lacking) == len(outcomes.blocks):
+    if lacking and len(lacking) == len(outcomes.blocks):
         raise UsageError(f"no item of {', '.join(names)} has the property {name!r}", hint=f"properties: {', '.join(property_names())}")
     return names

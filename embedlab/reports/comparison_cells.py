@@ -8,7 +8,6 @@ from embedlab.reports.notes import model_note
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
-    from embedlab.choices import By
     from embedlab.data.shared_text import Overlap
     from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.reports.tables import Column, TableCell, Value
@@ -52,7 +51,7 @@ def overlap_footnotes(shared: Shared) -> list[str]:
     return [model_note(model, note) for model, counts in shared.items() for note in overlap_notes(counts)]
 
 
-def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:
+def pair_footnotes(scored: "ScoredPairs", by: str) -> list[str]:
     """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
     found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     averages = scored.averages if by == "dataset" else {}

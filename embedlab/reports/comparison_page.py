@@ -1,102 +1,116 @@
-"""The sections of a page about models compared on pairs: the table of each kind of slice with plots, and pair by pair."""
+"""The sections of a page about compared models: the table by each property with plots of each task, and pair by pair."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from math import isnan
 
 import polars as pl
 
-from embedlab.analysis.comparison import Comparison
+from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import By
+from embedlab.core.names import has_own_units
 from embedlab.data.pair_parts import FIFTHS_OF
 from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import title_of
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.property import property_named
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
-from embedlab.reports.plots import Dots, Lines, Scatter, ScatterPoints, Series
+from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
 
-SCORE_AXIS = "Spearman x 100, with 95% intervals"
-TITLES: dict[By, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}
+AXIS = "x 100, with 95% intervals"
+TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
 SCATTERS = 4  # models that the scatter shows: more panels are too small to read
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedPairs:
-    """The models compared by one kind of slice, with the pairs behind it."""
+def comparison_section(found: TaskComparison, printed: Sequence[PublishedRow] = ()) -> Section:
+    """The models by one property: the table, then of each task their scores, the differences, and each next to its published row.
 
-    comparison: Comparison
-    scored: ScoredPairs
-
-
-def comparison_section(found: ComparedPairs, printed: Sequence[PublishedRow]) -> Section:
-    """The models by one kind of slice: the table, their scores, the differences, and each next to its published row."""
-    comparison = found.comparison
-    plots = [*(_fifths(comparison) if comparison.by == "dice" else [_scores(comparison)]), *_differences(comparison)]
-    plots += [_next_to_published(comparison, row) for row in printed]
-    return Section(title=TITLES[comparison.by], table=comparison_table(comparison, found.scored, list(printed)), plots=tuple(plots))
-
-
-def _scores(comparison: Comparison) -> Dots:
-    labels = [one.key for one in comparison.slices]
-    return Dots(title=f"Scores {TITLES[comparison.by].lower()}", labels=labels, series=_series(comparison, labels), axis=SCORE_AXIS)
+    A task with units of its own has only its rows in the table.
+    """
+    by = found.slicing.by
+    plots: list[Plot] = []
+    for task in dict.fromkeys(one.task for one in found.slices if not has_own_units(one.task)):
+        slices = [one for one in found.slices if one.task == task]
+        is_cut = by != DATASET and property_named(by).kind == "number"
+        plots += _fifths(found, slices) if is_cut else [_scores(found, task, slices)]
+        plots += _differences(found, task, slices)
+        plots += [_next_to_published(found, slices, row) for row in printed if any(one.metric == "spearman" for one in slices)]
+    return Section(title=TITLES.get(by, f"By {by}"), table=comparison_table(found, printed), plots=tuple(plots))
 
 
-def _series(comparison: Comparison, keys: Sequence[str]) -> list[Series]:
-    """Each model's scores on the slices called KEYS."""
-    slices = [one for one in comparison.slices if one.key in keys]
+def _about(found: TaskComparison, task: str) -> str:
+    """Name a TASK in a title, where there are several."""
+    return f" on {task}" if len({one.task for one in found.slices}) > 1 else ""
+
+
+def _scores(found: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Dots:
+    title = f"Scores{_about(found, task)}, by {found.slicing.by}"
+    return Dots(title=title, labels=[one.key for one in slices], series=_series(found, slices), axis=f"{_metric(slices)}{AXIS}")
+
+
+def _metric(slices: Sequence[ComparedSlice]) -> str:
+    metrics = {one.metric for one in slices}
+    return f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
+
+
+def _series(found: TaskComparison, slices: Sequence[ComparedSlice]) -> list[Series]:
+    """Each model's scores on SLICES."""
     return [
         Series(
-            name=title_of(model),
-            values=[100 * one.scores[model].value for one in slices],
-            low=[100 * one.scores[model].low for one in slices],
-            high=[100 * one.scores[model].high for one in slices],
+            name=title_of(model.name),
+            values=[100 * one.scores[model.name].value for one in slices],
+            low=[100 * one.scores[model.name].low for one in slices],
+            high=[100 * one.scores[model.name].high for one in slices],
         )
-        for model in comparison.models
+        for model in found.models
     ]
 
 
-def _differences(comparison: Comparison) -> Iterator[Dots]:
-    """One plot of all models but the reference; none where that is the only model."""
-    others = [model for model in comparison.models if model != comparison.reference]
-    if not others:
+def _differences(found: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Iterator[Dots]:
+    """One plot of all models but the first; none where that is the only model."""
+    compared = [one for one in slices if any(not isnan(each.delta) for each in one.differences.values())]
+    others = [model.name for model in found.models[1:]]
+    if not (others and compared):
         return
     series = [
         Series(
             name=title_of(model),
-            values=[100 * one.differences[model].delta for one in comparison.slices],
-            low=[100 * one.differences[model].low for one in comparison.slices],
-            high=[100 * one.differences[model].high for one in comparison.slices],
+            values=[100 * one.differences[model].delta for one in compared],
+            low=[100 * one.differences[model].low for one in compared],
+            high=[100 * one.differences[model].high for one in compared],
         )
         for model in others
     ]
     what = title_of(others[0]) if len(others) == 1 else "Each model"
-    title = f"{what} minus {title_of(comparison.reference)}, {TITLES[comparison.by].lower()}"
-    yield Dots(title=title, labels=[one.key for one in comparison.slices], series=series, axis="difference, with 95% intervals", zero=True)
+    title = f"{what} minus {title_of(found.models[0].name)}{_about(found, task)}, by {found.slicing.by}"
+    yield Dots(title=title, labels=[one.key for one in compared], series=series, axis="difference, with 95% intervals", zero=True)
 
 
-def _fifths(comparison: Comparison) -> Iterator[Lines]:
-    """A plot a dataset, its fifths from the least to the most word overlap."""
-    keys: dict[str, list[str]] = {}
-    for one in comparison.slices:
-        keys.setdefault(one.key.rpartition("/")[0], []).append(one.key)
+def _fifths(found: TaskComparison, slices: Sequence[ComparedSlice]) -> Iterator[Lines]:
+    """A plot a dataset, its fifths from the smallest to the largest values."""
+    keys: dict[str, list[ComparedSlice]] = {}
+    for one in slices:
+        keys.setdefault(one.key.rpartition("/")[0], []).append(one)
+    name = property_named(found.slicing.by).title or found.slicing.by
     for dataset, own in keys.items():
         yield Lines(
-            title=f"Scores by word overlap on {dataset}",
-            labels=[key.rpartition("-")[2] for key in own],
-            series=_series(comparison, own),
-            axis=SCORE_AXIS,
-            along="fifth of the pairs by Dice, from the least overlap to the most",
+            title=f"Scores by {name} on {dataset}",
+            labels=[one.key.rpartition("-")[2] for one in own],
+            series=_series(found, own),
+            axis=f"{_metric(own)}{AXIS}",
+            along=f"fifth of the items by {name}, from the smallest to the largest",
         )
 
 
-def _next_to_published(comparison: Comparison, row: PublishedRow) -> Dots:
+def _next_to_published(found: TaskComparison, slices: Sequence[ComparedSlice], row: PublishedRow) -> Dots:
     """A model's scores next to those that a paper prints for it."""
-    slices = [one for one in comparison.slices if one.key in row.scores]
-    labels = [one.key for one in slices]
-    ours = next(series for model, series in zip(comparison.models, _series(comparison, labels), strict=True) if model == row.model)
-    published = Series(name=f"{row.paper}, {row.table}", values=[row.scores[label] for label in labels])
-    return Dots(title=f"{title_of(row.model)}: published and ours", labels=labels, series=[published, ours], axis=SCORE_AXIS)
+    own = [one for one in slices if one.key in row.scores]
+    ours = next(series for model, series in zip(found.models, _series(found, own), strict=True) if model.name == row.model)
+    published = Series(name=f"{row.paper}, {row.table}", values=[row.scores[one.key] for one in own])
+    title = f"{title_of(row.model)}: published and ours"
+    return Dots(title=title, labels=[one.key for one in own], series=[published, ours], axis=f"{_metric(own)}{AXIS}")
 
 
 def scatter_section(scored: ScoredPairs) -> Section:

@@ -1,91 +1,124 @@
-"""The table of models compared on pairs: scores, differences from the first model, and published numbers."""
+"""The table of models compared on items of any task: scores, differences from the first model, and what others publish or state."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, Comparison
-from embedlab.analysis.uncertainty import METHOD
+from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.choices import Aggregate
-from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
+from embedlab.core.names import has_own_units
+from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
+from embedlab.outcomes.cuts import DATASET
 from embedlab.papers.printed import PublishedRow
-from embedlab.reports.comparison_cells import columns_of, pair_footnotes, row_of
+from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
-from embedlab.reports.notes import common_count, data_notes, slice_note, undefined_notes, usage_notes, with_marks
+from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
-from embedlab.reports.tables import Column, Table
+from embedlab.reports.tables import Column, Table, TableCell, Value
 
 
-def comparison_table(
-    comparison: Comparison, scored: ScoredPairs, printed: Sequence[PublishedRow], stated: Sequence[StatedModel] = ()
-) -> Table:
-    """Return one row a slice; one column a model, then one a difference, then one a published row and one a model of stated figures."""
-    shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
-    undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
-    footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
-    published = {(line.model, one.key): _printed(line, one) for line in printed for one in comparison.slices}
-    titles = titles_of([*comparison.models, *(model.name for model in stated)])
-    slices = [one.key for one in comparison.slices]
-    rows = [
-        row_of(one, shared)
-        | {f"{row.model}.published": published[row.model, one.key] for row in printed}
-        | {model.name: stated_cell(model.value(one.key)) for model in stated}
-        for one in comparison.slices
-    ]
-    compared = compared_frame(comparison.slices, marks=scored.marks, by=comparison.by, shared=shared, published=published)
-    title = with_marks(f"Spearman x 100, {comparison.aggregate}{common_count(scored, comparison.by)}", scored.marks)
-    tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
-    printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
+def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = (), stated: Sequence[StatedModel] = ()) -> Table:
+    """Return one row a slice; one column a model, one a difference from the first, then one a published row and one a stated model.
+
+    What is the same in all rows is in the title: a column that says it is left out.
+    """
+    names = [model.name for model in found.models]
+    titles = titles_of([*names, *(model.name for model in stated)])
+    published = {(line.model, one.key): _printed(line, one) for line in printed for one in found.slices}
+    keys = [one.key for one in found.slices if one.metric == "spearman"]
+    rows = [_row(one, found, published, stated) for one in found.slices]
+    compared = compared_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared, published=published)
     return Table(
-        title=title,
+        title=score_title(found),
         columns=[
-            Column(key="slice", title=comparison.by, role="key"),
-            Column(key="pairs", title="pairs"),
-            *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "dyadic"),
+            *([Column(key="task", title="task", role="group")] if len({one.task for one in found.slices}) > 1 else []),
+            Column(key="slice", title=found.slicing.by, role="key"),
+            *([Column(key="metric", title="metric", role="key")] if len(_metrics(found)) > 1 else []),
+            Column(key="pairs", title="items"),
+            *columns_of(names, names[0], with_p=found.slicing.test != "dyadic"),
             *(
                 Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")
                 for row in printed
             ),
             *(Column(key=model.name, title=f"{titles[model.name]}, {STATED}", align="right", role="difference") for model in stated),
         ],
-        titles=titles,
         rows=rows,
-        frame=pl.concat([compared, compared_figures(stated, slices, scored.task)]),
-        notes=[
-            *data_notes(scored),
-            *footnotes,
-            *tested,
-            *_slice_notes(comparison),
-            *printed_notes,
-            *(note for model in stated for note in model.notes(slices)),
-        ],
-        signatures=_signatures(comparison, scored),
+        frame=pl.concat([compared, compared_figures(stated, keys, found.slices[0].task)]) if stated else compared,
+        notes=list(dict.fromkeys(_notes(found, printed, stated, keys))),
+        signatures=found.signatures,
+        titles=titles,
     )
 
 
-def _signatures(comparison: Comparison, scored: ScoredPairs) -> dict[str, str]:
-    """Return the signature of each model's numbers and of its differences from the reference."""
-    margin = (f"{100 * comparison.margin:g}",) if comparison.margin is not None else ()
-    found = {
-        model.name: signature_of(scored, model, by=comparison.by, aggregation=(comparison.aggregate,), metric="spearman")
-        for model in scored.models
+def score_title(found: TaskComparison) -> str:
+    """Return the metric of all rows, how the sources of datasets are put together, which items are compared, and the marks."""
+    metrics, settings = _metrics(found), {one.setting for one in found.slices}
+    is_scaled = any(not has_own_units(one.task) for one in found.slices)
+    metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else ""
+    setting = str(next(iter(settings))) if len(settings) == 1 and None not in settings else ""
+    return titled(found, [" ".join(filter(None, (metric, "x 100" if is_scaled else ""))), setting])
+
+
+def titled(found: TaskComparison, parts: Sequence[str]) -> str:
+    """Return a title of PARTS with the number of items that all models score, where numbers are of these, and the marks."""
+    counted = f"{found.rows[0]} of {found.rows[1]} items" if found.rows is not None else ""
+    return with_marks(", ".join(filter(None, (*parts, counted))), found.marks)
+
+
+def _metrics(found: TaskComparison) -> dict[str, None]:
+    return dict.fromkeys(one.metric for one in found.slices)
+
+
+def _row(
+    one: ComparedSlice, found: TaskComparison, published: Mapping[tuple[str, str], float | None], stated: Sequence[StatedModel]
+) -> Mapping[str, Value | TableCell]:
+    return {
+        **row_of(one, found.shared, scale=1 if has_own_units(one.task) else 100),
+        "task": one.task,
+        "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
+        "metric": one.metric,
+        **{f"{model}.published": value for (model, key), value in published.items() if key == one.key},
+        **{model.name: stated_cell(model.value(one.key)) for model in stated if one.metric == "spearman"},
     }
-    return {name: str(replace(one, interval=(METHOD,), test=(comparison.test,), margin=margin)) for name, one in found.items()}
+
+
+def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel], keys: Sequence[str]) -> Iterator[str]:
+    """Yield what must be said beside the numbers: of the data, of each model, of the tests, of single rows."""
+    slicing = found.slicing
+    yield from general_notes(found)
+    tests = {difference.test for one in found.slices for difference in one.differences.values() if difference.p == difference.p}
+    if slicing.test in {"williams", "steiger"}:
+        yield f"p: {slicing.test}, of single seeds; averages are not tested"
+    if "mcnemar" in tests:
+        yield "p of accuracies: McNemar, of single models"
+    yield from comparison_notes(found.slices, found.models, slicing.test, slicing.margin)
+    for one in found.slices:
+        yield from (slice_note(one.key, note) for note in one.notes)
+    yield from (_printed_note(row, slicing.aggregate) for row in printed)
+    yield from (note for model in stated for note in model.notes(keys))
+
+
+def general_notes(found: TaskComparison) -> Iterator[str]:
+    """Yield what holds of all numbers of a comparison: the data, the items that were picked, the models and how they were used."""
+    slicing, settings = found.slicing, {one.task: one.setting for one in found.slices if one.setting is not None}
+    yield from sample_note(found.marks)
+    if slicing.where:
+        yield f"items that fit {slicing.where!r}"
+    if slicing.by == DATASET and len({one.setting for one in found.slices}) > 1:
+        yield from (f"{task}: aggregated by {setting!r}" for task, setting in settings.items())
+    yield from found.notes
+    yield from overlap_footnotes(found.counts)
+    yield from usage_notes([model for model in found.models if model.members[0] in found.facts], found.facts)
 
 
 def _printed(row: PublishedRow, one: ComparedSlice) -> float | None:
     """Return the published number of a dataset, or of the average over all datasets that the paper prints."""
+    if one.metric != "spearman":
+        return None
     return row.average if one.average_of and set(one.average_of) == set(row.scores) else row.scores.get(one.key)
 
 
 def _printed_note(row: PublishedRow, aggregate: Aggregate) -> str:
     other = "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
     return f"{row.model}, {row.paper}: {row.table}, {row.encoder}, aggregated by {row.aggregate!r}{other}"
-
-
-def _slice_notes(comparison: Comparison) -> Iterator[str]:
-    yield from comparison.notes
-    for one in comparison.slices:
-        yield from (slice_note(one.key, note) for note in one.notes)

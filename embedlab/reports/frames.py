@@ -109,7 +109,7 @@ def compared_frame(
     for one in slices:
         of_slice = _slice_fields(one, by)
         for model, score in one.scores.items():
-            own = of_slice | _score_fields(one, model, score) | _shared_fields(shared.get(model, {}).get(one.key))
+            own = of_slice | _score_fields(one, model, score) | overlap_fields(shared.get(model, {}).get(one.key))
             own |= {"published": published.get((model, one.key)), "marks": ", ".join(marks)}
             found.append(own | _difference_fields(one, one.differences.get(model)))
     return tidy_frame(found, COMPARED)
@@ -131,7 +131,7 @@ def evaluated_frame(
             for score in filter(where, evaluation.scores):
                 names = _names_of(evaluation, score) | {"model": model}
                 key = tuple(names.values())
-                shared = _shared_fields(evaluation.overlaps.get(score.slice))
+                shared = overlap_fields(evaluation.overlaps.get(score.slice))
                 low, high = intervals.get((model, score.slice, score.setting), (None, None))
                 names |= {"low": low, "high": high}
                 found.setdefault(key, names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared)
@@ -193,7 +193,8 @@ def _names_of(evaluation: Evaluation, score: StoredScore) -> Row:
     }
 
 
-def _shared_fields(shared: Overlap | None) -> Row:
+def overlap_fields(shared: Overlap | None) -> Row:
+    """Return the counts of text that a slice shares with training text, where there is any."""
     return {"shared_pairs": shared.shared_pairs, "shared_sentences": shared.shared_sentences} if shared else {}
 
 

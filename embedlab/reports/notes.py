@@ -13,7 +13,7 @@ from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED, train
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.choices import Aggregate, By
+    from embedlab.choices import Aggregate
     from embedlab.data.dataset import DatasetState
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.evaluation.scored_pairs import ScoredPairs
@@ -39,9 +39,9 @@ def sample_note(marks: Sequence[str]) -> list[str]:
     return [SAMPLE_NOTE] if "sample" in marks else []
 
 
-def common_count(scored: "ScoredPairs", by: "By") -> str:
+def common_count(scored: "ScoredPairs", by: str) -> str:
     """Return how many of all pairs are behind the numbers of a title, where they are those that all models score."""
-    return f", {sum(part.pairs.height for part in scored.slices(by))} of {scored.table.height} pairs" if scored.common else ""
+    return f", {sum(len(part.rows) for part in scored.slices(by))} of {scored.table.height} pairs" if scored.common else ""
 
 
 def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
@@ -72,16 +72,17 @@ def unscored_notes(scored: "ScoredPairs") -> list[str]:
     return found
 
 
-def undefined_notes(scored: "ScoredPairs", by: "By", aggregates: "Sequence[Aggregate]") -> list[str]:
+def undefined_notes(scored: "ScoredPairs", by: str, aggregates: "Sequence[Aggregate]") -> list[str]:
     """Return why a correlation of scored pairs is absent, for each slice and model without one."""
     from embedlab.analysis.correlations import unscored, why_undefined
 
     reasons: dict[tuple[str, str, str], list[str]] = {}  # the aggregates of each slice, model and reason
     for part in scored.slices(by):
+        pairs = scored.pairs_of(part)
         for model in scored.models:
-            whole = [member for member in model.members if not unscored(part.pairs, member)]
+            whole = [member for member in model.members if not unscored(pairs, member)]
             for aggregate in aggregates:
-                found = (why_undefined(part.pairs, member, aggregate) for member in whole)
+                found = (why_undefined(pairs, member, aggregate) for member in whole)
                 if reason := next(filter(None, found), ""):
                     about = model.name if "similarity" in reason else ""
                     own = reasons.setdefault((part.key, about, reason), [])

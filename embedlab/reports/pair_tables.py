@@ -7,9 +7,10 @@ from typing import cast
 
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, compare_models
+from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By, Correlation
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
@@ -79,7 +80,7 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
     notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     for part in scored.slices(by):
-        row: dict[str, Value | TableCell] = {"slice": TableCell(value=part.key, text=part.title), "pairs": part.pairs.height}
+        row: dict[str, Value | TableCell] = {"slice": TableCell(value=part.key, text=part.title), "pairs": len(part.rows)}
         for model in scored.models:
             shared = overlaps[model.name].get(part.key)
             row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
@@ -125,10 +126,7 @@ def _intervals(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> 
 
 
 def _compared(scored: ScoredPairs, by: By, aggregate: Aggregate) -> Sequence[ComparedSlice]:
-    found = compare_models(
-        scored.table, scored.models, by=by, aggregate=aggregate, task=scored.task, averages=scored.averages, common=scored.common
-    )
-    return found.slices
+    return compare_outcomes(scored.outcomes, scored.models, by=by, aggregate=aggregate, common=scored.common).slices
 
 
 def _slices(evaluations: PairEvaluations, by: str) -> list[str]:

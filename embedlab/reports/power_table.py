@@ -1,68 +1,103 @@
 """The table of the differences between two models that can be detected."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
+import polars as pl
+
 from embedlab.analysis.power import Detectable
-from embedlab.analysis.uncertainty import METHOD
-from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
+from embedlab.core.names import has_own_units
+from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
-from embedlab.reports.notes import common_count, data_notes, usage_notes, with_marks
+from embedlab.reports.comparison_table import general_notes, titled
+from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
 
+POWER: Schema = {
+    "task": pl.String(),
+    "dataset": pl.String(),
+    "metric": pl.String(),
+    "pairs": pl.Int64(),  # or items
+    "sentences": pl.Int64(),  # distinct ones
+    "effective_pairs": pl.Float64(),  # independent ones that would give as narrow an interval
+    "design_effect": pl.Float64(),
+    "difference": pl.Float64(),  # second minus first, as tables show it
+    "smallest": pl.Float64(),  # that is detected at 5% with 80% power
+    "planned": pl.Float64(),  # the same with the planned number of seeds
+    "seeds_needed": pl.Float64(),  # for the wanted difference; inf where no number is enough
+    "marks": pl.String(),
+}
 
-def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: float | None, seeds: int | None) -> Table:
+
+def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect: float | None, seeds: int | None) -> Table:
     """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of seeds of a plan."""
-    titles = titles_of([model.name for model in scored.models])
+    titles = titles_of([model.name for model in compared.models])
     first, second = titles.values()
-    own = [len(model.members) for model in scored.models if model.is_recipe]
+    own = [len(model.members) for model in compared.models if model.is_recipe]
+    metrics = dict.fromkeys(one.metric for one in found)
     columns = [
+        *([Column(key="task", title="task", role="group")] if len({one.task for one in found}) > 1 else []),
         Column(key="dataset", title="dataset", role="key"),
-        Column(key="pairs", title="pairs"),
+        *([Column(key="metric", title="metric", role="key")] if len(metrics) > 1 else []),
+        Column(key="pairs", title="items"),
         Column(key="sentences", title="sentences"),
-        Column(key="effective_pairs", title="effective pairs", align="right"),
+        Column(key="effective_pairs", title="effective items", align="right"),
         Column(key="design_effect", title="design effect", digits=2),
         Column(key="difference", title="difference", digits=2),
         Column(key="smallest", title="detectable", digits=2),
         *([Column(key="planned", title=f"with {seeds} seeds", digits=2)] if seeds is not None else []),
         *([Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right")] if detect is not None else []),
     ]
+    metric = f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
     notes = [
-        f"difference: {second} minus {first}, Spearman x 100; detectable: 5% two-sided, 80% power, one test",
-        "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: pairs alone vary"),
+        f"difference: {second} minus {first}, {metric}x 100; detectable: 5% two-sided, 80% power, one test",
+        "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: items alone vary"),
+        *_unknown(own, detect=detect, seeds=seeds),
     ]
-    if not any(count > 1 for count in own):
-        if detect is not None:
-            notes.append("no model has two seeds: how many a difference needs is unknown")
-        if seeds is not None and own:
-            notes.append(f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds")
     return Table(
-        title=with_marks(f"Detectable differences between {second} and {first}{common_count(scored, 'dataset')}", scored.marks),
+        title=titled(compared, [f"Detectable differences between {second} and {first}"]),
         columns=columns,
         rows=[_row(one) for one in found],
-        notes=[*data_notes(scored), *usage_notes(scored.models, scored.facts), *notes],
-        signatures=_signatures(scored),
+        frame=tidy_frame(({**_numbers(one), "marks": ", ".join(compared.marks)} for one in found), POWER),
+        notes=[*general_notes(compared), *notes],
+        signatures=compared.signatures,
         titles=titles,
     )
 
 
-def _signatures(scored: ScoredPairs) -> dict[str, str]:
-    """Return the signature of each model's numbers."""
-    found = {model.name: signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman") for model in scored.models}
-    return {name: str(replace(one, interval=(METHOD,))) for name, one in found.items()}
+def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
+    """Yield what is not known because no model has two seeds."""
+    if any(count > 1 for count in own):
+        return
+    if detect is not None:
+        yield "no model has two seeds: how many a difference needs is unknown"
+    if seeds is not None and own:
+        yield f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds"
 
 
-def _row(one: Detectable) -> dict[str, Value | TableCell]:
+def _numbers(one: Detectable) -> dict[str, str | float | None]:
+    scale = 1 if has_own_units(one.task) else 100
     return {
-        "dataset": one.key,
+        "task": one.task,
+        "dataset": one.key.removesuffix(f" {one.metric}"),
+        "metric": one.metric,
         "pairs": one.pairs,
         "sentences": one.sentences,
-        "effective_pairs": TableCell(value=one.effective_pairs, text=f"{one.effective_pairs:z.0f}" if one.effective_pairs > 0 else "–"),
+        "effective_pairs": one.effective_pairs,
         "design_effect": one.uncertainty.design_effect,
-        "difference": 100 * one.difference,
-        "smallest": 100 * one.smallest,
-        "planned": 100 * one.planned if one.planned is not None else None,
+        "difference": scale * one.difference,
+        "smallest": scale * one.smallest,
+        "planned": scale * one.planned if one.planned is not None else None,
+        "seeds_needed": one.seeds_needed,
+    }
+
+
+def _row(one: Detectable) -> Mapping[str, Value | TableCell]:
+    effective = one.effective_pairs
+    return {
+        **_numbers(one),
+        "dataset": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
+        "effective_pairs": TableCell(value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"),
         "seeds_needed": _seeds_cell(one.seeds_needed),
     }
 

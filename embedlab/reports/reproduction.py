@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from embedlab.analysis.comparison import Comparison
 from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import ComparedNumber, RowOrder
 from embedlab.papers.table import PaperTable
@@ -20,7 +20,7 @@ class Reproduction:
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
     numbers: Mapping[CellKey, ComparedNumber]  # empty for a figure
     row_order: RowOrder | None
-    comparison: Comparison | None  # of a figure
+    compared: TaskComparison | None  # of a figure
     scored: ScoredPairs | None
     has_failed: bool  # whether a training failed
 

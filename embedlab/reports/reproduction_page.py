@@ -6,7 +6,7 @@ from pathlib import Path
 
 from embedlab.data.dataset import DatasetState
 from embedlab.papers.order import ComparedNumber
-from embedlab.reports.comparison_page import ComparedPairs, comparison_section
+from embedlab.reports.comparison_page import comparison_section
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Plot, Scatter, ScatterPoints, Series
 from embedlab.reports.reproduction import Reproduction
@@ -23,8 +23,8 @@ def write_reproduction_page(path: Path, found: Sequence[Reproduction], facts: Fa
 
 def _sections(one: Reproduction) -> Iterator[Section]:
     yield Section(title=one.deviations.title, table=replace(one.deviations, title=""))
-    if one.comparison is not None and one.scored is not None:
-        section = comparison_section(ComparedPairs(comparison=one.comparison, scored=one.scored), [])
+    if one.compared is not None:
+        section = comparison_section(one.compared)
         yield replace(section, title=one.answers[0].title, table=replace(one.answers[0], title=""))
         return
     plots = (tuple(_plots(one)), *(() for _ in one.answers[1:]))

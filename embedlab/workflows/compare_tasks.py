@@ -1,35 +1,26 @@
-"""Models compared on tasks of any kind: their answers, or their similarities of pairs, as evidence of one table."""
+"""Models on tasks of any kind, gathered to be compared: their answers, or their similarities of pairs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from math import isnan
+from dataclasses import replace
 
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.uncertainty import METHOD
-from embedlab.choices import Aggregate, SettingName, Test
-from embedlab.comparison.evidence import lacking_datasets, outcome_evidence, slices_of
+from embedlab.analysis.evidence import member_columns
+from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import KnownText
-from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.frames import item_outcomes, keyed_items, pair_outcomes
+from embedlab.evaluation.frames import item_outcomes
 from embedlab.evaluation.member import model_facts
-from embedlab.evaluation.outcomes import MemberOutcomes, figures, member_outcomes, shared_rows
-from embedlab.evaluation.scored_pairs import model_columns, signature_of
+from embedlab.evaluation.outcomes import MemberOutcomes, figures, member_outcomes
+from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import Facts, TaskComparison
+from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import Model, ModelSpec
-from embedlab.outcomes.cuts import DATASET, ItemSlice
-from embedlab.outcomes.frame import Outcomes, joined_outcomes
-from embedlab.outcomes.selection import Selection, select_items
+from embedlab.outcomes.cuts import DATASET
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.signature import UNKNOWN, Signature, merged
+from embedlab.runs.signature import UNKNOWN, Signature
 from embedlab.tasks.task import task
 from embedlab.workflows.models import resolve_model
 from embedlab.workflows.scoring import score
@@ -37,153 +28,46 @@ from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
 
-@dataclass(frozen=True, kw_only=True)
-class Slicing:
-    """Which items of the tasks are compared, and how they are grouped."""
-
-    by: str = DATASET  # a property
-    where: str = ""  # an expression over properties; all items without one
-    aggregate: Aggregate = "all"
-    common: bool = False  # items alone that all models have predictions of
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether each number is of a whole dataset."""
-        return self.by == DATASET and not self.where and not self.common
-
-
-@dataclass(kw_only=True)
-class _Found:
-    """What is known of the tasks so far."""
-
-    outcomes: list[Outcomes] = field(default_factory=list)
-    figures: list[Evidence] = field(default_factory=list)  # numbers without items
-    overlaps: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # by model, then by dataset
-    texts: dict[str, KnownText] = field(default_factory=dict)  # the training text of models, where it is known
-    facts: dict[str, Facts] = field(default_factory=dict)  # by member, of those that could do a task
-    marks: set[str] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
-    signatures: dict[str, list[Signature]] = field(default_factory=dict)  # by model, one a member and task
-    is_whole: bool = True
-
-
-def compare_tasks(
-    names: Sequence[str],
-    selected: Sequence[SelectedTask],
-    session: Session,
-    *,
-    slicing: Slicing,
-    test: Test,
-    margin: float | None,
-    setting: SettingName,
-) -> TaskComparison:
-    """The models on all selected tasks, on the items that SLICING picks out; what is missing is reported, nothing left is an error."""
+def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Session, *, slicing: Slicing, setting: SettingName) -> Gathered:
+    """Return what the models called NAMES are and predict on all selected tasks; what is missing is reported, nothing left is an error."""
     models = [resolve_model(name, session) for name in names]
-    columns = [model_columns(model) for model in models]
     known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
-    found = _Found(is_whole=known.is_whole)
+    found = Gathered(models=[model_columns(model) for model in models], order=[one.task for one in selected], is_whole=known.is_whole)
     for one in selected:
         if one in known.ready.missing:
             continue
         try:
             if one.scores_pairs:
-                _add_pairs(found, models, columns, one, slicing, session)
+                _add_pairs(found, models, one, slicing, session)
             else:
-                _add_answers(found, models, columns, one, known, setting, session)
+                _add_answers(found, models, one, known, setting, session)
         except MissingError as error:
             session.report(error)
             found.is_whole = False
-    if not (found.outcomes or found.figures):
+    if found.is_empty:
         raise MissingError(f"nothing to compare on {', '.join(one.task for one in selected)}", hint="the notes say why of each task")
-    evidence, overlaps = _sliced(found, columns, slicing, session)
-    places = {one.task: place for place, one in reversed([*enumerate(selected)])}
-    evidence.sort(key=lambda one: places[one.task])  # numbers without items stay with their task
-    slices = compare_evidence(evidence, columns, names[0], test=test, margin=margin)
-    averages = {one.key for one in evidence if one.average_of}
-    counts = {name: {key: one for key, one in own.items() if one and key not in averages} for name, own in overlaps.items()}
-    return TaskComparison(
-        slices=slices,
-        models=columns,
-        by=slicing.by,
-        where=slicing.where,
-        test=test,
-        margin=margin,
-        shared={name: shared_rows(evidence, own) for name, own in overlaps.items()},
-        counts=counts,
-        facts=found.facts,
-        marks=tuple(sorted(found.marks)),
-        notes=tuple(found.notes),
-        signatures=_signatures(found, slices, slicing, test, margin),
-        states=[state for texts in known.texts.values() for state in texts.states],
-        is_whole=found.is_whole,
-    )
+    return found
 
 
-def _sliced(
-    found: _Found, columns: Sequence[ModelColumns], slicing: Slicing, session: Session
-) -> tuple[list[Evidence], dict[str, dict[str, Overlap]]]:
-    """Return the evidence of the slices, and the text that each shares with the training text of a model, by its key."""
-    members = member_columns(columns)
-    if not found.outcomes:
-        return [*found.figures], found.overlaps
-    outcomes = joined_outcomes(found.outcomes)
-    models = {model.name: model.members for model in columns}
-    selection = select_items(outcomes, slicing.where, models) if slicing.where else None
-    parts = slices_of(outcomes, members, by=slicing.by, selection=selection, common=slicing.common)
-    is_chosen = selection is not None and selection.is_by_results
-    with session.progress("comparing") as tick:
-        evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=tick)
-    for note in _left_out(outcomes, parts, slicing, selection):
-        session.note(note)
-    if found.figures and not slicing.is_plain:
-        session.note(f"left out, without items: {', '.join(one.key for one in found.figures)}")
-    overlaps = found.overlaps if slicing.is_plain else _overlaps_of(outcomes, parts, found.texts)
-    return [*evidence, *(found.figures if slicing.is_plain else ())], overlaps
+def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) -> None:
+    """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED tasks has: items."""
+    if not any(task(one.task).outcomes != "none" for one in selected) and (by != DATASET or where):
+        what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
+        names = ", ".join(dict.fromkeys(one.task for one in selected))
+        raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
 
 
-def _left_out(outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: Selection | None) -> Iterator[str]:
-    """Yield which datasets have no slice, and why."""
-    by, where = lacking_datasets(outcomes, slicing.by), selection.lacking if selection is not None else ()
-    there = {outcomes.blocks[part.block].dataset for part in parts}
-    unfit = [block.dataset for block in outcomes.blocks if block.dataset not in {*there, *by, *where}]
-    for why, names in ((f"without {slicing.by!r}", by), (f"without what {slicing.where!r} reads", where), ("no item fits", unfit)):
-        if names:
-            yield f"left out, {why}: {', '.join(names)}"
-
-
-def _overlaps_of(outcomes: Outcomes, parts: Sequence[ItemSlice], texts: Mapping[str, KnownText]) -> dict[str, dict[str, Overlap]]:
-    """Return the text that each slice shares with the training text of each model, by the key of the slice."""
-    frames = {part.key: keyed_items(outcomes, part) for part in parts}
-    return {name: {key: text.overlap(frame) for key, frame in frames.items()} for name, text in texts.items()}
-
-
-def _add_pairs(
-    found: _Found, models: Sequence[Model], columns: Sequence[ModelColumns], one: SelectedTask, slicing: Slicing, session: Session
-) -> None:
+def _add_pairs(found: Gathered, models: Sequence[Model], one: SelectedTask, slicing: Slicing, session: Session) -> None:
     scored, _ = score(models, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
-    found.texts |= scored.known_texts
-    found.outcomes.append(pair_outcomes(scored, member_columns(columns)))
-    for model in scored.models:
-        signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman")
-        found.signatures.setdefault(model.name, []).append(signature)
-        found.overlaps.setdefault(model.name, {}).update(scored.model_overlaps(model, "dataset"))
-    found.marks |= set(scored.marks)
-    found.facts |= scored.facts
-    found.notes += data_notes(scored, is_of_whole_datasets=slicing.is_plain)
+    found.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 
 
-def _add_answers(
-    found: _Found,
-    models: Sequence[Model],
-    columns: Sequence[ModelColumns],
-    one: SelectedTask,
-    known: Known,
-    setting: SettingName,
-    session: Session,
-) -> None:
+def _add_answers(found: Gathered, models: Sequence[Model], one: SelectedTask, known: Known, setting: SettingName, session: Session) -> None:
     texts = known.texts.get(one)
-    found.notes += partial_notes(texts.states if texts is not None else ())
-    members = member_columns(columns)
+    states = texts.states if texts is not None else ()
+    found.states += states
+    found.notes += partial_notes(states)
+    members = member_columns(found.models)
     answers: dict[str, MemberOutcomes] = {}
     for model in models:
         answered = _answered(model, one, known, setting, session)
@@ -255,23 +139,3 @@ def _signature(
     signature = replace(described.signature, setting=settings_used)
     is_unknown = spec.kind != "dice" and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature
-
-
-def _signatures(found: _Found, slices: Sequence[ComparedSlice], slicing: Slicing, test: Test, margin: float | None) -> dict[str, str]:
-    """The signature of each model over all tasks that it has numbers of."""
-    signed = {}
-    for model in (model for model in slices[0].scores if model in found.signatures):
-        own = [one for one in slices if not isnan(one.scores[model].value)]
-        sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
-        signature = replace(
-            merged(found.signatures[model]),
-            by=(slicing.by, *((f"where {slicing.where}",) if slicing.where else ())),
-            aggregation=tuple({one.setting for one in own if one.setting is not None}),
-            interval=(METHOD,),
-            margin=(f"{100 * margin:g}",) if margin is not None else (),
-            metric=tuple(one.metric for one in own),
-            n=(str(sum(sizes.values())),),
-            test=tuple({difference.test for one in own for difference in one.differences.values()} or {test}),
-        )
-        signed[model] = str(signature)
-    return signed

@@ -1,7 +1,8 @@
 """The whole job in a minute: two recipes trained on generated sentences, then evaluated and compared with word overlap."""
 
-from embedlab.analysis.comparison import compare_models
+from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.notes import data_notes
 from embedlab.reports.pair_tables import dataset_table
 from embedlab.reports.tables import Table
 from embedlab.workflows.sample_encoder import build_sample_encoder
@@ -28,5 +29,5 @@ def demo_tables(session: Session) -> tuple[Table, Table]:
     evaluations = evaluate_members(scored)
     keep(scored, evaluations, session)
     with session.progress("comparing") as tick:
-        comparison = compare_models(scored.table, scored.models, progress=tick)
-    return dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(comparison, scored, [])
+        compared = Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(), tick)
+    return dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(compared)

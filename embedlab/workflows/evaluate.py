@@ -1,22 +1,28 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast, get_args
 
 from embedlab.choices import Aggregate, By, Correlation, SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.submission import check_submission, write_submission
+from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.property import property_named
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
+from embedlab.reports.score_table import score_table
 from embedlab.reports.stated_figures import stated_table
 from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
 from embedlab.reports.tables import Table
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
+from embedlab.workflows.compare_tasks import gather, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
@@ -35,7 +41,8 @@ class EvaluateOptions:
     models: Sequence[str]
     suite: str | None = None
     tasks: Sequence[str] = ()
-    by: By = "dataset"
+    by: str = DATASET  # a property of items
+    where: str = ""  # an expression over properties that picks the items; all without one
     aggregate: Aggregate | None = None  # None: all of them
     metric: Correlation = "spearman"
     setting: SettingName = "literature"
@@ -48,16 +55,48 @@ class EvaluateOptions:
 def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
     """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
     refuse_unknown_choices(options)
+    options = replace(options, where=options.where.strip())
     if options.aggregate is not None and options.by != "dataset":
         message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
         raise UsageError(message, hint="remove it, or group by dataset")
     note_files(options.tasks, session)
     selected = select_tasks(options.suite, options.tasks, session.settings.data)
+    if _is_of_items(options, selected):
+        return _evaluate_items(options, selected, session)
     is_pairs_alone = len(selected) == 1 and selected[0].scores_pairs
     _check(options, selected, is_pairs_alone=is_pairs_alone)
     if is_pairs_alone:
         return _evaluate_pairs_alone(options, selected[0], session)
     return _evaluate_tasks(options, selected, session)
+
+
+def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> bool:
+    """Whether what is shown is in no stored evaluation, so that single items are picked or grouped."""
+    if options.where or options.by not in get_args(By):
+        return True
+    return options.by != DATASET and not all(one.scores_pairs for one in selected)
+
+
+def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
+    """One table of all tasks: the scores of the items that fit, by a property."""
+    if options.by != DATASET:
+        property_named(options.by)
+    refuse_without_items(selected, options.by, options.where)
+    others = {
+        f"metric {options.metric!r}": options.metric != "spearman",
+        "mteb": options.mteb is not None,
+        "submission": options.submission is not None,
+        "again": options.again,
+    }
+    if wrong := next((name for name, is_chosen in others.items() if is_chosen), None):
+        raise UsageError(f"option {wrong} is for whole datasets, not for items that are picked", hint="remove one of the two options")
+    slicing = Slicing(by=options.by, where=options.where, aggregate=options.aggregate or "all", common=options.common)
+    names = list(dict.fromkeys(options.models))
+    with session.progress("scoring") as tick:
+        found = gather(names, selected, session, slicing=slicing, setting=options.setting).compared(slicing, tick)
+    for note in found.left_out:
+        session.note(note)
+    return Report.of([score_table(found)], EVALUATED, is_whole=found.is_whole)
 
 
 def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: Session) -> Report:
@@ -99,7 +138,7 @@ def evaluate_on_pairs(
     if options.mteb is not None:
         _write_for_mteb(options.mteb, evaluations, session)
     if options.by != "dataset":
-        return slice_table(scored, evaluations, options.by, options.metric), is_whole
+        return slice_table(scored, evaluations, cast("By", options.by), options.metric), is_whole
     aggregates = (options.aggregate,) if options.aggregate else AGGREGATES
     return dataset_table(scored, evaluations, aggregates, options.metric), is_whole
 

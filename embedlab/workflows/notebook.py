@@ -8,16 +8,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
+from embedlab.choices import Aggregate, Correlation, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings, trust_notice
 from embedlab.encoders.encoder import PairScorer, Vectors
+from embedlab.models.aliases import declared
 from embedlab.workflows.arguments import names_of, pairs_of, refuse_unknown_keywords, seeds_of, texts_of, values_of
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.pairs import PairsOptions, pairs_report
+from embedlab.workflows.power import PowerOptions, power_report
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import successive
 from embedlab.workflows.train.plan import TrainOptions
@@ -95,8 +97,8 @@ class NotebookSession:
 def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination, word-vectors:FILE or dice)."""
     session = _session(load, progress, settings)
-    found = resolve_model(name, session)
-    return LoadedModel(name=name, members=tuple(load_members(found, session, cached=True)))
+    found = resolve_model(declared(name), session)
+    return LoadedModel(name=found.name, members=tuple(load_members(found, session, cached=True)))
 
 
 def encode(model: str, sentences: Sequence[str], *, progress: bool = False, **settings: Any) -> Vectors:
@@ -114,7 +116,8 @@ def evaluate(
     *,
     suite: str | None = None,
     tasks: str | Sequence[str] = (),
-    by: By = "dataset",
+    by: str = "dataset",
+    where: str = "",
     aggregate: Aggregate | None = None,
     metric: Correlation = "spearman",
     setting: SettingName = "literature",
@@ -132,6 +135,7 @@ def evaluate(
         suite=suite,
         tasks=names_of(tasks),
         by=by,
+        where=where,
         aggregate=aggregate,
         metric=metric,
         setting=setting,
@@ -176,6 +180,38 @@ def compare(
         published=published,
     )
     return _reported(compare, lambda session: comparison_report(options, session), progress, settings)
+
+
+def power(
+    first: str,
+    second: str,
+    *,
+    suite: str | Sequence[str] | None = None,
+    tasks: str | Sequence[str] = (),
+    where: str = "",
+    detect: float | None = None,
+    seeds: int | None = None,
+    setting: SettingName = "literature",
+    common: bool = False,
+    progress: bool = False,
+    **settings: Any,
+) -> Report:
+    """Which difference between two models their items and seeds can detect, at 5% with 80% power.
+
+    DETECT is a difference in points, of which the table says how many seeds it needs; SEEDS is the number of seeds of a plan.
+    """
+    options = PowerOptions(
+        first=declared(first),
+        second=declared(second),
+        suites=names_of(suite),
+        tasks=names_of(tasks),
+        where=where,
+        detect=detect,
+        seeds=seeds,
+        setting=setting,
+        common=common,
+    )
+    return _reported(power, lambda session: power_report(options, session), progress, settings)
 
 
 def pairs(
@@ -247,7 +283,7 @@ def _session(function: Callable[..., Any], progress: bool, settings: dict[str, A
 
 
 def _names(models: str | Sequence[str]) -> list[str]:
-    names = names_of(models)
+    names = [declared(name) for name in names_of(models)]
     if not names:
         raise UsageError("no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)')
     return names

@@ -1,14 +1,18 @@
-"""Which difference between two models these pairs and seeds can detect."""
+"""Which difference between two models these items and seeds can detect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embedlab.analysis.power import detectable
+from embedlab.choices import SettingName
 from embedlab.core.errors import UsageError
-from embedlab.reports.power_table import power_table
-from embedlab.reports.tables import Table
+from embedlab.evaluation.selection import select_tasks
+from embedlab.evaluation.task_comparison import Slicing
+from embedlab.reports.power_table import POWER, power_table
+from embedlab.workflows.closed_choices import refuse_unknown_choices
+from embedlab.workflows.compare_tasks import gather
 from embedlab.workflows.models import refuse_twice
-from embedlab.workflows.scoring import score
+from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 
 
@@ -18,27 +22,38 @@ class PowerOptions:
 
     first: str
     second: str
-    datasets: Sequence[str] | None = None  # None: all
+    suites: Sequence[str] = ()
+    tasks: Sequence[str] = ()  # none: all datasets of the suite
+    where: str = ""  # an expression over properties that picks the items; all without one
     detect: float | None = None  # a difference in points
     seeds: int | None = None  # of each recipe
+    setting: SettingName = "literature"
     common: bool = False  # on the pairs that both models score
 
 
-@dataclass(frozen=True, kw_only=True)
-class PowerReport:
-    """The table, and whether no dataset was missing."""
-
-    table: Table
-    is_whole: bool
-
-
-def power_report(options: PowerOptions, session: Session) -> PowerReport:
-    """Score the pairs where that is not done yet, and say what they can detect."""
+def power_report(options: PowerOptions, session: Session) -> Report:
+    """Evaluate what is not evaluated yet, and say what its items can detect."""
+    refuse_unknown_choices(options)
     _check(options)
-    scored, is_whole = score([options.first, options.second], session, datasets=options.datasets, common=options.common)
+    found = [one for suite in options.suites or (None,) for one in select_tasks(suite, options.tasks, session.settings.data)]
+    selected = list(dict.fromkeys(found))
+    if options.common and not any(one.scores_pairs for one in selected):
+        raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
+    slicing = Slicing(common=options.common, where=options.where.strip())
+    gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
+    with session.progress("comparing") as tick:
+        compared = gathered.compared(slicing, tick)
+    for note in compared.left_out:
+        session.note(note)
+    tested = [one for one in compared.evidence if one.rows is not None]
+    if not tested:
+        names = ", ".join(one.task for one in selected)
+        raise UsageError(f"{names} has no items whose differences are tested", hint="select a task with items, and no results in --where")
+    first, second = gathered.models
     detect = options.detect / 100 if options.detect is not None else None
-    found = detectable(scored.table, *scored.models, detect=detect, seeds=options.seeds, common=options.common)
-    return PowerReport(table=power_table(found, scored, detect=options.detect, seeds=options.seeds), is_whole=is_whole)
+    rows = detectable(tested, first, second, detect=detect, seeds=options.seeds)
+    table = power_table(rows, compared, detect=options.detect, seeds=options.seeds)
+    return Report.of([table], POWER, is_whole=compared.is_whole)
 
 
 def _check(options: PowerOptions) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from embedlab.models.aliases import model_of
 from embedlab.models.catalog import resolve
 from embedlab.models.encoder_kind import prefix_of, stated_figures
 from embedlab.reports.stated_figures import StatedModel
@@ -15,7 +16,7 @@ def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], l
 
 
 def _stated(name: str, session: Session) -> StatedModel | None:
-    if prefix_of(name) is None:
+    if prefix_of(model_of(name) or name) is None:
         return None
     spec = resolve(name, session.settings.runs_folder).members[0]
     found = stated_figures(spec.kind, spec.location)

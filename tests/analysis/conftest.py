@@ -1,51 +1,5 @@
-"""A small pair table with two datasets, sources, and models of known quality."""
+"""Generated pairs for every test of analysis."""
 
-from collections.abc import Callable, Mapping
+from tests.pair_tables import add_model, make_part, table
 
-import numpy as np
-import polars as pl
-import pytest
-
-from embedlab.analysis.scores import pair_table
-from embedlab.data.dataset import DatasetState, Part
-
-
-def _part(name: str, sources: Mapping[str | None, int], split: str = "test", seed: int = 0) -> Part:
-    """Generated pairs: SOURCES says how many of each source; gold scores 0–5 in steps of 0.2."""
-    rng = np.random.default_rng(seed)
-    rows = sum(sources.values())
-    text = [[" ".join(f"w{word}" for word in rng.integers(0, 9, 5)) + f" {name} {row} {side}" for row in range(rows)] for side in "ab"]
-    frame = pl.DataFrame(
-        {
-            "sentence1": text[0],
-            "sentence2": text[1],
-            "gold": rng.integers(0, 26, rows) / 5,
-            "source": pl.Series([source for source, count in sources.items() for _ in range(count)], dtype=pl.String),
-        }
-    )
-    state = DatasetState(name=name, split=split, rows=rows, expected_rows=rows, origin="file")
-    return Part(frame=frame, state=state)
-
-
-def _with_model(table: pl.DataFrame, name: str, noise: float, seed: int) -> pl.DataFrame:
-    """A column that follows the gold score with NOISE (in gold points)."""
-    rng = np.random.default_rng(seed)
-    return table.with_columns((pl.col("gold") + pl.Series(rng.normal(scale=noise, size=table.height))).alias(name))
-
-
-@pytest.fixture
-def make_part() -> Callable[..., Part]:
-    """The maker of generated pairs."""
-    return _part
-
-
-@pytest.fixture
-def add_model() -> Callable[[pl.DataFrame, str, float, int], pl.DataFrame]:
-    """What adds a model's column to a table."""
-    return _with_model
-
-
-@pytest.fixture
-def table() -> pl.DataFrame:
-    """sts12 with two sources and a dataset without sources."""
-    return pair_table([_part("sts12", {"MSRpar": 60, "OnWN": 40}), _part("mine", {None: 30}, seed=1)])
+__all__ = ["add_model", "make_part", "table"]

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import ModelColumns, pair_table
 from embedlab.analysis.slices import joined_splits
+from embedlab.comparison.comparison import compare_models
 from embedlab.data.source import Source
 
 GOLDEN = {

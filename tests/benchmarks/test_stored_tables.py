@@ -9,13 +9,14 @@ import polars as pl
 import pytest
 from stored_tables import bare_pairs, parser_of_tables, refreshed, score_all, shown, store
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.choices import By
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.notes import data_notes
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
@@ -39,7 +40,7 @@ def finished(runs: Path, seed: int) -> None:
 def compared(settings: Settings, models: list[str], by: By) -> str:
     if by == "dice":  # of all splits, as in the paper's figure
         scored = score_all(models, settings, ["sts-benchmark"])
-        table = comparison_table(compare_models(scored.table, scored.models, by=by), scored, ())
+        table = comparison_table(Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=by)))
     else:
         (table,) = comparison_report(CompareOptions(models=models, by=by), NotebookSession(settings=settings)).tables
     return replace(table, is_signed=True, has_all_notes=True).to_markdown()

@@ -70,7 +70,28 @@ def test_a_dataset_of_which_no_item_fits_is_named(embedlab: Embedlab) -> None:
 
 
 def test_a_dataset_without_the_property_is_named_and_left_out(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    words = ("compare", str(tiny_encoder), "--task", "sts12", "--task", "cr", "--setting", "prototyping", "--by", "source", *SAMPLE)
+    words = ("compare", str(tiny_encoder), "--task", "sts12", "--task", "cr", "--setting", "prototyping", "--by", "label", *SAMPLE)
     answer = embedlab(*words)
-    assert {name.partition("/")[0] for name, _ in rows(answer.out)} == {"sts12"}
-    assert "left out, without 'source': cr" in answer.err
+    assert {name.partition("/")[0] for name, _ in rows(answer.out)} == {"cr"}
+    assert "left out, without 'label': sts12" in answer.err
+
+
+@pytest.mark.parametrize(("by", "where"), [("negation", ""), ("dataset", "words>6"), ("dice", "-dataset:cr")])
+def test_evaluate_gives_the_scores_that_compare_gives_of_the_same_items(
+    embedlab: Embedlab, tiny_encoder: Path, by: str, where: str
+) -> None:
+    words = (str(tiny_encoder), "--task", "sts12", "--task", "cr", "--setting", "prototyping", "--by", by, "--where", where, *SAMPLE)
+    evaluated, compared = embedlab("evaluate", *words), embedlab("compare", *words)
+    assert evaluated.code == 0, evaluated.err
+    keys = ("task", "by", "slice", "metric", "model", "score", "low", "high", "items")
+    assert [[row[key] for key in keys] for row in evaluated.rows] == [[row[key] for key in keys] for row in compared.rows]
+    assert evaluated.json["signatures"].keys() == {str(tiny_encoder)}
+
+
+def test_what_is_of_whole_datasets_is_refused_where_items_are_picked(embedlab: Embedlab, tmp_path: Path) -> None:
+    for option in (("--metric", "pearson"), ("--mteb", str(tmp_path / "mteb")), ("--again",)):
+        answer = embedlab("evaluate", "dice", "--sample", "--task", "sts12", "--where", "gold>2", *option)
+        assert answer.code == 2
+        assert "is for whole datasets, not for items that are picked" in answer.err
+    answer = embedlab("evaluate", "dice", "--sample", "--task", "geometry", "--by", "negation")
+    assert "geometry has no items to group by 'negation'" in answer.err

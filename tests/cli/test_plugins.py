@@ -61,7 +61,7 @@ def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project
 def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(embedlab: Embedlab, project: Path) -> None:
     assert embedlab("compare", "letters:64", "letters:8", "--sample", "--suite", "close-pairs", "--html", "page.html").code == 0
     page = (project / "page.html").read_text(encoding="utf-8")
-    assert [part.partition("</h2>")[0] for part in page.split("<h2>")[1:]] == ["close-pairs", "Plots of close-pairs"]
+    assert [part.partition("</h2>")[0] for part in page.split("<h2>")[1:]] == ["By dataset"]
     assert "letters:8 minus letters:64 on close-pairs" in page
     settings = load_settings({"sample": True})[0]
     place = ScorePlace.of(one_member(resolve("letters:64", settings.runs)), settings)

@@ -123,7 +123,7 @@ def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(outc
     found = evidence(holes)
     assert np.isnan(found["first"].points[1])
     assert found["first"].points[0] == whole["first"].points[0]
-    assert found["first"].notes == ("no number of bad: 89 of 90 scored",)
+    assert found["first"].notes == ("no number of bad: 89 of 90 items scored",)
     common = evidence(holes, common=True)
     rows = np.delete(np.arange(90), 5)
     assert common["first"].title == "first, 89 of 90"

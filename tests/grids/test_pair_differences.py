@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table
+from embedlab.comparison.comparison import compare_models
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from textual.content import Content
 
-from embedlab.analysis.comparison import Comparison, compare_models
+from embedlab.comparison.comparison import Comparison, compare_models
 from embedlab.core.settings import Settings
 from embedlab.tui.compare.differences import FifthsMap, fifths_map, forest
 from embedlab.tui.compare.forest_plot import draw_forest, draw_map

@@ -20,7 +20,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import GRID_NAME, NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.grid_board import GridBoard
-from embedlab.tui.launch.lines import FieldInput
+from embedlab.tui.launch.lines import FieldInput, FormLines
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.launch.widgets import LaunchList
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
@@ -268,3 +268,19 @@ def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(world: Settings, tm
     look = GridBoard(settings, "sbert-lr").look()
     assert look is not None
     assert look.lines[-1] == "its cells are being queued"
+
+
+async def test_a_form_that_is_shown_while_the_dashboard_ends_ends_nothing_else(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_form, reached = LaunchScreen._replace_form, asyncio.Event()
+
+    async def without_widgets(screen: LaunchScreen, loaded: object) -> None:
+        reached.set()
+        for _ in iter(lambda: len(screen.query(FormLines)), 0):
+            await asyncio.sleep(0)
+        await replace_form(screen, loaded)  # type: ignore[arg-type]
+
+    async with opened() as pilot:
+        screen = await choose(pilot, "recipe snli-ce")
+        monkeypatch.setattr(LaunchScreen, "_replace_form", without_widgets)
+        screen.action_undo()
+        await asyncio.wait_for(reached.wait(), timeout=60)

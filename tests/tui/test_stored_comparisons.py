@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from embedlab.analysis.comparison import Comparison
+from embedlab.comparison.comparison import Comparison
 from embedlab.core.settings import Settings
 from embedlab.tui.compare import model, stored
 from embedlab.tui.compare.model import ComparisonRequest, SlicedComparison, compare_slices
@@ -27,13 +27,13 @@ def data(world: Settings) -> PairData:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[Comparison]:
     """The comparisons that are computed from now on."""
     found: list[Comparison] = []
-    compute = model.compare_models
+    compute = model.compare_outcomes
 
     def compare(*arguments: object, **options: object) -> Comparison:
         found.append(compute(*arguments, **options))  # type: ignore[arg-type]
         return found[-1]
 
-    monkeypatch.setattr(model, "compare_models", compare)
+    monkeypatch.setattr(model, "compare_outcomes", compare)
     return found
 
 

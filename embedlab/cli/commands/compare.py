@@ -82,5 +82,5 @@ def compare(
     report = comparison_report(options, terminal)
     show_report(report, terminal, is_signed=signature)
     if html is not None:
-        write_comparison_page(html, report, options, page_facts, terminal)
+        write_comparison_page(html, report, page_facts, terminal)
     end(report)

@@ -4,13 +4,14 @@ from embedlab.cli.evaluation_options import (
     Again,
     ClassifierSetting,
     CommonPairs,
+    ItemsBy,
     MtebFolder,
     OnlyAggregate,
     ShownMetric,
-    SlicesBy,
     SubmissionFolder,
     SuiteName,
     TaskNames,
+    Where,
 )
 from embedlab.cli.models import ModelsAndFiles
 from embedlab.cli.options import Signed, common, examples
@@ -32,7 +33,8 @@ def evaluate(
     models: ModelsAndFiles,
     suite: SuiteName = None,
     task: TaskNames = None,
-    by: SlicesBy = "dataset",
+    by: ItemsBy = "dataset",
+    where: Where = "",
     aggregate: OnlyAggregate = None,
     metric: ShownMetric = "spearman",
     setting: ClassifierSetting = "literature",
@@ -61,6 +63,7 @@ def evaluate(
         suite=suite,
         tasks=task or files,
         by=by,
+        where=where,
         aggregate=aggregate,
         metric=metric,
         setting=setting,

@@ -8,5 +8,6 @@ PROPERTY = Property(
     kind="name",
     needs=("source",),
     is_bare=True,
+    absent="it names no source",
     of=lambda items: items["source"],
 )

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from embedlab.analysis.comparison import ComparedSlice, Comparison, Difference
+from embedlab.analysis.comparison import ComparedSlice, Difference
 from embedlab.analysis.slices import FIFTHS
+from embedlab.comparison.comparison import Comparison
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,14 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, Comparison, compare_models
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slices import slices
 from embedlab.choices import Aggregate, By
+from embedlab.comparison.comparison import Comparison, compare_outcomes
+from embedlab.comparison.evidence import slices_of
 from embedlab.evaluation.provenance import COMMON, overlap_mark
+from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.tui.compare.stored import StoredComparison
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
@@ -68,19 +71,18 @@ def compare_slices(
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
+    outcomes = pair_outcomes(table, members, task="sts", averages=STS_AVERAGES)
     reference = request.reference if request.reference in {model.name for model in models} else None
-    rows = {
-        part.key: part.pairs["row"].to_numpy().astype(np.intp)
-        for part in slices(table, request.by, common=members if request.common else ())
-    }
+    places = table["row"].to_numpy().astype(np.intp)
+    rows = {part.key: places[part.rows] for part in slices_of(outcomes, members, by=request.by, common=request.common)}
     margin = request.margin / 100 if request.margin is not None else None
     options = (request.by, request.aggregate, reference, request.common, *(() if margin is None else (margin,)))
     stored = StoredComparison.of(cache, table, models, options) if cache is not None else None
     if stored is not None and (known := stored.read()) is not None:
         return _with_rows(known, rows)
     show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
-    found = compare_models(
-        table,
+    found = compare_outcomes(
+        outcomes,
         models,
         by=request.by,
         aggregate=request.aggregate,

@@ -77,7 +77,7 @@ class CompareScreen(DifferencePanes):
         self.data: PairData | None = None
         self.result: SlicedComparison | None = None
         self._results: dict[ComparisonRequest, SlicedComparison] = {}
-        self._shared: dict[By, SharedText] = {}  # what the slices share with training text
+        self._shared: dict[str, SharedText] = {}  # what the slices share with training text
         self._order: tuple[str, bool] | None = None  # column, descending
         self._panel = PANELS[0]
 
@@ -155,13 +155,13 @@ class CompareScreen(DifferencePanes):
                 self._show(found)
 
     @work(thread=True, exclusive=True, group="marks", exit_on_error=False)
-    def _find_shared(self, data: PairData, by: By, found: SlicedComparison) -> None:
+    def _find_shared(self, data: PairData, by: str, found: SlicedComparison) -> None:
         """Look up what the slices share with training text; nothing waits for it."""
         shared = shared_text(data, found.rows, found.comparison.models, self.dashboard.training_texts)
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._take_shared, data, by, shared)
 
-    def _take_shared(self, data: PairData, by: By, shared: SharedText) -> None:
+    def _take_shared(self, data: PairData, by: str, shared: SharedText) -> None:
         if data is self.data:
             self._shared[by] = shared
             if self.result is not None and by == self.requested.by and any(one for own in shared.values() for one in own.values()):

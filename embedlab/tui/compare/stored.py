@@ -10,9 +10,9 @@ from typing import Self
 import polars as pl
 import xxhash
 
-import embedlab.analysis as method
-from embedlab.analysis.comparison import Comparison
+from embedlab import analysis, comparison, outcomes
 from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.comparison import Comparison
 from embedlab.core.cache_files import keep_newest
 from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError
@@ -71,5 +71,6 @@ def _absent(values: pl.Series) -> float | int:
 @cache
 def _method() -> bytes:
     """The code behind the numbers: an embedlab that computes something else finds nothing of an older one."""
-    files = sorted(path for folder in method.__path__ for path in Path(folder).glob("*.py"))
+    folders = [Path(folder) for package in (analysis, comparison, outcomes) for folder in package.__path__]
+    files = sorted(path for folder in folders for path in folder.rglob("*.py"))
     return b"".join(path.read_bytes() for path in files)

@@ -11,7 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.css.query import NoMatches
 from textual.timer import Timer
+from textual.widget import MountError
 from textual.widgets import OptionList, Static
 from textual.worker import get_current_worker
 
@@ -198,8 +200,13 @@ class LaunchScreen(StartingScreen):
     @work(group="open")
     async def _open_form(self, loaded: _Loaded) -> None:
         async with self._replacing:  # one after the other: where the removal of a widget is cancelled, Textual ends the app
-            if loaded.choice is self._wanted:
+            if loaded.choice is not self._wanted:
+                return
+            try:
                 await self._replace_form(loaded)
+            except (NoMatches, MountError):
+                if self.app.is_running:  # else the dashboard is ending, and its widgets are gone before its workers
+                    raise
 
     async def _replace_form(self, loaded: _Loaded) -> None:
         if self.form is not None:

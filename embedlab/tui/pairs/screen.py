@@ -323,17 +323,18 @@ class PairsScreen(PairDetails, PairNarrowing):
     @work(group=DIALOG)
     async def action_add_model(self) -> None:
         """Score the pairs with another model."""
+        from embedlab.models.aliases import declared
         from embedlab.models.catalog import model_names, resolve
 
         runs = self.dashboard.settings.runs_folder
         dialog = TextDialog(
             "Model to score the pairs with",
-            hint="a run, folder, hub id, catalog name or average:a,b.",
+            hint="a run, folder, hub id, catalog name or average:a,b; NAME=MODEL names it.",
             suggestions=model_names(runs),
-            check=lambda name: resolve(name, runs),
+            check=lambda name: resolve(declared(name), runs),
         )
         if name := await self.app.push_screen_wait(dialog):
-            self.dashboard.score_model(name)
+            self.dashboard.score_model(declared(name))
 
     def action_score_pair(self) -> None:
         """Open the dialog for two typed sentences."""

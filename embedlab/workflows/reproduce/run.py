@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.settings import Settings
+from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.papers.deviations import deviations
 from embedlab.papers.matching_runs import Member
 from embedlab.papers.order import RowOrder, find_row_order, numbers_of
 from embedlab.papers.plan import for_encoder
 from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.notes import data_notes
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import deviations_table, numbers_table, orders_table
 from embedlab.reports.tables import Table
@@ -108,7 +109,7 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         answers=answers if table.ranked_by else answers[:1],
         numbers=numbers,
         row_order=row_order,
-        comparison=None,
+        compared=None,
         scored=known.scored,
         has_failed=rows.has_failed,
     )
@@ -119,13 +120,13 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     table, members = rows.table, rows.members
     assert table.by is not None
     columns = tuple(_columns(row, members[row, ""]) for row in table.sources if members[row, ""])
-    comparison, scored = None, rows.known.scored
+    compared, scored = None, rows.known.scored
     answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *rows.notes])
     if scored is not None and columns:
         scored = replace(scored, models=columns)
         with session.progress("comparing") as progress:
-            comparison = compare_models(scored.table, columns, by=table.by, progress=progress)
-        found = comparison_table(comparison, scored, [])
+            compared = Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=table.by), progress)
+        found = comparison_table(compared)
         answer = replace(found, title=f"{table.paper} {table.name}: {table.summary}; {found.title}", notes=[*answer.notes, *found.notes])
     return Reproduction(
         table=table,
@@ -133,7 +134,7 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         answers=(answer,),
         numbers={},
         row_order=None,
-        comparison=comparison,
+        compared=compared,
         scored=scored,
         has_failed=rows.has_failed,
     )

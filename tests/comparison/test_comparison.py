@@ -7,10 +7,11 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.comparison import PairTest, compare_models, comparison_notes
+from embedlab.analysis.comparison import comparison_notes
 from embedlab.analysis.correlations import correlate
-from embedlab.analysis.evidence import STS_YEARS
+from embedlab.analysis.evidence import STS_YEARS, PairTest
 from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.comparison.comparison import compare_models
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from tests.analysis.test_influence import spearman_of_rows

@@ -1,0 +1,123 @@
+"""Compare models on the items of any task: what the command line, the dashboard, grids and papers show is made here."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
+from embedlab.analysis.evidence import STS_AVERAGES, PairTest, member_columns
+from embedlab.analysis.scores import ModelColumns
+from embedlab.choices import Aggregate, Test
+from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.core.errors import UsageError
+from embedlab.core.nearest import unknown
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.pairs import pair_outcomes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Models compared on the slices of some items."""
+
+    by: str  # a property of the items
+    aggregate: Aggregate
+    models: tuple[str, ...]
+    reference: str
+    slices: tuple[ComparedSlice, ...]
+    test: PairTest = "dyadic"
+    margin: float | None = None  # of the test of equivalence, in units of the scores
+    common: bool = False  # on the items that all models score
+    notes: tuple[str, ...] = ()  # remarks on the whole comparison
+
+
+def compare_outcomes(
+    outcomes: Outcomes,
+    models: Sequence[ModelColumns],
+    *,
+    by: str = DATASET,
+    aggregate: Aggregate = "all",
+    reference: str | None = None,
+    test: PairTest = "dyadic",
+    margin: float | None = None,
+    common: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    preview: Callable[[Comparison], None] | None = None,
+) -> Comparison:
+    """Compare MODELS, whose members have predictions in OUTCOMES, on each slice by a property against REFERENCE (default: the first).
+
+    Every model sees the same items, so differences are paired. Averages over datasets count sentences that recur in several of them. A
+    model that lacks an item of a slice has no number there, with a note; with COMMON all models are compared on the items that all of
+    them score. A dataset's fifths are cut within it.
+
+    TEST selects the test behind p; intervals are always those of dependent items. `williams` and `steiger` are for models of one
+    member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
+    test of equivalence. PREVIEW takes the scores as soon as they are known, then again with the intervals of one slice more.
+    """
+    names = [model.name for model in models]
+    reference = _checked_reference(names, reference, by, aggregate)
+    check_test(models, aggregate, test)
+    members = member_columns(models)
+    parts = slices_of(outcomes, members, by=by, common=common)
+    evidence = outcome_evidence(outcomes, members, parts, aggregate=aggregate, progress=progress)
+    empty = Comparison(
+        by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
+    )
+    show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
+    found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
+    return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)))
+
+
+def compare_models(
+    table: pl.DataFrame,
+    models: Sequence[ModelColumns],
+    *,
+    by: str = DATASET,
+    aggregate: Aggregate = "all",
+    reference: str | None = None,
+    test: PairTest = "dyadic",
+    margin: float | None = None,
+    task: str = "sts",
+    averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
+    common: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare MODELS, columns of the pair TABLE of a TASK that reports AVERAGES, as `compare_outcomes` does."""
+    outcomes = pair_outcomes(table, member_columns(models), task=task, averages=averages)
+    return compare_outcomes(
+        outcomes,
+        models,
+        by=by,
+        aggregate=aggregate,
+        reference=reference,
+        test=test,
+        margin=margin,
+        common=common,
+        progress=progress,
+    )
+
+
+def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test) -> None:
+    """Refuse a closed-form TEST of correlations where no two of MODELS can have it."""
+    if test == "dyadic":
+        return
+    if aggregate != "all":
+        raise UsageError(f"{test!r} tests one correlation over all pairs, not their {aggregate!r}", hint="remove --aggregate")
+    if several := next((model for model in models if len(model.members) > 1), None):
+        raise UsageError(
+            f"{test!r} compares single models: {several.name!r} has {len(several.members)} seeds",
+            hint=f"name one seed, for example {several.members[0]}, or remove --test",
+        )
+
+
+def _checked_reference(names: Sequence[str], reference: str | None, by: str, aggregate: Aggregate) -> str:
+    if not names:
+        raise UsageError("no models to compare", hint="name one or more models")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
+    if by == "dice" and aggregate != "all":
+        raise UsageError(f"Dice fifths are not aggregated over sources: {aggregate!r}", hint="remove --aggregate, or use --by dataset")
+    if reference is not None and reference not in names:
+        raise unknown("model", reference, names)
+    return reference or names[0]

@@ -1,0 +1,90 @@
+"""Names that the user gives models: `mini=PATH` wherever a model is typed, stored beside the user's settings.
+
+An alias is the model's name from then on, in tables, filters, pages and the dashboard. It never hides what embedlab ships.
+"""
+
+import json
+import os.path
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from embedlab.core import plugins
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import user_config_file, write_atomic
+from embedlab.core.schema import read_toml
+from embedlab.models.published import CATALOG, SHORT_NAMES
+
+_TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
+_BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")
+_NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
+_IN_TABLES = ("gap", "note", "pair", "pair_key", "right", "s1", "s2", "sentence1", "sentence2", "tag")  # beside properties
+_of_this_process: dict[str, str] = {}  # where the file could not be written
+
+
+def aliases_file() -> Path:
+    """Return the path of the user's aliases: one `name = "model"` a line."""
+    return user_config_file().with_name("aliases.toml")
+
+
+def aliases() -> Mapping[str, str]:
+    """Return the model behind each alias, as it was typed."""
+    path = aliases_file()
+    found = read_toml(path) if path.is_file() else {}
+    if wrong := next((name for name, model in found.items() if not isinstance(model, str)), None):
+        raise UsageError(f"{path}: {wrong!r} is not a text", hint=f'write {wrong} = "MODEL", or delete the line')
+    return {**{name: str(model) for name, model in found.items()}, **_of_this_process}
+
+
+def model_of(name: str) -> str | None:
+    """Return the model that the alias NAME means; None where there is no such alias."""
+    known = aliases()
+    model = known.get(name)
+    if model is not None and _without_aliases(model, known) != model:
+        raise UsageError(f"{aliases_file()}: {name!r} names another alias", hint=f"write the model itself, or delete the line of {name}")
+    return model
+
+
+def declared(text: str) -> str:
+    """Return the name of a typed model: of `mini=PATH` the alias, which is stored; of any other TEXT the text itself."""
+    match = _TYPED.fullmatch(text)
+    if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
+        return text
+    known = dict(aliases())
+    name, model = match["name"], _absolute(_without_aliases(match["model"], known))
+    _refuse(name, model, text)
+    if known.get(name) != model:
+        known[name] = model
+        try:
+            lines = [f"{json.dumps(own)} = {json.dumps(known[own])}\n" for own in sorted(known)]
+            write_atomic(aliases_file(), "".join(lines).encode("utf-8", "surrogatepass"))
+        except MissingError:  # a disk that takes nothing: it is known until this process ends
+            _of_this_process[name] = model
+    return name
+
+
+def _without_aliases(model: str, known: Mapping[str, str]) -> str:
+    """Return a typed model with the model of an alias that it begins with: what is stored names no other alias."""
+    match = _BEGINS.match(model)
+    alias = match[0] if match is not None else ""
+    return f"{known[alias]}{model[len(alias) :]}" if alias in known else model
+
+
+def _absolute(model: str) -> str:
+    """Return a typed model with the path of a folder as it is from anywhere."""
+    folder = os.path.expanduser(model)  # noqa: PTH111
+    return os.path.abspath(folder) if os.path.isdir(folder) else model  # noqa: PTH100, PTH112
+
+
+def _refuse(name: str, model: str, text: str) -> None:
+    from embedlab.outcomes.property import property_names
+
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{text!r}: {name!r} cannot be an alias", hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most"
+        )
+    taken = {"dice", "dataset", *SHORT_NAMES, *CATALOG, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
+    if name in taken:
+        raise UsageError(f"{text!r}: {name!r} has a meaning of its own", hint="choose another name before the =")
+    if _TYPED.fullmatch(model) or name == model:
+        raise UsageError(f"{text!r}: {model!r} is not a model", hint="write NAME=MODEL")

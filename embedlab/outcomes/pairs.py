@@ -1,0 +1,44 @@
+"""A pair table as outcomes: a pair is an item with two sentences whose prediction is a similarity."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from embedlab.data.overlaps import with_text_keys
+from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
+
+KEYS = ("text_key0", "text_key1")  # as `with_text_keys` calls them
+
+
+def pair_outcomes(
+    table: pl.DataFrame,
+    members: Sequence[str],
+    *,
+    task: str,
+    averages: Mapping[str, Sequence[str]],
+    keys: Callable[[], pl.DataFrame] | None = None,
+    trained: Callable[[], pl.Series] | None = None,
+) -> Outcomes:
+    """Return the pairs of TABLE, which TASK scores, as outcomes of MEMBERS, columns of it; AVERAGES are over its datasets.
+
+    KEYS gives the hashes of their sentences where these are known, TRAINED the models that were trained on text of each row.
+    """
+    names = table["dataset"].unique(maintain_order=True).to_list()
+    places = {name: place for place, name in enumerate(names)}
+    block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
+    rows = table.select(block=block, item="pair", gold=pl.col("gold").cast(pl.Float64), source=pl.col("source").cast(pl.String))
+    numbers = [table[side].hash().alias(name) for side, name in zip(SENTENCES, TEXT_IDS, strict=True)]  # equal text by equal numbers
+    sentences = table.select(*SENTENCES)
+    outcomes = Outcomes(
+        rows=rows.with_columns(numbers).select(*ROWS),
+        predictions=table.select(members),
+        blocks=tuple(
+            Block(task=task, suite=task, dataset=name, measures=("spearman",), is_of_pairs=True, is_aggregated=True) for name in names
+        ),
+        texts=lambda: sentences,
+        keys=keys or (lambda: with_text_keys(table).select(*KEYS)),
+        trained=trained,
+        averages={task: averages},
+    )
+    outcomes.computed["dice"] = table["dice"]
+    return outcomes

@@ -1,0 +1,24 @@
+"""Names that the user gives models, and titles of paths, on the command line."""
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Embedlab
+
+
+def test_an_alias_is_the_models_name_in_tables_filters_and_json(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("compare", f"tiny={tiny_encoder}", "dice", "--sample", "--task", "sts12")
+    answer = embedlab(*words, "--json")
+    assert {row["model"] for row in json.loads(answer.out)["rows"]} == {"tiny", "dice"}
+    assert f"tiny: {tiny_encoder}" in answer.err  # what it is
+    assert "tiny" in embedlab("compare", "tiny", "dice", "--sample", "--task", "sts12", "--where", "tiny>-1", "--latex").out
+    by_path = embedlab("compare", str(tiny_encoder), "dice", "--sample", "--task", "sts12", "--json").row(model=str(tiny_encoder))
+    assert by_path["score"] == answer.row(model="tiny")["score"]
+
+
+def test_a_filter_takes_the_title_of_a_model_whose_name_is_a_path(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("pairs", str(tiny_encoder), "dice", "--sample", "--dataset", "sts12", "--limit", "5", "--json")
+    by_title = embedlab(*words, "--where", f"{tiny_encoder.name}>0.1 error({tiny_encoder.name})>-200")
+    by_name = embedlab(*words, "--where", f'"{tiny_encoder}">0.1')
+    assert by_title.code == 0, by_title.err
+    assert by_title.rows == by_name.rows
