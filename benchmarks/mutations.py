@@ -47,6 +47,8 @@ SAMPLE_WORLD = ("sample", "scenes", "lexicon", "words")  # the files of embedlab
 PACKAGES = ("embedlab", "pytest", "torch", "transformers", "polars", "numpy")
 AREAS = {
     "analysis": "embedlab/analysis/*.py",
+    "comparison": "embedlab/comparison/*.py",
+    "outcomes": "embedlab/outcomes/**/*.py",
     "objectives": "embedlab/objectives/**/*.py",
     "tasks": "embedlab/tasks/*.py",
     "readers": "embedlab/data/*.py",

@@ -11,6 +11,7 @@ note:*          a pair with a note; note:*typo* one whose note says so
 word "a phrase" in either sentence, whatever the case
 s1:word         in the first sentence alone, s2:"a phrase" in the second
 /regex/         matches either sentence, whatever the case
+@NAME           a selection that was named: `embedlab pairs --where EXPR --name NAME`
 -term           does not hold
 and             may separate terms and changes nothing
 or              separates groups of terms, of which one must hold: dice<0.2 gold>4 or dice>0.8 gold<1
@@ -51,6 +52,7 @@ _TERM = re.compile(
       | (?P<named>"[^"]+") (?P<operates>{OPERATOR}) \s* (?P<limit>\S*)
       | "(?P<phrase>[^"]*)" (?=\s|$)
       | /(?P<regex>(?:\\.|[^/\\])+)/ (?=\s|$)
+      | @(?P<selection>[\w.-]+) (?=\s|$)
       | (?P<open>["/].*)
       | (?P<field>(?:(?!{OPERATOR})\S)+) \s* (?P<operator>{OPERATOR}) \s* (?P<number>\S*)
       | (?P<sentence>s1|s2|sentence1|sentence2) : (?: "(?P<quoted>[^"]*)" (?=\s|$) | (?P<part>[^\s"]\S*) )
@@ -92,6 +94,8 @@ class _Term:
             return self._comparison(field, operator, number, "named", "limit")
         if match["operator"]:
             return self._comparison(*match.group("field", "operator", "number"))
+        if match["selection"]:
+            return self._selection(match["selection"])
         if match["sentence"]:
             text = match["quoted"] if match["quoted"] is not None else match["part"]
             return self._phrase(text, [_SENTENCES[match["sentence"]]])
@@ -137,6 +141,15 @@ class _Term:
             "=": column == value,
             "!=": column != value,
         }[operator]
+
+    def _selection(self, name: str) -> pl.Expr:
+        from embedlab.analysis.named_selections import named_selections
+
+        known = named_selections()
+        if name not in known:
+            hint = f'named: {", ".join(known) or "none"}; to search for the text, quote it: "@{name}"'
+            raise self.error(f"no selection is called {name!r}", group="selection", hint=hint)
+        return compile_expression(known[name], self.columns, names=self.names)
 
     def _names(self) -> pl.Expr:
         field, patterns = self.match.group("name", "patterns")

@@ -48,7 +48,8 @@ ItemsBy = Annotated[
     typer.Option(
         "--by",
         metavar="PROPERTY",
-        help="Group items by dataset, source, dice, words, negation or another property (a wrong name lists them); numbers by fifths.",
+        help="Group items by dataset, source, dice, words, negation or another property (a wrong name lists them), numbers by fifths; "
+        "or by an expression such as 'dice>0.5': what fits, and the rest.",
         autocompletion=completion.properties,
     ),
 ]

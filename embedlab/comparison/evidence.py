@@ -15,7 +15,7 @@ from embedlab.analysis.measures import MEASURES, Measure
 from embedlab.analysis.slices import has_all
 from embedlab.choices import Aggregate
 from embedlab.core.note import Note
-from embedlab.outcomes.cuts import DATASET, ItemSlice, cut, whole_blocks
+from embedlab.outcomes.cuts import DATASET, ItemSlice, cut, halves, whole_blocks
 from embedlab.outcomes.frame import TEXT_IDS, Block, Outcomes
 from embedlab.outcomes.property import property_named, refuse_lacking
 from embedlab.outcomes.selection import Selection
@@ -25,15 +25,22 @@ CHOSEN = "chosen by results: no interval, no test"
 
 
 def slices_of(
-    outcomes: Outcomes, members: Sequence[str], *, by: str = DATASET, selection: Selection | None = None, common: bool = False
+    outcomes: Outcomes,
+    members: Sequence[str],
+    *,
+    by: str | Selection = DATASET,
+    selection: Selection | None = None,
+    common: bool = False,
 ) -> list[ItemSlice]:
-    """Return the slices of each dataset by the property BY; that no item has it is a UsageError.
+    """Return the slices of each dataset BY a property, or what a selection picks and the rest; that no item has it is a UsageError.
 
     They are cut before SELECTION is applied, so that what is shown of a dataset does not move its fifths. With COMMON items alone that
     all MEMBERS have predictions of count, which the title says; a member that has none of a dataset costs the others none.
     """
     parts = list(whole_blocks(outcomes))
-    if by != DATASET:
+    if isinstance(by, Selection):
+        parts = list(halves(outcomes, by))
+    elif by != DATASET:
         lacking_datasets(outcomes, by)
         parts = list(cut(outcomes, property_named(by), property_named(by).values(outcomes)))
     if selection is not None:

@@ -7,6 +7,7 @@ from typing import Self
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
+from embedlab.analysis.named_selections import meanings
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate, Test
@@ -19,7 +20,7 @@ from embedlab.evaluation.outcomes import shared_rows
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.outcomes.cuts import DATASET, ItemSlice
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
-from embedlab.outcomes.selection import Selection, select_items
+from embedlab.outcomes.selection import Selection, is_expression, select_items
 from embedlab.runs.signature import Signature, merged
 
 Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
@@ -140,10 +141,11 @@ class Gathered:
         members, outcomes = member_columns(self.models), joined_outcomes(self.outcomes)
         models = {model.name: model.members for model in self.models}
         selection = select_items(outcomes, slicing.where, models) if slicing.where else None
-        parts = slices_of(outcomes, members, by=slicing.by, selection=selection, common=slicing.common)
-        is_chosen = selection is not None and selection.is_by_results
+        by = select_items(outcomes, slicing.by, models) if is_expression(slicing.by) else slicing.by
+        parts = slices_of(outcomes, members, by=by, selection=selection, common=slicing.common)
+        is_chosen = any(one is not None and one.is_by_results for one in (selection, by if isinstance(by, Selection) else None))
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
-        left_out = list(_left_out(outcomes, parts, slicing, selection))
+        left_out = list(_left_out(outcomes, parts, slicing, selection, by))
         if self.figures and not slicing.is_plain:
             left_out.append(f"left out, without items: {', '.join(one.key for one in self.figures)}")
         rows = sum(len(part.rows) for part in parts), outcomes.rows.height
@@ -152,7 +154,7 @@ class Gathered:
     def _overlaps_of(self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing) -> dict[str, dict[str, Overlap]]:
         """Return the text that each slice shares with the training text of each model, by the key of the slice."""
         found: dict[str, dict[str, Overlap]] = {}
-        if slicing.where:
+        if slicing.where or is_expression(slicing.by):
             return {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
         for scored in self.pairs:
             for model in scored.models:
@@ -171,7 +173,7 @@ class Gathered:
             sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
             signature = replace(
                 merged(self.signatures[model]),
-                by=(slicing.by, *((f"where {slicing.where}",) if slicing.where else ())),
+                by=(slicing.by, *_picked(slicing.where), *(f"@{name}={own}" for name, own in meanings(slicing.by).items())),
                 aggregation=tuple({one.setting for one in own if one.setting is not None}),
                 interval=(METHOD,),
                 margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
@@ -183,16 +185,26 @@ class Gathered:
         return signed
 
 
+def _picked(where: str) -> Iterator[str]:
+    """Yield what identifies the items that an expression picks: itself, and what the names in it mean."""
+    if where:
+        yield f"where {where}"
+        yield from (f"@{name}={expression}" for name, expression in meanings(where).items())
+
+
 def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) -> dict[str, Overlap]:
     """Return how much of each slice is in a training TEXT."""
     return {part.key: text.overlap(keyed_items(outcomes, part)) for part in parts}
 
 
-def _left_out(outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: Selection | None) -> Iterator[str]:
+def _left_out(
+    outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: Selection | None, by: str | Selection
+) -> Iterator[str]:
     """Yield which datasets have no slice, and why."""
-    by, where = lacking_datasets(outcomes, slicing.by), selection.lacking if selection is not None else ()
+    apart = by.lacking if isinstance(by, Selection) else lacking_datasets(outcomes, by)
+    where = selection.lacking if selection is not None else ()
     there = {outcomes.blocks[part.block].dataset for part in parts}
-    unfit = [block.dataset for block in outcomes.blocks if block.dataset not in {*there, *by, *where}]
-    for why, names in ((f"without {slicing.by!r}", by), (f"without what {slicing.where!r} reads", where), ("no item fits", unfit)):
+    unfit = [block.dataset for block in outcomes.blocks if block.dataset not in {*there, *apart, *where}]
+    for why, names in ((f"without {slicing.by!r}", apart), (f"without what {slicing.where!r} reads", where), ("no item fits", unfit)):
         if names:
             yield f"left out, {why}: {', '.join(names)}"

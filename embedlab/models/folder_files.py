@@ -42,6 +42,12 @@ class Config:
     n_layers: PositiveInt | None = None
     n_layer: PositiveInt | None = None
     num_layers: PositiveInt | None = None
+    # Read to be refused here where they are not positive: some architectures compute with a negative number of heads until shapes differ.
+    num_attention_heads: PositiveInt | None = None
+    n_heads: PositiveInt | None = None
+    n_head: PositiveInt | None = None
+    num_heads: PositiveInt | None = None
+    num_key_value_heads: PositiveInt | None = None
 
     @property
     def width(self) -> int | None:

@@ -11,6 +11,7 @@ from embedlab.analysis.correlations import average_ranks
 from embedlab.analysis.slices import FIFTHS, dice_fifths, tie_notes
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property
+from embedlab.outcomes.selection import Selection
 
 DATASET = "dataset"  # the property that every item has: a slice is the whole dataset
 
@@ -47,6 +48,16 @@ def cut(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[ItemSli
             yield from (_fifths if by.kind == "number" else _values)(whole, by, there, own.drop_nulls())
         if by.absent and len(there) < len(whole.rows):
             yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))
+
+
+def halves(outcomes: Outcomes, fits: Selection) -> Iterator[ItemSlice]:
+    """Yield of each dataset the items that a selection picks, then the others; none of a dataset without what its expression reads."""
+    for whole in whole_blocks(outcomes):
+        if whole.key not in fits.lacking:
+            holds = fits.holds[whole.rows]
+            for key, rows in (("fits", whole.rows[holds]), ("rest", whole.rows[~holds])):
+                if len(rows):
+                    yield ItemSlice(block=whole.block, key=f"{whole.key}/{key}", title=f"{whole.title} {key}", rows=rows)
 
 
 def _values(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series) -> Iterator[ItemSlice]:

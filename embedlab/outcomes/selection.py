@@ -1,5 +1,6 @@
 """The items that an expression picks out, and whether results took part in picking them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,11 @@ from embedlab.outcomes.property import all_properties, refuse_lacking
 
 _ALWAYS = ("dataset", "trained")  # a null of theirs says something
 _RAW = ("gold", "trained")  # of which an expression reads the column itself, where a property groups its values
+
+
+def is_expression(by: str) -> bool:
+    """Whether what items are grouped BY is an expression, such as dice>0.5 or @mine, and not the name of a property."""
+    return re.fullmatch(r"[\w-]*", by) is None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,6 +14,7 @@ from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.property import property_named
+from embedlab.outcomes.selection import is_expression
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
@@ -33,20 +34,15 @@ def comparison_section(found: TaskComparison, printed: Sequence[PublishedRow] = 
     plots: list[Plot] = []
     for task in dict.fromkeys(one.task for one in found.slices if not has_own_units(one.task)):
         slices = [one for one in found.slices if one.task == task]
-        is_cut = by != DATASET and property_named(by).kind == "number"
+        is_cut = by != DATASET and not is_expression(by) and property_named(by).kind == "number"
         plots += _fifths(found, slices) if is_cut else [_scores(found, task, slices)]
         plots += _differences(found, task, slices)
         plots += [_next_to_published(found, slices, row) for row in printed if any(one.metric == "spearman" for one in slices)]
     return Section(title=TITLES.get(by, f"By {by}"), table=comparison_table(found, printed), plots=tuple(plots))
 
 
-def _about(found: TaskComparison, task: str) -> str:
-    """Name a TASK in a title, where there are several."""
-    return f" on {task}" if len({one.task for one in found.slices}) > 1 else ""
-
-
 def _scores(found: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Dots:
-    title = f"Scores{_about(found, task)}, by {found.slicing.by}"
+    title = f"Scores on {task}, by {found.slicing.by}"
     return Dots(title=title, labels=[one.key for one in slices], series=_series(found, slices), axis=f"{_metric(slices)}{AXIS}")
 
 
@@ -84,7 +80,7 @@ def _differences(found: TaskComparison, task: str, slices: Sequence[ComparedSlic
         for model in others
     ]
     what = title_of(others[0]) if len(others) == 1 else "Each model"
-    title = f"{what} minus {title_of(found.models[0].name)}{_about(found, task)}, by {found.slicing.by}"
+    title = f"{what} minus {title_of(found.models[0].name)} on {task}, by {found.slicing.by}"
     yield Dots(title=title, labels=[one.key for one in compared], series=series, axis="difference, with 95% intervals", zero=True)
 
 

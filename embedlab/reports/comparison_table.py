@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, comparison_notes
+from embedlab.analysis.named_selections import meanings
 from embedlab.choices import Aggregate
 from embedlab.core.names import has_own_units
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.selection import is_expression
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
@@ -103,8 +105,11 @@ def general_notes(found: TaskComparison) -> Iterator[str]:
     """Yield what holds of all numbers of a comparison: the data, the items that were picked, the models and how they were used."""
     slicing, settings = found.slicing, {one.task: one.setting for one in found.slices if one.setting is not None}
     yield from sample_note(found.marks)
+    named = "".join(f"; @{name} is {expression!r}" for name, expression in meanings(f"{slicing.where} {slicing.by}").items())
     if slicing.where:
-        yield f"items that fit {slicing.where!r}"
+        yield f"items that fit {slicing.where!r}{named}"
+    elif is_expression(slicing.by):
+        yield f"fits: items that fit {slicing.by!r}{named}"
     if slicing.by == DATASET and len({one.setting for one in found.slices}) > 1:
         yield from (f"{task}: aggregated by {setting!r}" for task, setting in settings.items())
     yield from found.notes

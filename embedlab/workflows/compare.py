@@ -9,13 +9,12 @@ from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.property import property_named
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather, refuse_without_items
+from embedlab.workflows.compare_tasks import gather, refuse_unknown_property, refuse_without_items
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
@@ -107,7 +106,7 @@ def _check_margin(options: CompareOptions) -> None:
 def _check_slices(options: CompareOptions) -> None:
     """Refuse a property that nothing has, and an aggregation of parts of datasets."""
     if options.by != DATASET:
-        property_named(options.by)
+        refuse_unknown_property(options.by)
         if options.aggregate != "all":
             message = f"option aggregate {options.aggregate!r} is for whole datasets: a {options.by} is scored at once"
             raise UsageError(message, hint="remove it, or group by dataset")

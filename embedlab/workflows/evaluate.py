@@ -12,7 +12,6 @@ from embedlab.evaluation.submission import check_submission, write_submission
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.property import property_named
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
@@ -22,7 +21,7 @@ from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
 from embedlab.reports.tables import Table
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather, refuse_without_items
+from embedlab.workflows.compare_tasks import gather, refuse_unknown_property, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
@@ -80,7 +79,7 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
 def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
     """One table of all tasks: the scores of the items that fit, by a property."""
     if options.by != DATASET:
-        property_named(options.by)
+        refuse_unknown_property(options.by)
     refuse_without_items(selected, options.by, options.where)
     others = {
         f"metric {options.metric!r}": options.metric != "spearman",

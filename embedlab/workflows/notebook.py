@@ -218,14 +218,18 @@ def pairs(
     models: str | Sequence[str],
     *,
     where: str = "",
+    name: str = "",
     sort: str | None = None,
     limit: int | None = None,
     datasets: str | Sequence[str] | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """Single pairs with every model's similarity and rank error and the gap between models; WHERE is the filter of `embedlab pairs`."""
-    options = PairsOptions(models=_names(models), datasets=names_of(datasets) or None, where=where, sort=sort, limit=limit)
+    """Single pairs with every model's similarity and rank error and the gap between models; WHERE is the filter of `embedlab pairs`.
+
+    NAME calls what it picks @NAME in every filter from then on.
+    """
+    options = PairsOptions(models=_names(models), datasets=names_of(datasets) or None, where=where, name=name, sort=sort, limit=limit)
     return _reported(pairs, lambda session: pairs_report(options, session), progress, settings)
 
 

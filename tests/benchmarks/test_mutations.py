@@ -73,12 +73,21 @@ def test_places_are_counted_in_characters_behind_letters_of_several_bytes() -> N
 
 
 def test_the_program_draws_the_same_from_every_area_and_tests_each_in_its_own_package(tmp_path: Path) -> None:
-    command = [sys.executable, str(BENCHMARKS / "mutations.py"), "--list", "--mutants", "28"]
+    command = [sys.executable, str(BENCHMARKS / "mutations.py"), "--list", "--mutants", "36"]
     first, second = (subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout for _ in range(2))
     files = [line.partition(":")[0] for line in first.splitlines()]
     assert first == second
-    assert len(files) == 28
-    assert {Path(file).parts[1] for file in files} == {"analysis", "objectives", "tasks", "data", "training", "models"}
+    assert len(files) == 36
+    assert {Path(file).parts[1] for file in files} == {
+        "analysis",
+        "comparison",
+        "outcomes",
+        "objectives",
+        "tasks",
+        "data",
+        "training",
+        "models",
+    }
     assert not list(tmp_path.iterdir())
 
 

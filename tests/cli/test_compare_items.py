@@ -95,3 +95,24 @@ def test_what_is_of_whole_datasets_is_refused_where_items_are_picked(embedlab: E
         assert "is for whole datasets, not for items that are picked" in answer.err
     answer = embedlab("evaluate", "dice", "--sample", "--task", "geometry", "--by", "negation")
     assert "geometry has no items to group by 'negation'" in answer.err
+
+
+def test_an_expression_groups_items_into_what_fits_and_the_rest(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("compare", str(tiny_encoder), "dice", "--task", "sts12", *SAMPLE)
+    options = (("--by", "dice>0.5"), ("--where", "dice>0.5"), ("--where", "-dice>0.5"))
+    both, fits, rest = (rows(embedlab(*words, *more).out) for more in options)
+    for name in (str(tiny_encoder), "dice"):
+        for key, alone in (("sts12/fits", fits), ("sts12/rest", rest)):
+            numbers = ("score", "low", "high", "items", "difference", "p")
+            assert [both[key, name][one] for one in numbers] == [alone["sts12", name][one] for one in numbers]
+    by_results = embedlab(*words, "--by", f'"{tiny_encoder}">0')
+    assert all(row["low"] is None and row["p"] is None for row in by_results.rows)
+    assert any("chosen by results" in note for note in by_results.json["notes"])
+
+
+def test_a_dataset_without_what_the_expression_reads_is_neither_what_fits_nor_the_rest(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("compare", str(tiny_encoder), "--task", "sts12", "--task", "cr", "--setting", "prototyping", *SAMPLE, "--by")
+    answer = embedlab(*words, "length<4")
+    assert {name for name, _ in rows(answer.out)} == {"sts12/fits", "sts12/rest"}
+    assert "left out, without 'length<4': cr" in answer.err
+    assert "no property named 'negatio'" in embedlab(*words, "negatio").err

@@ -21,6 +21,7 @@ def pairs(
     models: ModelNames,
     dataset: PairDatasets = None,
     where: Annotated[str, typer.Option("--where", metavar="EXPR", help="Only pairs for which all of its terms hold.")] = "",
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Call the pairs that fit @NAME in every filter from now on.")] = "",
     sort: Annotated[
         str | None,
         typer.Option(
@@ -40,6 +41,6 @@ def pairs(
     """
     from embedlab.workflows.pairs import PairsOptions, pairs_report
 
-    report = pairs_report(PairsOptions(models=models, datasets=dataset, where=where, sort=sort, limit=limit), terminal)
+    report = pairs_report(PairsOptions(models=models, datasets=dataset, where=where, name=name, sort=sort, limit=limit), terminal)
     show_report(report, terminal)
     end(report)

@@ -1,0 +1,49 @@
+"""Selections with names: stored expressions that any filter can use."""
+
+import polars as pl
+import pytest
+
+from embedlab.analysis.expressions import compile_expression
+from embedlab.analysis.named_selections import meanings, name_selection, named_selections
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import state_folder
+
+
+def test_a_name_holds_where_its_expression_does(table: pl.DataFrame) -> None:
+    name_selection("either", "dice<0.3 or gold>4")
+    columns = table.columns
+    both = table.filter(compile_expression("@either source:OnWN", columns))
+    assert both.equals(table.filter(compile_expression("dice<0.3 or gold>4", columns)).filter(source="OnWN"))
+    assert 0 < both.height < table.filter(source="OnWN").height
+    other = table.filter(compile_expression("-@either", columns))
+    assert other.height + table.filter(compile_expression("@either", columns)).height == table.height
+    assert meanings("-@either dice>0.1 @other") == {"either": "dice<0.3 or gold>4"}
+
+
+def test_a_name_that_was_not_given_is_refused_with_those_that_were() -> None:
+    name_selection("short", "words<5")
+    with pytest.raises(UsageError, match="no selection is called 'shrt'") as error:
+        compile_expression("@shrt", ["gold"])
+    assert "named: short" in error.value.hint
+
+
+@pytest.mark.parametrize(("name", "expression"), [("a b", "gold>2"), ("1st", "gold>2"), ("mine", "@other gold>2"), ("mine", "-@other")])
+def test_what_cannot_be_a_name_or_names_another_is_refused(name: str, expression: str) -> None:
+    with pytest.raises(UsageError, match=r"cannot name a selection|another named selection"):
+        name_selection(name, expression)
+
+
+def test_the_last_expression_of_a_name_counts_and_an_empty_one_takes_it_away() -> None:
+    name_selection("mine", "gold>2")
+    name_selection("mine", "gold>3")
+    assert named_selections() == {"mine": "gold>3"}
+    name_selection("mine", "")
+    assert named_selections() == {}
+
+
+def test_a_damaged_file_is_refused() -> None:
+    name_selection("mine", "gold>2")
+    path = state_folder() / "selections.json"
+    path.write_text(path.read_text().replace("gold", "glod"))
+    with pytest.raises(MissingError, match="named selections in"):
+        named_selections()
