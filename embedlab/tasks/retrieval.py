@@ -58,10 +58,9 @@ def relevant_ranks(
         has_own = np.flatnonzero(own[part] >= 0)
         similarity[has_own, own[part][has_own]] = -np.inf
         items = np.flatnonzero((query >= part.start) & (query < part.stop))
-        ordered = np.sort(similarity, axis=1)
-        for item in items:
-            row = query[item] - start
-            ranks[item] = ordered.shape[1] - np.searchsorted(ordered[row], similarity[row, relevant[item]], side="left")
+        for some in np.split(items, range(QUERIES_AT_ONCE, len(items), QUERIES_AT_ONCE)):  # a query may have any number of them
+            rows = similarity[query[some] - start]
+            ranks[some] = (rows >= rows[np.arange(len(some)), relevant[some], None]).sum(axis=1)
         if progress is not None:
             progress(part.stop, len(own))
     return ranks
@@ -94,7 +93,11 @@ def _similarities(
 
 def _scored(scorer: PairScorer, anchors: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float32]:
     pairs = [anchor for anchor in anchors for _ in candidates], [*candidates] * len(anchors)
-    return scorer.score(*pairs).reshape(len(anchors), len(candidates))
+    scores = scorer.score(*pairs)
+    if lacking := int(np.isnan(scores).sum()):
+        message = f"{scorer.name!r} has no score of {lacking} of {len(scores)} pairs of a query and a candidate"
+        raise UsageError(message, hint="a file of scores needs all of them; models with vectors need no file")
+    return scores.reshape(len(anchors), len(candidates))
 
 
 def scores_of(queries: Queries, query: NDArray[np.intp], ranks: Ranks) -> Iterator[StoredScore]:

@@ -118,3 +118,11 @@ def test_without_a_file_of_queries_the_task_refuses(tmp_path: Path) -> None:
         task("retrieval").texts(None, Selection())
     with pytest.raises(MissingError, match="holds no pairs of anchor and positive"):
         task("retrieval").texts(None, Selection(names=(str(tmp_path / "gone.csv"),)))
+
+
+def test_a_file_of_scores_that_lacks_pairs_of_queries_and_candidates_is_refused(faq: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("sentence1,sentence2,mine\n" + "".join(f"{first},{second},0.5\n" for first, second in PAIRS))
+    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+    spec = resolve(f"scores:{tmp_path / 'mine.csv'}", tmp_path).members[0]
+    with pytest.raises(UsageError, match="has no score of 14 of 20 pairs of a query and a candidate"):
+        evaluate_task("retrieval", spec, settings, lambda _: lambda *_: None, [faq])
