@@ -2,9 +2,9 @@
 
     python benchmarks/fuzz/own_files.py [--cases 8000] [--seed 21] [--write]
 
-Pairs are scored by word overlap and correlated as `evaluate dice --task FILE` does, sentences are read as `encode` reads them, what other
-programs computed (scores, vectors, items, files of mteb) as models of a comparison, the others as training reads them. Parquet files
-are damaged in their bytes, or written with columns of other types.
+Pairs are scored by word overlap and correlated as `evaluate dice --task FILE` does, tables with other columns are detected as `train FILE`
+does, sentences are read as `encode` reads them, what other programs computed (scores, vectors, items, files of mteb) as models of a
+comparison, the others as training reads them. Parquet files are damaged in their bytes, or written with columns of other types.
 """
 
 import datetime
@@ -29,13 +29,14 @@ from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import pair_table
 from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.mteb_files import read_figures, read_predictions
-from embedlab.data.own_file import open_own_file
+from embedlab.data.own_file import open_evaluated_file, open_own_file
 from embedlab.data.sentence_file import sentences
 from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.whitening import read_vectors
+from embedlab.workflows.train.own_file import own_training, recipe_of
 
 ROWS = 12
 _WORDS = ("a cat sleeps", "the dog runs", 'she said "no"', "it rains, again", "ein Über-Satz", "two men play", "𝛼 and β", "x")
@@ -62,6 +63,7 @@ class Target:
 def rows(names: Sequence[str], rng: random.Random) -> list[dict[str, object]]:
     """Rows of sentences; a score from 0 to 5."""
     numbered = {"score": lambda number: f"{number % 6}", "item": lambda number: number, "vector": lambda number: [float(number), 1.0]}
+    numbered |= {"rating": numbered["score"], "label": lambda number: ("entailment", "neutral", "contradiction")[number % 3]}
     numbered["sentence"] = lambda number: f"{rng.choice(_WORDS)} {number}"
     return [{name: numbered[name](number) if name in numbered else rng.choice(_WORDS) for name in names} for number in range(ROWS)]
 
@@ -181,7 +183,7 @@ def predictions(path: Path) -> None:
 
 def score(path: Path) -> None:
     """What `evaluate dice --task FILE` computes."""
-    part = open_own_file(path)
+    part = open_own_file(str(path))
     assert dict(part.frame.schema) == dict(COLUMNS["sts"])
     assert not part.frame.select("sentence1", "sentence2", "gold").null_count().sum_horizontal().item()
     first, second = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
@@ -199,11 +201,22 @@ def read_as(kind: DatasetKind) -> Callable[[Path], None]:
     """What training reads of a file of that KIND."""
 
     def read(path: Path) -> None:
-        frame = open_own_file(path, kind).frame
+        frame = open_own_file(str(path), kind).frame
         assert not frame.null_count().sum_horizontal().item()
         encodable([text for name in frame.columns for text in frame[name].to_list()])
 
     return read
+
+
+def detect(path: Path) -> None:
+    """What `train FILE` and `evaluate dice FILE` find in a file whose columns have names of other people."""
+    own = own_training(str(path), (), None)
+    assert own is not None
+    recipe_of(str(path))
+    if own.recipe != "own-sentences":
+        part = open_evaluated_file(str(path))
+        assert not part.frame.select("sentence1", "sentence2").null_count().sum_horizontal().item()
+        encodable([*part.frame["sentence1"], *part.frame["sentence2"]])
 
 
 def encodable(texts: Sequence[str]) -> None:
@@ -222,6 +235,8 @@ def targets() -> list[Target]:
         "parquet": parquet,
     }
     found = [Target(name=f"pairs {kind}", make=make(_PAIRS), read=score) for kind, make in makers.items()]
+    for columns in (("question", "answer", "id"), ("text_a", "text_b", "rating"), ("premise", "hypothesis", "label"), _TRIPLETS):
+        found += [Target(name=f"detected {columns[0]} {kind}", make=make(columns), read=detect) for kind, make in makers.items()]
     found += [Target(name=f"sentences {kind}", make=make(("sentence", "id")), read=encode) for kind, make in makers.items()]
     found += [Target(name=f"scores {kind}", make=make(_PAIRS[:3]), read=score_by) for kind, make in makers.items()]
     found += [Target(name=f"items {kind}", make=make(_ITEMS), read=lambda path: read_items(str(path))) for kind, make in makers.items()]

@@ -21,6 +21,7 @@ from embedlab.analysis.influence import (
     spearman_influences,
 )
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
+from embedlab.analysis.retrieval import CUTS, OfQueries, query_influence, query_mean, reciprocal_rank, share_found
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
 ClosedTest = Literal["mcnemar", "williams", "steiger"]
@@ -32,11 +33,12 @@ class Measure:
     """A number that says how well predictions agree with gold values; gold and predictions are scores, or class indices."""
 
     name: str
-    is_of_classes: bool  # its predictions are classes; otherwise scores
+    is_of_classes: bool  # its predictions are classes; otherwise scores, or ranks
     scale: Scale
     value: Callable[[Any, Any], float]  # gold, one member's predictions
     influences: Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, items), each row with mean zero
     closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
+    is_of_queries: bool = False  # whether gold numbers the query of an item; otherwise it is a score or a class
 
 
 def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]) -> Floats:
@@ -45,6 +47,12 @@ def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Seque
 
 def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
     return mcnemar_table(np.array([one == gold for one in predictions]))
+
+
+def _of_queries(name: str, scale: Scale, of: OfQueries) -> Measure:
+    """Return a mean over queries, of the ranks of the texts that are relevant to each."""
+    value, influence = partial(query_mean, of=of), partial(query_influence, of=of)
+    return Measure(name=name, is_of_classes=False, scale=scale, value=value, influences=partial(_each, influence), is_of_queries=True)
 
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
@@ -73,6 +81,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             ),
             Measure(name="f1", is_of_classes=True, scale="plain", value=f1, influences=partial(_each, f1_influence)),
             Measure(name="matthews", is_of_classes=True, scale="plain", value=matthews, influences=partial(_each, matthews_influence)),
+            _of_queries("mrr", "plain", reciprocal_rank),
+            *(_of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut)) for cut in CUTS),
         )
     }
 )

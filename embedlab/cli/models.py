@@ -22,6 +22,15 @@ def _declared(value: "str | list[str] | None") -> "str | list[str] | None":
 
 
 ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models, callback=_declared)]
+ModelsAndFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL... [FILE...]",
+        help=f"{_HELP} A .csv, .tsv, .jsonl or .parquet file of your own is what they are evaluated on.",
+        autocompletion=completion.models,
+        callback=_declared,
+    ),
+]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models, callback=_declared)]
 
 

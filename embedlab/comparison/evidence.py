@@ -150,7 +150,7 @@ def _undefined(
     measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None, sources: pl.Series
 ) -> Iterator[str]:
     """Yield why a correlation is not defined, of gold scores once, of predictions for each member; of GROUPS with the source."""
-    if measure.is_of_classes:
+    if measure.scale != "correlation":
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
         where = f" in source {sources[int(rows[0])]!r}" if groups is not None else ""

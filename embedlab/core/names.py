@@ -33,7 +33,8 @@ def recipe_path(name: str) -> Path:
 
 def refuse_path(kind: str, name: str) -> None:
     """Refuse a NAME that does not name a KIND where it is a folder, or a file of another type."""
-    hint = f"give the name of a {kind}, or the path of its .toml file"
+    rows = "; rows to train on are in a .csv, .tsv, .jsonl, .parquet or .txt file" if kind == "recipe" else ""
+    hint = f"give the name of a {kind}, or the path of its .toml file{rows}"
     if name and Path(name).is_dir():
         raise UsageError(f"{name!r} is a folder, not a {kind}", hint=hint)
     if Path(name).is_file():

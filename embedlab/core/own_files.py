@@ -24,3 +24,9 @@ def place_files(values: TomlTable, folder: Path) -> TomlTable:
         if isinstance(data, dict) and isinstance(files, list) and all(isinstance(file, str) for file in files):
             data["files"] = absolute(files, folder)
     return values
+
+
+def without_folder(name: str) -> str:
+    """Return the NAME of a dataset for publication: of a file with an absolute path the file's name, with its options."""
+    path, sign, options = name.partition("?")
+    return f"{Path(path).name}{sign}{options}" if Path(path).is_absolute() else name

@@ -17,7 +17,7 @@ from embedlab.core.lora import LoraSection
 from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import set_values
-from embedlab.core.own_files import absolute, place_files
+from embedlab.core.own_files import absolute, place_files, without_folder
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
 
@@ -65,6 +65,8 @@ class DataSection:
     files: tuple[str, ...] | None = None  # the user's own files in any columns, after the datasets: TSV, CSV, JSONL, parquet or text
     columns: dict[str, str] | None = None  # column of the objective → column of the files, where their names differ
     labels: dict[str, str] | None = None  # label in the files → class of the objective, where they differ
+    held_out: Annotated[float, Gt(0), Le(0.5)] | None = None  # share of the file's rows, by whole topics, that is left for the dev score
+    low_scores: bool | None = None  # true: all scores are in the lower half of their scale, and that is right
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -328,7 +330,8 @@ def without_folders(recipe: Recipe) -> Recipe:
         )
         for stage in recipe.stages
     )
-    return dataclasses.replace(recipe, stages=tuple(stages))
+    evaluate = dataclasses.replace(recipe.evaluate, dev=without_folder(recipe.evaluate.dev))
+    return dataclasses.replace(recipe, stages=tuple(stages), evaluate=evaluate)
 
 
 def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
@@ -367,7 +370,7 @@ def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
         if not data.datasets:
             fault = "is []: list should have at least 1 item" if "datasets" in values else "is missing"
             raise UsageError(f"{where}: '{prefix}.datasets' {fault}", hint=f"name datasets, or your own files under {prefix}.files")
-        if key := next((key for key in ("columns", "labels") if key in values), None):
+        if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
             raise UsageError(f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=f"--set {prefix}.files='[\"FILE\"]'")
         return data
     return dataclasses.replace(data, files=tuple(absolute(data.files)))

@@ -136,7 +136,7 @@ class ListedSplit:
 
     dataset: str
     split: str
-    kind: DatasetKind
+    kind: str  # a DatasetKind, or "pairs" of a user's own anchors and positives
     expected: int | None  # rows of the published corpus
     origin: str  # "folder", "hub", "sample", "file" or "missing"
     summary: str

@@ -14,14 +14,14 @@ import polars as pl
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.data.dataset import DatasetState, HubSource, Part
+from embedlab.data.file_name import HUB, scale_of
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
-from embedlab.data.pair_file import HUB, scored_pairs
+from embedlab.data.pair_file import scored_pairs
 from embedlab.data.row_file import PLACE
 from embedlab.data.score_scale import ScoreScale
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
 _OURS = {"s1": "sentence1", "s2": "sentence2", "score": "score", "source": "source"}  # option → our column
-_SCALE = re.compile(r"(-?[\d.]+)-(-?[\d.]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ def parse_hub_name(name: str) -> HubPairs:
         config=values.get("config"),
         where={column: value} if value else {},
     )
-    return HubPairs(name=name, source=source, scale=_scale(name, values.get("scale")))
+    return HubPairs(name=name, source=source, scale=scale_of(name, values.get("scale")))
 
 
 def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
@@ -112,16 +112,3 @@ def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
     named = {ours: table[theirs] for ours, theirs in hub.columns.items() if theirs in table.columns}
     others = {name: table[name] for name in table.columns if name not in hub.columns.values() and name not in named}
     return pl.DataFrame({**named, **others}).with_row_index(PLACE, offset=1)
-
-
-def _scale(name: str, text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    found = _SCALE.fullmatch(text)
-    try:
-        low, high = (float(number) for number in found.groups()) if found else (0.0, 0.0)
-    except ValueError:
-        low = high = 0.0
-    if low >= high:
-        raise UsageError(f"{name!r}: scale is {text!r}, not the lowest and the highest score", hint="for example ?scale=0-5")
-    return low, high

@@ -11,10 +11,11 @@ import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.dataset import ParsedRows, Part
-from embedlab.data.row_file import PLACE, TABLES, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
+from embedlab.data.file_name import TEXT_FILE
+from embedlab.data.row_file import PLACE, TABLES, class_texts, number_of, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
 from embedlab.data.sentences import read_whole_lines
+from embedlab.data.topics import is_held_out
 
-TEXT_FILE = ".txt"
 # Under these names the corpora that embedlab reads have the columns: the pair files, SNLI and SimCSE's triplets.
 _PUBLISHED = {
     "gold": "score",
@@ -49,11 +50,22 @@ class ColumnMap:
     labels: Mapping[str, str] = field(default_factory=dict)  # theirs → ours
 
 
-def open_own_rows(path: Path, shape: RowShape, named: ColumnMap) -> Part:
-    """Return the rows of the file at PATH with the columns of SHAPE, found where NAMED says, or under their own or published names."""
+def open_own_rows(path: Path, shape: RowShape, named: ColumnMap, held_out: float | None = None) -> Part:
+    """Return the rows of the file at PATH with the columns of SHAPE, found where NAMED says, or under their own or published names.
+
+    The share of them that is HELD_OUT for evaluation, whole topics, is not among them; a share that gives no rows is refused.
+    """
     named = replace(named, columns=_by_our_names(named.columns, shape))
     rows = _lines(path, shape) if path.suffix.lower() == TEXT_FILE else _rows(path, shape, named)
-    return Part.of_file(path, rows, name=path.name)
+    return Part.of_file(path, rows if held_out is None else _without_held_out(path, rows, shape, held_out), name=path.name)
+
+
+def _without_held_out(path: Path, rows: ParsedRows, shape: RowShape, share: float) -> ParsedRows:
+    is_left_out = is_held_out(rows.frame, shape.texts, share)
+    if not is_left_out.any():
+        message = f"{path}: no {share:.0%} of its {rows.frame.height} rows can be held out without parting rows that share a sentence"
+        raise UsageError(message, hint="remove data.held_out, and name a dev file: --dev FILE")
+    return replace(rows, frame=rows.frame.filter(~is_left_out))
 
 
 def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> Mapping[str, str]:
@@ -116,11 +128,8 @@ class _Places:
 
 
 def _labels(path: Path, frame: pl.DataFrame, column: str, classes: Sequence[str], meaning: Mapping[str, str]) -> pl.Series:
-    """Return a column of labels as classes; a number such as 1.0 is the label 1, as programs write whole numbers with blanks among them."""
-    values = frame[column]
-    if values.dtype.is_float() and (values.drop_nulls() == values.drop_nulls().round()).all():
-        values = values.cast(pl.Int64)
-    label = values.cast(pl.String).str.strip_chars().replace(dict(meaning))
+    """Return a column of labels as classes."""
+    label = class_texts(frame[column]).replace(dict(meaning))
     rows = frame.with_columns(label.alias(column))
     refuse_rows(path, rows, pl.col(column).fill_null("") == "", f"{column} is empty", column)
     known = list(classes)
@@ -131,8 +140,7 @@ def _labels(path: Path, frame: pl.DataFrame, column: str, classes: Sequence[str]
 
 
 def _numbers(path: Path, frame: pl.DataFrame, column: str, largest: float | None) -> pl.Series:
-    text = pl.col(column).cast(pl.String).str.strip_chars()
-    number = text.cast(pl.Float64, strict=False)
+    number = number_of(column)
     refuse_rows(path, frame, ~number.is_finite().fill_null(False), f"{column} is not a number", column)
     if largest is not None:
         hint = "correct it, or state the scale of the scores in the objective's options"

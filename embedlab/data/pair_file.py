@@ -1,28 +1,68 @@
 """A user's own pairs in a TSV, CSV, JSONL or parquet file, usable instead of a dataset name.
 
-Columns: sentence1, sentence2, score and optionally source. The score may have any scale; a pair without one is skipped and counted.
+Columns: sentence1, sentence2, score and optionally source, or others that are detected. The score may have any scale; a pair without
+one is skipped and counted. Of labelled pairs the gold score follows from the label: 1 for entailment, 0.5 neutral, 0 contradiction.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.name_options import outside_quotes
 from embedlab.data.dataset import COLUMNS, ParsedRows, Part
-from embedlab.data.row_file import PLACE, TABLES, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
+from embedlab.data.file_name import HUB, parse_file_name
+from embedlab.data.own_data import own_data
+from embedlab.data.row_file import PLACE, TABLES, class_texts, number_of, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
+from embedlab.data.row_kind import LABELLED, SCORED, SENTENCES
+from embedlab.data.topics import is_held_out
 
-HUB = "hub:"  # before the name of any dataset of the hub
+GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
 _REQUIRED = ("sentence1", "sentence2", "score")
 
 
 def is_pair_file(name: str) -> bool:
     """Return whether a dataset's NAME is a path, or one of the hub's own names: it contains a slash or has a suffix of pair files."""
-    return "/" in name or name.startswith(HUB) or name.lower().endswith(TABLES)
+    return "/" in name or name.startswith(HUB) or outside_quotes(name, "?")[0].lower().endswith(TABLES)
 
 
-def open_pair_file(path: Path) -> Part:
-    """Return the pairs of the file at PATH; errors name the line of the file, or the row of a parquet file, counted from 1."""
-    return Part.of_file(path, scored_pairs(path, read_rows(path)), name=str(path))
+def open_pair_file(path: Path | str) -> Part:
+    """Return the pairs of a user's own file; errors name the line of the file, or the row of a parquet file, counted from 1."""
+    name = str(path)
+    file = parse_file_name(name)
+    rows = read_rows(file.path)
+    if not file.is_plain or file.held_out or not {*_REQUIRED} <= {*rows.columns}:
+        rows = _detected_rows(name, rows)
+    return Part.of_file(file.path, scored_pairs(file.path, rows), name=name)
+
+
+def _detected_rows(name: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return ROWS of a file, those that are held out where its name says so, under the names of pairs."""
+    own = own_data(name)
+    if own.kind not in {SCORED, LABELLED}:
+        hint = "`embedlab evaluate MODEL FILE` finds the task of a file" if own.kind != SENTENCES else "give pairs, with scores or without"
+        raise MissingError(f"{name} holds {own.kind.title}, not scored pairs", hint=hint)
+    if own.file.held_out:
+        rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))
+    score = own.columns["score" if own.kind == SCORED else "label"]
+    source = own.file.source or "source"
+    return pl.DataFrame(
+        [
+            rows[PLACE],
+            *(rows[own.columns[role]].alias(ours) for role, ours in zip(own.kind.texts, _REQUIRED, strict=False)),
+            _gold_of_labels(own.file.path, rows, score, own.labels) if own.kind == LABELLED else rows[score].alias("score"),
+            *([rows[source].alias("source")] if source in rows.columns else []),
+        ]
+    )
+
+
+def _gold_of_labels(path: Path, rows: pl.DataFrame, column: str, meaning: Mapping[str, str]) -> pl.Series:
+    """Return the gold score of each label, null where annotators did not agree on any."""
+    label = class_texts(rows[column]).replace(dict(meaning)).replace(["-", ""], None)
+    is_unknown = pl.col(column).is_not_null() & ~pl.col(column).is_in([*GOLD_OF_LABEL])
+    refuse_rows(path, rows.with_columns(label.alias(column)), is_unknown, f"{column} is none of {', '.join(GOLD_OF_LABEL)}", column)
+    return label.replace_strict(GOLD_OF_LABEL, default=None, return_dtype=pl.Float64).alias("score")
 
 
 def scored_pairs(
@@ -46,7 +86,7 @@ def scored_pairs(
     refuse_bad_texts(title, frame, _REQUIRED[:2])
     refuse_nested(title, frame, [*_REQUIRED[2:], "source"])
     score = pl.col("score").cast(pl.String).str.strip_chars().replace("", None)
-    gold = score.cast(pl.Float64, strict=False)
+    gold = number_of("score")
     refuse_rows(title, frame, score.is_not_null() & ~gold.is_finite().fill_null(False), "score is not a number", "score")
     if scale is not None:
         low, high = scale

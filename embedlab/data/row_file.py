@@ -1,5 +1,6 @@
 """A user's own rows in a TSV, CSV, JSONL or parquet file: all its columns, and the place of each row for errors."""
 
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +9,9 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import read_foreign_parquet
+from embedlab.core.name_options import outside_quotes
 from embedlab.data.nli import json_object, refuse_json_values
-from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
+from embedlab.data.text_file import bad_line, csv_rows, read_lines, read_text
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
 PLACE = "line of the file"  # a column that we add to the user's
@@ -34,7 +36,7 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
             case ".jsonl":
                 return _read_jsonl(path)
             case ".csv":
-                return _table(path, list(read_csv_rows(path)), needed)
+                return _table(path, _csv_rows(path), needed)
             case ".tsv":  # quotes are literal, as in the corpora
                 return _table(path, [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)], needed)
     except pl.exceptions.PolarsError as error:
@@ -42,6 +44,14 @@ def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
             f"{path} is not a readable {path.suffix[1:]} file: {str(error).splitlines()[0]}", hint="correct the file"
         ) from error
     raise MissingError(f"{path}: rows cannot be read from {path.suffix!r} files", hint=f"give one that ends in {', '.join(TABLES)}")
+
+
+def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
+    """Return the rows of a CSV file; spreadsheets of many countries separate its fields by semicolons, some programs by tabs."""
+    text = read_text(path)
+    counts = {mark: len(outside_quotes(text.partition("\n")[0], mark)) for mark in (",", ";", "\t")}
+    separator = "," if counts[","] > 1 else max(counts, key=lambda mark: counts[mark])
+    return list(csv_rows(path, io.StringIO(text, newline="\n"), separator))
 
 
 def _read_jsonl(path: Path) -> pl.DataFrame:
@@ -77,6 +87,23 @@ def _table(path: Path, rows: Sequence[tuple[int, list[str]]], needed: Sequence[s
     padded = [row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
     columns = {name: pl.Series([row[at] for row in padded], dtype=pl.String).replace("", None) for at, name in enumerate(header)}
     return pl.DataFrame({**columns, PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)})
+
+
+def number_of(column: str) -> pl.Expr:
+    """Return a column of texts or numbers as numbers, null for anything else.
+
+    "0,75" is 0.75, as many countries write it; "1,234", which may also be a thousand, is not a number.
+    """
+    text = pl.col(column).cast(pl.String).str.strip_chars()
+    has_comma = text.str.contains(r"^[+-]?\d+,\d+$") & ~text.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$")
+    return pl.when(has_comma).then(text.str.replace(",", ".", literal=True)).otherwise(text).cast(pl.Float64, strict=False)
+
+
+def class_texts(values: pl.Series) -> pl.Series:
+    """Return labels as texts; a number such as 1.0 is the label 1, as programs write whole numbers with blanks among them."""
+    if values.dtype.is_float() and (values.drop_nulls() == values.drop_nulls().round()).all():
+        values = values.cast(pl.Int64)
+    return values.cast(pl.String).str.strip_chars()
 
 
 def refuse_rows(title: Path | str, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str, *, hint: str = "") -> None:

@@ -90,7 +90,7 @@ class Source:
                 raise NotDownloadedError(f"dataset {name!r} is not on this machine")
             return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):
-            return open_own_file(Path(name), kind, split)
+            return open_own_file(name, kind, split)
         return self.open_split(dataset(name), split)
 
     def open_split(self, chosen: Dataset, split: str | None = None) -> Part:

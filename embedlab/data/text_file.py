@@ -98,9 +98,9 @@ def read_csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     return csv_rows(path, io.StringIO(read_text(path), newline="\n"))
 
 
-def csv_rows(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Yield the same from the LINES of a stream; an unclosed quote, which would swallow what follows, is an error."""
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(lines, strict=True, delimiter=separator)
     line = 1
     try:
         for row in reader:

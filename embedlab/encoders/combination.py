@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors, shifted
@@ -44,6 +45,8 @@ COMBINATIONS: dict[Combination, Callable[[Sequence[Vectors]], Vectors]] = {
 
 class CombinedEncoder:
     """Several encoders whose vectors of a sentence are combined; averages need equal dimensions."""
+
+    similarity: Similarity = "cosine"
 
     def __init__(self, *, name: str, kind: Combination, parts: Sequence[Encoder]) -> None:
         dims = [part.dim for part in parts]

@@ -25,6 +25,8 @@ from embedlab.models.grammar import COMBINATION_NAMES
 class _Stored:
     """The cached vectors of a model as an encoder that computes nothing."""
 
+    similarity: Similarity = "cosine"
+
     def __init__(self, *, spec: ModelSpec, cache: EmbeddingCache, fingerprint: str) -> None:
         self.name, self.fingerprint, self.dim = spec.name, fingerprint, cache.dim
         self.cache, self.state, self.facts = cache, cache.state, EncoderFacts()

@@ -74,11 +74,15 @@ class SentenceVectors(Protocol):
 
 
 class Encoder(PairScorer, Protocol):
-    """A scorer that has a vector for each sentence; its similarity is their cosine."""
+    """A scorer that has a vector for each sentence; its scores are the similarity of two vectors."""
 
     @property
     def dim(self) -> int:
         """Length of a vector."""
+
+    @property
+    def similarity(self) -> Similarity:
+        """How two vectors are compared."""
 
     def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order; equal sentences are computed once. Pairs of texts are for transformers alone."""
@@ -118,6 +122,23 @@ def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDA
     else:
         scores = -np.abs(a - b).sum(axis=1)
     return scores.astype(np.float32)
+
+
+def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
+    """Similarity of each row of FIRST with each row of SECOND, (first, second), as `similarities` computes those of pairs."""
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    if similarity == "manhattan":
+        return np.stack([-np.abs(b - one).sum(axis=1) for one in a]).astype(np.float32)
+    dots: NDArray[np.float64] = a @ b.T
+    if similarity == "dot":
+        return dots.astype(np.float32)
+    squares = np.einsum("nd,nd->n", a, a)[:, None], np.einsum("nd,nd->n", b, b)[None]
+    if similarity == "euclidean":
+        distances: NDArray[np.float64] = np.sqrt(np.maximum(squares[0] + squares[1] - 2 * dots, 0))
+        return -distances.astype(np.float32)
+    lengths = np.sqrt(squares[0] * squares[1])
+    cosines: NDArray[np.float64] = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    return cosines.clip(-1, 1).astype(np.float32)
 
 
 def score_by_vectors(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache
@@ -24,6 +25,8 @@ from embedlab.models.omissions import NATIVE_NOTE
 
 class PrefixedEncoder:
     """The vectors of what an encoder kind opened, each distinct sentence encoded once."""
+
+    similarity: Similarity = "cosine"
 
     def __init__(self, *, spec: ModelSpec, fingerprint: str, inner: SentenceEncoder) -> None:
         self.name = spec.name

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import nn
 
+from embedlab.choices import Similarity
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.encoders.layers import load_layers
@@ -57,9 +58,14 @@ class StaticEncoder:
         self._truncated.update(unique[row] for row in np.flatnonzero(is_cut))
         return vectors[index]
 
+    @property
+    def similarity(self) -> Similarity:
+        """How two vectors are compared, as its folder states."""
+        return self.usage.similarity
+
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self.usage.similarity)
+        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these sentences, and which of them were cut."""

@@ -30,7 +30,7 @@ class TransformedEncoder:
         self.fingerprint = transformed_fingerprint(spec, inner.fingerprint)
         self._spec = spec
         self._inner = inner
-        self._similarity: Similarity = similarity
+        self.similarity: Similarity = similarity
 
     @property
     def dim(self) -> int:
@@ -63,7 +63,7 @@ class TransformedEncoder:
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self._similarity)
+        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
     @property
     def _cut(self) -> int | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
@@ -199,9 +200,14 @@ class TransformerEncoder:
         self.note_truncated(unique[row] for row in np.flatnonzero(truncated))
         return vectors[index]
 
+    @property
+    def similarity(self) -> Similarity:
+        """How two vectors are compared, as its folder states."""
+        return self.usage.similarity
+
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self.usage.similarity)
+        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
     def note_truncated(self, sentences: Iterable[Text]) -> None:
         """Count these sentences, each once, as truncated."""

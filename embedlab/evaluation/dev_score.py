@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
 from embedlab.tasks.task import all_tasks
 
@@ -13,6 +14,6 @@ if TYPE_CHECKING:
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """Return a function that scores an encoder x 100 on the dev split of dataset NAME, or on the task NAME; data is opened once."""
     tasks = all_tasks()
-    named = next((one for one in tasks if name in one.dev_names), None)
+    named = next((one for one in tasks if name in one.dev_names or (is_pair_file(name) and one.has_dataset(name))), None)
     of_pairs = next(one for one in tasks if one.scores_pairs)  # any other name is a dataset of pairs
     return (named or of_pairs).dev_score(source, name)

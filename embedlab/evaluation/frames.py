@@ -12,6 +12,7 @@ from embedlab.analysis.evidence import Evidence
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
+from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
 from embedlab.evaluation.outcomes import Answers, averages_of, figures, measures_of
 from embedlab.evaluation.selection import SelectedTask
@@ -90,7 +91,7 @@ def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64
 def _sentences(one: SelectedTask, datasets: Sequence[str], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
     """Return the sentences of each item, read from the data of those datasets whose task knows them; null for the others."""
     task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
-    known = [name for name in datasets if name in task.item_datasets]
+    known = [name for name in datasets if name in task.item_datasets or is_pair_file(name)]
     parts = [pl.DataFrame(schema=schema)]
     for own in task.items(Source.from_settings(settings), known) if settings is not None and known else ():
         frame, block = own.part.frame, datasets.index(own.name)

@@ -9,6 +9,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import FileLayout
+from embedlab.data.file_name import file_path
 from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
@@ -29,7 +30,7 @@ def part_state(source: Source, name: str, split: str) -> PartState:
         state = source.open(name).state
         return PartState(digest=state.revision or _digest(" ".join(state.sha256.values())), rows=state.rows)
     if is_pair_file(name):
-        return _files([Path(name)])
+        return _files([file_path(name)])
     if source.sample:
         frame = source.open(name, split).frame
         return PartState(digest=_digest(frame.write_ndjson()), rows=len(frame))

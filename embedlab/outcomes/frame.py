@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.measures import MEASURES
+
 SENTENCES = ("sentence1", "sentence2")
 TEXT_IDS = ("first_text", "second_text")
 ROWS = {
     "block": pl.UInt16(),  # the place of its block
     "item": pl.UInt32(),  # the row in its dataset's split
-    "gold": pl.Float64(),  # a score, or the index of a class
+    "gold": pl.Float64(),  # a score, the index of a class, or the number of a query
     "first_text": pl.UInt64(),  # which sentence it has; null where the item's text is unknown
     "second_text": pl.UInt64(),  # the same as the first of a single sentence
     "source": pl.String(),  # null: none named
@@ -102,13 +104,17 @@ class Outcomes:
         if name == "trained":
             return self.trained_models
         if name == "gold":
-            return self.without_classes(self.rows[name])
+            return self._of_scores(self.rows[name], [block.classes or MEASURES[block.measures[0]].is_of_queries for block in self.blocks])
         return self.rows[name]
 
     def without_classes(self, numbers: pl.Series) -> pl.Series:
         """Return NUMBERS of all rows, null for classified items: the index of a class is not a number to compare."""
-        is_class = pl.Series([bool(block.classes) for block in self.blocks], dtype=pl.Boolean)
-        return numbers.set(is_class.gather(self.rows["block"].cast(pl.UInt32)), None)
+        return self._of_scores(numbers, [block.classes for block in self.blocks])
+
+    def _of_scores(self, numbers: pl.Series, is_other: Sequence[object]) -> pl.Series:
+        """Return NUMBERS of all rows, null in the blocks where they are something OTHER than a score."""
+        other = pl.Series([bool(one) for one in is_other], dtype=pl.Boolean)
+        return numbers.set(other.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 
 def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:

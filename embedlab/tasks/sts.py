@@ -4,6 +4,7 @@ from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.pair_parts import is_scored
 from embedlab.data.probing import set_of
+from embedlab.data.query_file import holds_queries
 from embedlab.data.source import dataset, dataset_names
 from embedlab.tasks.task import PairTask
 
@@ -17,7 +18,7 @@ class Sts(PairTask):
         """Return whether NAME is a dataset of scored pairs, or the user's own pairs or the hub's."""
         if name in dataset_names("sts"):
             return is_scored(dataset(name))
-        return is_pair_file(name) and set_of(name) is None
+        return is_pair_file(name) and set_of(name) is None and not holds_queries(name)
 
 
 TASK = Sts("sts", "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R", STS_DATASETS, STS_AVERAGES)

@@ -12,6 +12,7 @@ from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.own_file import open_evaluated_file
 from embedlab.data.own_rows import ColumnMap, open_own_rows
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.score_scale import ScoreScale
@@ -137,7 +138,7 @@ def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
             _checked_scale(own, index, needs, parts)
             _drawn_rows(stage, needs, parts, seed)
     if is_pair_file(recipe.evaluate.dev) and not is_hub_name(recipe.evaluate.dev):
-        source.open(recipe.evaluate.dev, "dev")
+        open_evaluated_file(recipe.evaluate.dev)
 
 
 def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
@@ -297,8 +298,10 @@ def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
+    if stage.data.held_out is not None and len(stage.data.files or ()) > 1:  # they may share topics
+        raise UsageError(f"data.held_out is of one file, and {_names(stage.data.names)} are several", hint="remove it, and name a dev file")
     named = ColumnMap(columns=stage.data.columns or {}, labels=stage.data.labels or {})
-    return parts + [open_own_rows(Path(file), needs.shape, named) for file in stage.data.files or ()]
+    return parts + [open_own_rows(Path(file), needs.shape, named, stage.data.held_out) for file in stage.data.files or ()]
 
 
 def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:
@@ -306,12 +309,19 @@ def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Par
     stage = recipe.stages[index]
     own = [part for number, part in enumerate(parts) if _is_own(stage, number)]
     if needs.largest is None or not own:
+        if stage.data.low_scores is not None:
+            raise UsageError("data.low_scores has no effect: no scores of your own are read", hint="remove it")
         return ""
     key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}objective.{needs.scale_option}"
     scale = ScoreScale.of(pl.concat([part.frame[column].cast(pl.Float64) for part in own for column in needs.numbers]))
-    if scale.contradicts(needs.largest):
-        message = f"{_names([part.state.name for part in own])}: the scores are {scale}, but {key} is {needs.largest:g}"
-        raise UsageError(message, hint=f"state their scale: --set {key}={scale.usual:g}")
+    is_low, names = scale.contradicts(needs.largest), _names([part.state.name for part in own])
+    low_key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}data.low_scores"
+    if is_low and not stage.data.low_scores:
+        hint = f"state their scale: --set {key}={scale.suggested[1]:g}; where all of them are low on this scale: --set {low_key}=true"
+        raise UsageError(f"{names}: the scores are {scale}, but {key} is {needs.largest:g}", hint=hint)
+    if stage.data.low_scores and not is_low:
+        message = f"{names}: the scores are {scale}, not all in the lower half of a scale up to {needs.largest:g}"
+        raise UsageError(message, hint=f"remove {low_key}")
     return f"own scores are {scale}, {key} is {needs.largest:g}"
 
 

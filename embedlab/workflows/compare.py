@@ -16,6 +16,7 @@ from embedlab.reports.stated_figures import StatedModel
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import gather, refuse_unknown_property, refuse_without_items
 from embedlab.workflows.models import refuse_twice
+from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
@@ -60,6 +61,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     options = replace(options, where=options.where.strip())
     _check_margin(options)
     _check_slices(options)
+    note_files(options.tasks, session)
     data = session.settings.data
     found = [one for suite in options.suites or (None,) for one in select_tasks(suite, options.tasks, data)]
     selected = list(dict.fromkeys(found))

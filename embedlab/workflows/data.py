@@ -1,6 +1,7 @@
 """Corpora listed, checked, compared with each other and fetched."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -10,14 +11,18 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name, canonical_names
 from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
+from embedlab.data.file_name import file_path
 from embedlab.data.get import get_dataset, is_fetchable, is_in_folder
 from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.manifest import corpus_differences
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import find_overlaps
+from embedlab.data.own_data import own_data
+from embedlab.data.own_file import open_evaluated_file
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.published import content_of, remarks
+from embedlab.data.row_kind import PAIRS, TRIPLETS
 from embedlab.data.source import Source, dataset, datasets
 from embedlab.reports.notes import partial_notes, sample_note
 from embedlab.workflows.session import Session
@@ -76,8 +81,13 @@ def _own_pairs(name: str) -> ListedSplit:
         hub = parse_hub_name(name).source
         where = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
         return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="hub", summary=f"scored pairs of {where}")
-    origin = "file" if Path(name).is_file() else "missing"
-    return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin=origin, summary="scored pairs of your own")
+    if not file_path(name).is_file():
+        return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="missing", summary="pairs of your own")
+    kind, summary = "sts", "scored pairs of your own"
+    with suppress(EmbedlabError, OSError):  # `data check` says why it cannot be read
+        own = own_data(name)
+        kind, summary = ("pairs" if own.kind == PAIRS else "triplets" if own.kind == TRIPLETS else "sts"), f"{own.kind.title} of your own"
+    return ListedSplit(dataset=name, split="all", kind=kind, expected=None, origin="file", summary=summary)
 
 
 def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:
@@ -160,7 +170,7 @@ def _checked(name: str, split: str, found: Dataset | None, source: Source) -> Ch
     """What a split, or a user's own file where FOUND is None, holds; of a split, compared with the published corpus."""
     opener = replace(source, allow_partial=True)
     try:
-        part = opener.open(name, split) if found is None else opener.open_split(found, split)
+        part = _open(opener, name, split) if found is None else opener.open_split(found, split)
     except EmbedlabError as error:
         return CheckedSplit(dataset=name, split=split, state="unusable", note=error.message)
     state = part.state
@@ -194,6 +204,6 @@ def _notes(state: DatasetState) -> Iterator[str]:
 def _open(source: Source, name: str, split: str | None) -> Part:
     """The part that NAME or NAME:SPLIT names; SPLIT where the dataset has it and none is typed."""
     if is_pair_file(name):
-        return source.open(name)
+        return source.open(name) if is_hub_name(name) else open_evaluated_file(name)
     base, _, typed = name.partition(":")
     return source.open(base, typed or (split if split in dataset(base).splits else None))

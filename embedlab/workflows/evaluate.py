@@ -23,6 +23,7 @@ from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import gather, refuse_unknown_property, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
+from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import Evaluations, evaluate_members, keep, score
 from embedlab.workflows.session import Session
@@ -57,6 +58,7 @@ def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
     if options.aggregate is not None and options.by != "dataset":
         message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
         raise UsageError(message, hint="remove it, or group by dataset")
+    note_files(options.tasks, session)
     selected = select_tasks(options.suite, options.tasks, session.settings.data)
     if _is_of_items(options, selected):
         return _evaluate_items(options, selected, session)

@@ -240,6 +240,7 @@ def train(
     seeds: int | Sequence[int] = (),
     name: str | None = None,
     encoder: str | None = None,
+    dev: str | None = None,
     max_steps: int | None = None,
     resume: bool = False,
     progress: bool = False,
@@ -247,6 +248,7 @@ def train(
 ) -> Trained:
     """Train RECIPE in this process with other values SET, one run for each of SEEDS, and evaluate the models on the recipe's tasks.
 
+    A file of rows in place of a recipe is trained on as `embedlab train FILE` does; DEV is the dataset or file of the dev score.
     A run that is finished is not trained again. RESUME continues unfinished runs from their checkpoints.
     """
     options = TrainOptions(
@@ -255,6 +257,7 @@ def train(
         seeds=seeds_of(seeds),
         name=name,
         encoder=encoder,
+        dev=dev,
         max_steps=max_steps,
         resume=resume,
     )

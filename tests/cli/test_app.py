@@ -76,7 +76,7 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
     ("arguments", "message", "hint"),
     [
         (["trian"], "no such command 'trian'", "embedlab --help"),
-        (["train"], "missing argument 'RECIPE'", "embedlab train --help"),
+        (["train"], "missing argument 'RECIPE|FILE'", "embedlab train --help"),
         (["recipes", "--frmat", "json"], "no such option: --frmat", "--help"),
         (["recipes", "--format", "yaml"], "'yaml' is not one of 'table', 'json', 'csv', 'markdown'", "--help"),
         (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),

@@ -84,11 +84,11 @@ def test_a_model_without_a_paraphrase_head_is_refused_before_work_where_training
 def test_missing_data_is_refused_before_a_model_is_loaded(command: str, task: str, embedlab: Embedlab, tiny_encoder: Path) -> None:
     Path("data").mkdir()
     words = () if command == "evaluate" else (f"{tiny_encoder}?pooling=cls",)
-    chosen = ("--task", "mteb:STS16") if task == "mteb" else ("--suite", task)  # mteb has no suite of its own
+    chosen = {"mteb": ("--task", "mteb:STS16"), "retrieval": ("--task", "faq.csv")}.get(task, ("--suite", task))  # of those without a suite
     answer = embedlab(command, str(tiny_encoder), *words, *chosen, "--data", "data", "--offline")
     is_unfit = (command, task) == ("evaluate", "glue")  # a model without a classifier is wrong whatever the data
     assert (answer.code, answer.out) == (2 if is_unfit else 3, "")
-    expected = {"glue": "does not apply", "mteb": "cannot be read"}.get(task, "is missing")
+    expected = {"glue": "does not apply", "mteb": "cannot be read", "retrieval": "no file 'faq.csv'"}.get(task, "is missing")
     assert expected in answer.err or is_unfit
 
 

@@ -56,8 +56,8 @@ VALUES: dict[str, pl.Series] = {
     "arrays of text": pl.Series([["a", "b"]] * ROWS, dtype=pl.Array(pl.String, 2)),
 }
 READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
-    "pairs": (open_own_file, ("sentence1", "sentence2", "score", "source")),
-    "triplets": (lambda path: open_own_file(path, "triplets"), ("sent0", "sent1", "hard_neg")),
+    "pairs": (lambda path: open_own_file(str(path)), ("sentence1", "sentence2", "score", "source")),
+    "triplets": (lambda path: open_own_file(str(path), "triplets"), ("sent0", "sent1", "hard_neg")),
     "sentences": (lambda path: list(sentences(path)), ("sentence",)),
     "scores": (lambda path: open_scores(f"{path}#score"), ("sentence1", "sentence2", "score")),
     "only score": (lambda path: open_scores(str(path)), ("sentence1", "sentence2", "score")),

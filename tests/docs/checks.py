@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from docs.blocks import ROOT
 from docs.runner import Executed, execute, inside
 from embedlab.reports.trained_frame import TRAINED
 
@@ -74,4 +75,12 @@ def data(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) ->
     assert "faq@1: finished after 4 steps" in out("train recipes/faq.toml")
 
 
-CHECKS: dict[str, Check] = {"docs/data.md": data, "docs/plugins.md": plugins, "docs/python.md": python}
+def one_line(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) -> None:
+    """The page quotes the refusal as it is, and what it says of the held-out rows is so."""
+    refused = next(one for one in executed if one.command == "embedlab evaluate dice votes.csv")
+    assert refused.output.err in (ROOT / "docs/guides/one-line.md").read_text("utf-8")
+    trained = next(one for one in executed if one.command == "embedlab train faq.csv --sample")
+    assert "dev: 10 of 48 rows that share no sentence with the rest" in trained.output.err
+
+
+CHECKS: dict[str, Check] = {"docs/data.md": data, "docs/guides/one-line.md": one_line, "docs/plugins.md": plugins, "docs/python.md": python}

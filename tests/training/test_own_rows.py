@@ -9,6 +9,7 @@ import pytest
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe, recipe_to_table
 from embedlab.data import hub, hub_pairs
+from embedlab.data.own_file import open_evaluated_file
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
@@ -166,7 +167,8 @@ def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_
     stated = 2 * 15 / 16 * factor
     with pytest.raises(UsageError, match=rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}") as error:
         open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={stated}"), SAMPLE, 1)
-    assert error.value.hint == f"state their scale: --set objective.highest={factor}"
+    low = "where all of them are low on this scale: --set data.low_scores=true"
+    assert error.value.hint == f"state their scale: --set objective.highest={factor}; {low}"
     for highest in (factor, stated - 0.01):  # a score in the upper half of the scale
         (data,) = open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, f"objective.highest={highest}"), SAMPLE, 1)
         assert data.scale == f"own scores are from 0 to {0.9375 * factor:.4g}, objective.highest is {highest:g}"
@@ -184,3 +186,43 @@ def test_a_run_says_which_scale_its_scores_have(train: Train, tiny_encoder: Path
     run = train(own_recipe("own-scored-pairs", tiny_encoder, tmp_path))
     notes = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Note)]
     assert "stage 0: own scores are from 0 to 0.9375, objective.highest is 1" in notes
+
+
+def test_what_is_held_out_of_training_is_what_its_name_evaluates(tiny_encoder: Path, tmp_path: Path) -> None:
+    texts = [
+        f"a {colour} {animal}" for colour in ("red", "small", "young", "quiet") for animal in ("man", "dog", "girl", "cat", "bird", "horse")
+    ]
+    frame = pl.DataFrame({"question": [f"what {text}" for text in texts] * 2, "answer": [f"it {text}" for text in texts + texts[::-1]]})
+    path = write(tmp_path / "faq.csv", frame)
+    changes = [f'data.files=["{path}"]', "data.columns={anchor = 'question', positive = 'answer'}", "data.held_out=0.25"]
+    recipe = load_recipe("own-pairs", [*changes, "evaluate.dev=none"], encoder=str(tiny_encoder))
+    (data,) = open_stages(recipe, SAMPLE, 1)
+    dev = open_evaluated_file(f"{path}?held-out=0.25").frame
+    trained, tested = set(data.rows.frame.rows()), set(dev.rows())
+    assert trained | tested == set(frame.rows())
+    assert not {text for row in trained for text in row} & {text for row in tested for text in row}
+    assert len(tested) >= 10
+    assert [state.rows for state in data.states] == [48 - len(dev)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        (["data.held_out=0.1"], "no 10% of its 16 rows can be held out"),
+        (["data.held_out=0.1", 'data.files=["rows.parquet", "more.parquet"]'], "data.held_out is of one file"),
+        (["data.low_scores=true"], "data.low_scores has no effect: no scores of your own are read"),
+    ],
+)
+def test_a_part_that_cannot_be_held_out_is_refused(
+    changes: list[str], fault: str, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=fault):
+        open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path, *changes), SAMPLE, 1)
+
+
+def test_low_scores_are_refused_unless_they_are_said_to_be_right_and_then_must_be_low(tiny_encoder: Path, tmp_path: Path) -> None:
+    low = own_recipe("own-scored-pairs", tiny_encoder, tmp_path, "objective.highest=5", "data.low_scores=true")
+    assert open_stages(low, SAMPLE, 1)[0].scale == "own scores are from 0 to 0.9375, objective.highest is 5"
+    with pytest.raises(UsageError, match="not all in the lower half of a scale up to 1"):
+        open_stages(own_recipe("own-scored-pairs", tiny_encoder, tmp_path, "data.low_scores=true"), SAMPLE, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, OptionList, Static
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -97,9 +97,34 @@ def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Pa
     assert grid_launch("over.toml", values, world, own_files / "edited").arguments[:3] == ("grid", "run", "over.toml")
     edited = grid_launch("over.toml", {**values, "axis optim.lr": "[5e-5]"}, world, own_files / "edited")
     assert edited.title == "over-edited with 1 cells"
-    for text in ("none.toml", "own.txt", str(own_files)):
+    for text in ("none.toml", "own.xls", str(own_files)):
         with pytest.raises(UsageError):
             choice_of_file(text)
+    with pytest.raises(MissingError, match=r"no file 'own\.txt'"):
+        choice_of_file("own.txt")
+
+
+def test_a_file_of_rows_is_a_recipe_with_what_was_detected(own_files: Path, world: Settings, tiny_encoder: Path) -> None:
+    lines = [f"what is number {number},it is {number} and no more" for number in range(60)]
+    (own_files / "faq.csv").write_text("frage,antwort\n" + "\n".join(lines) + "\n")
+    choice = choice_of_file("faq.csv")
+    assert (choice.kind, choice.name, choice.summary) == ("recipe", "faq.csv", "pairs of anchor and positive of your own")
+    values = {field.key: field.value for field in recipe_fields("faq.csv")}
+    assert values["run name"] == "faq"
+    assert (values["data.columns.anchor"], values["data.columns.positive"]) == ("frage", "antwort")
+    assert values["evaluate.dev"].endswith("faq.csv?anchor=frage&positive=antwort&held-out=0.1")
+    values["encoder.model"] = str(tiny_encoder)
+    launch = recipe_launch("faq.csv", values, world)
+    assert launch.arguments[:2] == ("train", "faq.csv")
+    assert launch.missing == ()
+    assert launch.notes[0] == "faq.csv: 60 pairs of anchor and positive: anchor = frage, positive = antwort"
+    launch.check()
+    turned = recipe_launch("faq.csv", values | {"data.columns.anchor": "antwort", "data.columns.positive": "frage"}, world)
+    assert turned.notes[0].endswith("anchor = antwort, positive = frage")
+    assert "data.columns.anchor=antwort" in turned.arguments
+    (own_files / "odd.csv").write_text("a,b,votes\nx y,z w,3\np q,r s,9\nt u,v w,4\n")
+    with pytest.raises(UsageError, match="'votes' may be their score"):
+        choice_of_file("odd.csv")
 
 
 async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own_files: Path, started: Started) -> None:

@@ -12,7 +12,7 @@ from embedlab.cli.evaluation_options import (
     TaskNames,
     Where,
 )
-from embedlab.cli.models import ModelNames
+from embedlab.cli.models import ModelsAndFiles
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page, page_facts
 from embedlab.cli.reporting import end, show_report
@@ -22,13 +22,14 @@ EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
     "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
     "embedlab compare sbert defsent --suite sts --suite transfer",
+    "embedlab compare base mine faq.csv --by dice",
     "embedlab compare sbert defsent --suite all --html sbert-defsent.html",
 )
 
 
 @common("data", "runs", "machine", "output", "latex")
 def compare(
-    models: ModelNames,
+    models: ModelsAndFiles,
     suite: SuiteNames = None,
     task: TaskNames = None,
     by: ItemsBy = "dataset",
@@ -46,6 +47,8 @@ def compare(
 ) -> None:
     """Compare MODELs with the first of them, with 95% intervals over the pairs or items and over the seeds.
 
+    A FILE among them is your own rows to compare on; one with the scores of a model is scores:FILE.
+
     Pairs that share a sentence count as dependent, and so do items. Two models share a letter in a row exactly if they cannot be
     distinguished, * marks a difference from the first model: both from one p for each two models, corrected by Holm over the table.
     With --equivalent, = marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs, ‡ on
@@ -57,11 +60,13 @@ def compare(
     """
     from embedlab.workflows.compare import CompareOptions, comparison_report
     from embedlab.workflows.comparison_page import write_comparison_page
+    from embedlab.workflows.own_files import models_and_files
 
+    models, files = models_and_files(models, bool(task or suite), terminal.settings)
     options = CompareOptions(
         models=models,
         suites=suite or (),
-        tasks=task or (),
+        tasks=task or files,
         by=by,
         where=where,
         aggregate=aggregate,

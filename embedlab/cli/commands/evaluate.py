@@ -13,7 +13,7 @@ from embedlab.cli.evaluation_options import (
     TaskNames,
     Where,
 )
-from embedlab.cli.models import ModelNames
+from embedlab.cli.models import ModelsAndFiles
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.reporting import end, show_report
 from embedlab.cli.terminal import Terminal
@@ -22,6 +22,7 @@ EXAMPLES = examples(
     "embedlab evaluate snli-supcl dice --suite sts --data DIR",
     "embedlab evaluate sbert --task sts12 --task my-pairs.tsv --by source --metric pearson --json",
     "embedlab evaluate sbert --task mrpc --task trec --task gum-probing --setting prototyping",
+    "embedlab evaluate mine faq.csv",
     "embedlab evaluate sbert --suite all",
     "embedlab evaluate glue-finetune@1 --suite glue --submission predictions",
 )
@@ -29,7 +30,7 @@ EXAMPLES = examples(
 
 @common("data", "runs", "machine", "output", "latex")
 def evaluate(
-    models: ModelNames,
+    models: ModelsAndFiles,
     suite: SuiteName = None,
     task: TaskNames = None,
     by: ItemsBy = "dataset",
@@ -47,16 +48,20 @@ def evaluate(
 ) -> None:
     """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear classifiers (transfer, probing) …, x 100.
 
+    A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and positives MRR and recall.
+
     Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean` weights them by pairs. Dice fifths
     are cut within each dataset. A run with several seeds shows mean ± standard deviation. Everything
     measured is stored in the run's folder, or in the cache.
     """
     from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
+    from embedlab.workflows.own_files import models_and_files
 
+    models, files = models_and_files(models, bool(task or suite), terminal.settings)
     options = EvaluateOptions(
         models=models,
         suite=suite,
-        tasks=task or (),
+        tasks=task or files,
         by=by,
         where=where,
         aggregate=aggregate,

@@ -5,27 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from embedlab.choices import Tracker
-from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.reporting import end, show_report
 from embedlab.cli.terminal import Terminal
+from embedlab.cli.training_options import LENGTH, Dev, Encoder, Option, RecipeName, Resume, Seed
 
 if TYPE_CHECKING:
     from embedlab.workflows.train.plan import TrainOptions
 
-Option = typer.Option
-RecipeName = Annotated[
-    str, typer.Argument(metavar="RECIPE", help="A name from `embedlab recipes`, or a TOML file.", autocompletion=completion.recipes)
-]
-Encoder = Annotated[str | None, Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models)]
-Seed = Annotated[int | None, Option("--seed", metavar="S", min=0, max=2**63 - 1, help="The one seed to train with. [default: 1]")]
-Resume = Annotated[bool, Option("--resume", help="Go on with the newest unfinished run of this name; start it where there is none.")]
-LENGTH = (
-    "A training of N steps: stages in their order until N is reached, warm-up and schedule over the steps that a stage "
-    "then has. Its scores are marked as shortened."
-)
-
 EXAMPLES = examples(
+    "embedlab train pairs.csv --encoder ENCODER --dev dev.csv --name mine",
     "embedlab train snli-supcl --data DIR --seeds 3",
     "embedlab train snli-ce --set optim.lr=1e-5 --name snli-ce-slow --resume",
     "embedlab train own-pairs --set data.files=faq.csv --set data.columns.anchor=question --set data.columns.positive=answer",
@@ -41,6 +30,7 @@ def train(
     max_steps: Annotated[int | None, Option("--max-steps", metavar="N", min=1, help=LENGTH)] = None,
     name: Annotated[str | None, Option("--name", help="Name of the run. [default: the recipe's]")] = None,
     encoder: Encoder = None,
+    dev: Dev = None,
     resume: Resume = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Print the resolved recipe and one example in words; train nothing.")] = False,
     detach: Annotated[bool, Option("--detach", help="Train in a process that outlives this terminal.")] = False,
@@ -50,7 +40,10 @@ def train(
     *,
     terminal: Terminal,
 ) -> None:
-    """Train RECIPE and score the model on the recipe's tasks.
+    """Train RECIPE and score the model on the recipe's tasks, or train on the rows of FILE.
+
+    Of a FILE the columns, the kind of rows and the scale of scores are detected and shown; 'FILE?score=NAME' corrects them. Without
+    --dev a part of its rows is held out for the dev score, whole topics that share no sentence with the others.
 
     Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` continues from the checkpoint. A job that may be
     restarted can always pass `--resume`: it starts the run, continues it, evaluates it, or says that it is finished.
@@ -65,6 +58,7 @@ def train(
         max_steps=max_steps,
         name=name,
         encoder=encoder,
+        dev=dev,
         resume=resume,
         gpus=gpus,
         track=track,

@@ -21,6 +21,8 @@ from embedlab.core.plain_values import quote
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
+from embedlab.data.file_name import is_row_file
+from embedlab.data.own_data import own_data
 from embedlab.grids.estimate import Cost, remaining_cost
 from embedlab.grids.grid_file import grid_names, load_grid
 from embedlab.grids.plan import GridFolder, GridPlan
@@ -32,6 +34,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.checks import missing_of_variants
 from embedlab.workflows.grid.plan import GridOptions, plan_grid
 from embedlab.workflows.train.missing import check_rows, missing_evaluation, missing_to_train
+from embedlab.workflows.train.own_file import recipe_of
 from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
 
 STARTED = "started grid"
@@ -82,9 +85,11 @@ class Choice:
 def choice_of_file(text: str) -> Choice:
     """The recipe or grid in the user's own TOML file; another file is a UsageError."""
     path = str(Path(text).expanduser())
+    if is_row_file(path):
+        return Choice(kind="recipe", name=path, summary=f"{own_data(path).kind.title} of your own")
     if not path.endswith(".toml"):
         refuse_path("recipe", path)
-        raise UsageError(f"{path!r} is not a .toml file", hint="give the path of a recipe or of a grid")
+        raise UsageError(f"{path!r} is not a .toml file", hint="give the path of a recipe, of a grid, or of rows to train on")
     table = read_toml(recipe_path(path))
     kind = "grid" if "base" in table else "recipe"
     _ = load_grid(path) if kind == "grid" else load_recipe(path)  # refuses what cannot be one
@@ -134,10 +139,11 @@ def launch_or_error(choice: Choice, values: Mapping[str, str], settings: Setting
 
 def recipe_fields(name: str) -> list[Field]:
     """The form of a recipe: its name, seeds, every value, and room for keys that it leaves out."""
-    values = flatten(recipe_to_table(load_recipe(name)))
+    recipe, _ = recipe_of(name)
+    values = flatten(recipe_to_table(recipe))
     own = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
     return [
-        Field(key=NAME, value=_plain_name(name), hint="letters, digits, . _ + -"),
+        Field(key=NAME, value=recipe.name, hint="letters, digits, . _ + -"),
         Field(key=SEEDS, value="1", hint="how many: 3 trains with 1, 2 and 3"),
         *own,
         Field(key=OTHERS, value="", hint="such as optim.clip=1.0 data.rows=1000"),

@@ -321,7 +321,9 @@ class LaunchScreen(StartingScreen):
     @work(group=DIALOG)
     async def action_open_file(self) -> None:
         """Open a recipe or grid of the user's own."""
-        question = TextDialog("Path of a recipe or grid", hint=".toml", check=choice_of_file)
+        question = TextDialog(
+            "Path of a recipe, a grid, or rows to train on", hint=".toml, .csv, .tsv, .jsonl, .parquet, .txt", check=choice_of_file
+        )
         if (text := await self.app.push_screen_wait(question)) is None:
             return
         choice = choice_of_file(text)

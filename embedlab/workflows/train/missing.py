@@ -9,6 +9,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, NotDownloadedError
 from embedlab.core.network import is_reachable
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
+from embedlab.data.file_name import file_path
 from embedlab.data.hub import is_local
 from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.pair_file import is_pair_file
@@ -92,8 +93,8 @@ def _missing_dataset(source: Source, name: str, split: str, settings: Settings) 
         elif not Path(repository).is_dir():
             raise MissingError(f"no folder {repository!r}", hint="hub:FOLDER is a copy of a repository of the hub")
     elif is_pair_file(name):  # hub names would be one too
-        if not Path(name).is_file():
-            raise MissingError(f"no file {name!r}", hint="give the path of a file with pairs")
+        if not file_path(name).is_file():
+            raise MissingError(f"no file {str(file_path(name))!r}", hint="give the path of a file with pairs")
     elif not source.is_at_hand(dataset(name), split):
         yield _from_hub(f"dataset {name!r} ({split})", settings)
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from embedlab.choices import Tracker
 from embedlab.core.errors import UsageError
-from embedlab.core.recipe import Recipe, load_recipe
+from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns, require_data
@@ -15,6 +15,7 @@ from embedlab.runs.launch import shared_flags
 from embedlab.runs.status import is_trained, refuse_begun, run_status
 from embedlab.runs.store import RunFolder, find_runs
 from embedlab.workflows.starting import starting_encoder
+from embedlab.workflows.train.own_file import OwnTraining, recipe_of
 
 PlannedState = Literal["new", "unfinished", "running", "finished"]
 
@@ -23,13 +24,14 @@ PlannedState = Literal["new", "unfinished", "running", "finished"]
 class TrainOptions:
     """What a user selects of a training."""
 
-    recipe: str  # a name, or a TOML file
+    recipe: str  # a name, a TOML file, or a file of the user's own rows
     overrides: tuple[str, ...] = ()  # KEY=VALUE
     seed: int | None = None  # one alone
     seeds: tuple[int, ...] = ()  # several, as one model with a spread
     max_steps: int | None = None
     name: str | None = None  # of the run; absent = the recipe's
     encoder: str | None = None  # to start from; absent = the recipe's, or that of the sample world
+    dev: str | None = None  # the dataset or file of the dev score; absent = the recipe's, or a part of the user's own rows
     resume: bool = False
     gpus: int | None = None
     track: Tracker | None = None
@@ -67,6 +69,7 @@ class TrainPlan:
     recipe: Recipe
     start: str | None  # where the encoder to start from is; None = as the recipe says
     runs: tuple[PlannedRun, ...]
+    own: OwnTraining | None = None  # where a file of rows was given in place of a recipe
 
     @property
     def todo(self) -> list[RunFolder]:
@@ -82,7 +85,8 @@ class TrainPlan:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know before it begins."""
-        return tuple(f"{planned.run.id} is finished already: skipped" for planned in self.runs if planned.state == "finished")
+        finished = (f"{planned.run.id} is finished already: skipped" for planned in self.runs if planned.state == "finished")
+        return (*(self.own.notes if self.own is not None else ()), *finished)
 
     def refuse_running(self) -> None:
         """Raise where a process trains one of the runs now."""
@@ -93,7 +97,7 @@ class TrainPlan:
 
 def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     """Return what OPTIONS select; a key, value, encoder, name or run that cannot be is a UsageError."""
-    recipe, start = selected_recipe(options, settings)
+    recipe, start, own = selected_recipe(options, settings)
     runs = planned_folders(options, recipe, settings)
     if options.resume and not options.names_seeds:
         runs = _to_resume(settings.runs_folder, runs[0].name) or runs
@@ -103,11 +107,11 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     if not (options.resume and any(run.recipe_file.exists() for run in runs)):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
     planned = tuple(PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs)
-    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned)
+    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned, own=own)
 
 
-def selected_recipe(options: TrainOptions, settings: Settings) -> tuple[Recipe, str | None]:
-    """Return the recipe with all its values, and where the encoder is that replaces its own."""
+def selected_recipe(options: TrainOptions, settings: Settings) -> tuple[Recipe, str | None, OwnTraining | None]:
+    """Return the recipe with all its values, where the encoder is that replaces its own, and what a file in place of a recipe gives."""
     if options.seed is not None and options.seeds:
         raise UsageError("--seed and --seeds exclude each other", hint="--seeds 3 trains with the seeds 1, 2 and 3")
     if wrong := next((seed for seed in options.planned_seeds if not 0 <= seed < 2**63), None):
@@ -116,9 +120,9 @@ def selected_recipe(options: TrainOptions, settings: Settings) -> tuple[Recipe, 
         raise UsageError(f"seed {twice[0]} is given twice", hint="give each seed once")
     is_set = any(one.startswith("encoder.model=") for one in options.overrides)
     start = None if is_set and options.encoder is None else starting_encoder(options.encoder, settings)
-    recipe = load_recipe(options.recipe, options.all_overrides, encoder=start)
+    recipe, own = recipe_of(options.recipe, options.all_overrides, encoder=start, dev=options.dev)
     check_columns(recipe)
-    return recipe, start
+    return recipe, start, own
 
 
 def planned_folders(options: TrainOptions, recipe: Recipe, settings: Settings) -> list[RunFolder]:
@@ -141,6 +145,7 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
         "--max-steps": options.max_steps,
         "--name": options.name,
         "--encoder": options.encoder,
+        "--dev": options.dev,
         "--seed": options.seed,
         "--seeds": len(options.seeds) or None,
         "--gpus": options.gpus,

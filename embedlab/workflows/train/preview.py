@@ -30,10 +30,11 @@ class TrainPreview:
     steps: int
     whole_steps: int  # without `max_steps`
     stages: tuple[StagePreview, ...]
+    notes: tuple[str, ...] = ()  # what was detected of a file in place of a recipe
 
     def to_text(self) -> str:
         """The recipe as TOML that can be trained, the examples as comments below."""
-        lines = [to_toml(self.recipe)]
+        lines = [*(f"# {note}" for note in self.notes), *([""] if self.notes else []), to_toml(self.recipe)]
         lines += [f"# shortened to {self.steps} of {self.whole_steps} steps"] if self.steps < self.whole_steps else []
         for stage in self.stages:
             lines.append(f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of {stage.batch_size} rows; one example:")
@@ -54,7 +55,8 @@ class TrainPreview:
             }
             for stage in self.stages
         ]
-        found = {"recipe": recipe_to_table(self.recipe), "steps": self.steps, "whole_steps": self.whole_steps, "stages": stages}
+        found: dict[str, object] = {"notes": list(self.notes)} if self.notes else {}
+        found |= {"recipe": recipe_to_table(self.recipe), "steps": self.steps, "whole_steps": self.whole_steps, "stages": stages}
         return json.dumps(found, indent=2, ensure_ascii=False)
 
 
@@ -64,7 +66,7 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
     from embedlab.training.blocks import blocks
     from embedlab.training.stage_data import example, open_stages
 
-    recipe, start = selected_recipe(options, settings)
+    recipe, start, own = selected_recipe(options, settings)
     require_data(recipe)
     planned_folders(options, recipe, settings)
     check_start(options, recipe, start, settings)
@@ -74,6 +76,7 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
         recipe=recipe,
         steps=order[-1].end,
         whole_steps=sum(block.whole_steps for block in order),
+        notes=own.notes if own is not None else (),
         stages=tuple(
             StagePreview(
                 index=data.index,

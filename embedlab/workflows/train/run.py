@@ -42,8 +42,11 @@ class TrainResult:
 def check_training(plan: TrainPlan, session: Session) -> None:
     """Refuse what cannot be trained or evaluated, and report what will be missing, before a step of any run is trained.
 
-    Finished runs are noted, and lose the checkpoints that a killed process could not delete.
+    What a file in place of a recipe holds is noted first. Finished runs are noted too, and lose the checkpoints that a killed process
+    could not delete.
     """
+    for note in plan.notes:
+        session.note(note)
     from embedlab.data.source import Source
     from embedlab.training.stage_data import check_own_rows
 
@@ -52,8 +55,6 @@ def check_training(plan: TrainPlan, session: Session) -> None:
     from embedlab.evaluation.readiness import check_recipe_evaluation
     from embedlab.workflows.sample_encoder import build_sample_encoder
 
-    for note in plan.notes:
-        session.note(note)
     build_sample_encoder(plan.start, session.settings)
     if not plan.options.keeps_checkpoints:
         for planned in plan.runs:
@@ -70,7 +71,7 @@ def train(plan: TrainPlan, session: Session) -> TrainResult:
     """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the tasks of its recipe."""
     options = plan.options
     train_runs(plan.recipe, plan.todo, session, resume=options.resume, track=options.track, keeps_checkpoints=options.keeps_checkpoints)
-    evaluated = _evaluated([plan.model], plan.recipe, session)
+    evaluated = _evaluated([plan.model], plan.recipe, session) or _evaluated_on_own(plan, session)
     runs = tuple(TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs)
     return TrainResult(recipe=plan.recipe, runs=runs, evaluated=evaluated)
 
@@ -86,6 +87,15 @@ def _evaluated(models: Sequence[str], recipe: Recipe, session: Session) -> Repor
     if process_rank() != 0 or not recipe.evaluate.tasks:
         return None
     return evaluation_report(EvaluateOptions(models=models, tasks=recipe.evaluate.tasks), session)
+
+
+def _evaluated_on_own(plan: TrainPlan, session: Session) -> Report | None:
+    """The model on the rows of the dev score of a file in place of a recipe, and what compares it with the encoder that it was."""
+    if process_rank() != 0 or plan.own is None or plan.own.dev is None:
+        return None
+    start, sample = plan.options.encoder or plan.recipe.encoder.model, " --sample" if session.settings.sample else ""
+    session.note(f"compare it with what it was before: embedlab compare {start} {plan.model} '{plan.own.dev}'{sample}")
+    return evaluation_report(EvaluateOptions(models=[plan.model], tasks=[plan.own.dev]), session)
 
 
 def train_runs(

@@ -47,10 +47,13 @@ def test_a_wrong_column_is_refused_without_torch(tmp_path: Path) -> None:
         "assert not {'torch', 'transformers', 'datasets'} & set(sys.modules)\n"
         "raise SystemExit(code)"
     )
-    for files, column in ((["data.files=rows.csv"], "'premise'"), (["data.files=right.csv", "evaluate.dev=./dev.csv"], "sentence1")):
+    for files, code, column in (
+        (["data.files=rows.csv"], 3, "'premise'"),
+        (["data.files=right.csv", "evaluate.dev=./dev.csv"], 2, "'points' may be their score"),
+    ):
         words = ["train", "own-labelled-pairs", "--sample", *(word for file in files for word in ("--set", file))]
         done = subprocess.run([sys.executable, "-c", script, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr.count("\n")) == (3, 2), done.stderr
+        assert (done.returncode, done.stderr.count("\n")) == (code, 2), done.stderr
         assert column in done.stderr
 
 

@@ -1,0 +1,60 @@
+"""Queries of a user's own file with the texts that are relevant to each: its pairs of anchor and positive, or its triplets.
+
+The candidates are the file's own: every different positive, and of triplets every different negative.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.data.dataset import ParsedRows, Part
+from embedlab.data.own_data import own_data
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.row_file import read_rows, refuse_bad_texts
+from embedlab.data.row_kind import PAIRS, TRIPLETS
+from embedlab.data.topics import is_held_out
+
+EQUAL, TWICE = "anchor equals its positive", "pair that occurs again"
+_PAIR = ("sentence1", "sentence2")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Queries:
+    """Pairs of a query and a text that is relevant to it, each once, and the texts among which it is sought."""
+
+    part: Part  # sentence1: the query, sentence2: the relevant text
+    candidates: tuple[str, ...]
+
+
+def holds_queries(name: str) -> bool:
+    """Return whether a dataset's NAME is a user's own file with pairs of anchor and positive, or triplets."""
+    if not is_pair_file(name):
+        return False
+    try:
+        return own_data(name).kind in {PAIRS, TRIPLETS}
+    except (EmbedlabError, OSError):  # whoever opens it as pairs says why
+        return False
+
+
+def open_query_file(name: str) -> Queries:
+    """Return the queries of the file that NAME means; an empty text is an error with its place.
+
+    A row whose anchor and positive are equal says nothing of a model, and is skipped and counted, as is a pair that occurs again.
+    """
+    own = own_data(name)
+    rows = read_rows(own.file.path, needed=own.texts)
+    refuse_bad_texts(own.file.path, rows, own.texts)
+    if own.file.held_out:
+        rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))
+    anchor, positive, *negative = (rows[column].cast(pl.String) for column in own.texts)
+    pairs = pl.DataFrame({_PAIR[0]: anchor, _PAIR[1]: positive})
+    others = pairs.filter(pl.col(_PAIR[0]) != pl.col(_PAIR[1]))
+    distinct = others.unique(maintain_order=True)
+    if distinct.is_empty():
+        raise MissingError(f"{name} holds no pair of different texts", hint="give one anchor and its positive a row")
+    counts = {EQUAL: pairs.height - others.height, TWICE: others.height - distinct.height}
+    skipped = {reason: count for reason, count in counts.items() if count}
+    candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
+    part = Part.of_file(own.file.path, ParsedRows(frame=distinct, skipped=skipped), name=name)
+    return Queries(part=part, candidates=tuple(candidates))

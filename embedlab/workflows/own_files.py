@@ -1,0 +1,52 @@
+"""A user's own files among the arguments of `evaluate` and `compare`, and what is noted of them."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.settings import Settings
+from embedlab.data.file_name import is_row_file, parse_file_name
+from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.own_data import own_data
+from embedlab.data.pair_file import is_pair_file
+from embedlab.models.catalog import finished_runs
+from embedlab.workflows.session import Session
+
+
+def models_and_files(arguments: Sequence[str], has_tasks: bool, settings: Settings) -> tuple[list[str], list[str]]:
+    """Return the models among ARGUMENTS, and the files of rows to evaluate them on.
+
+    A table by its ending is such a file: a file that is a model, such as one of scores, is named by its prefix. Where tasks are named by
+    an option too, and where a run has the name of a file, neither reading is taken.
+    """
+    files = [name for name in arguments if _is_table(name)]
+    models = [name for name in arguments if name not in files]
+    for name in files:
+        if name in finished_runs(settings.runs_folder):
+            raise UsageError(f"{name!r} is a file, and a run too", hint=f"write ./{name} for the file, or name the run by a seed: {name}@1")
+        if not (path := parse_file_name(name).path).is_file():
+            raise MissingError(f"no file {str(path)!r}", hint="give the path of a file, or the name of a model")
+        if has_tasks:
+            hint = f"scores of a model: scores:{name}; more rows to evaluate on: --task {name}"
+            raise UsageError(f"{name!r} is a file of rows, and --task or --suite name others", hint=hint)
+    if files and not models:
+        hint = f"for example dice {files[0]}; scores of a model: scores:FILE"
+        raise UsageError(f"{files[0]!r} is a file of rows, and no model is named", hint=hint)
+    return models, files
+
+
+def note_files(names: Sequence[str], session: Session) -> None:
+    """Note what was detected of the user's own files among NAMES, of those whose columns have other names than ours."""
+    for name in names:
+        if not is_pair_file(name) or is_hub_name(name):
+            continue
+        with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
+            own = own_data(name)
+            if not own.said.is_plain and own.file.held_out is None:
+                found, *_, correction = own.lines()
+                session.note(found)
+                session.note(correction)
+
+
+def _is_table(name: str) -> bool:
+    return is_row_file(name) and parse_file_name(name).is_table

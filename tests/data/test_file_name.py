@@ -1,0 +1,79 @@
+"""The name of a file with what is said of it: read, written and refused."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.data.file_name import file_path, is_row_file, parse_file_name, said_columns
+
+WHOLE = "d/pairs.csv?s1=text&s2=answer&label=mark&source=from&labels=0:entailment,1:neutral&scale=0-5&held-out=0.1&low-scores"
+
+
+def test_a_name_is_read_and_written_again() -> None:
+    file = parse_file_name(WHOLE)
+    assert file.path == Path("d/pairs.csv")
+    assert file.roles == {"s1": "text", "s2": "answer", "label": "mark"}
+    assert (file.source, file.labels, file.scale) == ("from", {"0": "entailment", "1": "neutral"}, (0.0, 5.0))
+    assert (file.held_out, file.low_scores, file.is_plain) == (0.1, True, False)
+    assert file.with_options().text == WHOLE
+    assert file.at(Path("/x/y.csv")).text == WHOLE.replace("d/pairs.csv", "/x/y.csv")
+    assert parse_file_name("pairs.csv").is_plain
+
+
+def test_a_column_with_signs_of_the_grammar_is_quoted() -> None:
+    file = parse_file_name('pairs.csv?score="a & b?"')
+    assert file.roles == {"score": "a & b?"}
+    assert file.with_options().text == 'pairs.csv?score="a & b?"'
+
+
+def test_a_file_with_a_question_mark_in_its_name_is_that_file(tmp_path: Path) -> None:
+    odd = tmp_path / "what?score=x.csv"
+    odd.write_text("a\n")
+    assert parse_file_name(str(odd)).path == odd
+    assert file_path(str(tmp_path / "pairs.csv?score=x")) == tmp_path / "pairs.csv"
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ("rating=x", "no option 'rating=x'"),
+        ("score=", "no option 'score='"),
+        ("score=a&score=b", r"\?score is given twice"),
+        ("scale=5", "scale is '5', not the lowest and the highest score"),
+        ("scale=5-0", "not the lowest and the highest score"),
+        ("labels=0", "labels is '0'"),
+        ("held-out=0.9", "held-out is '0.9'"),
+        ("held-out=x", "held-out is 'x'"),
+    ],
+)
+def test_another_option_is_refused(options: str, fault: str) -> None:
+    with pytest.raises(UsageError, match=fault) as error:
+        parse_file_name(f"pairs.csv?{options}")
+    assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "is_file"),
+    [
+        ("pairs.csv", True),
+        ("d/pairs.TSV", True),
+        ("lines.txt", True),
+        ("rows.jsonl?score=x", True),
+        ("scores:mine.csv", False),
+        ("word-vectors:glove.txt", False),
+        ("hub:owner/pairs.csv", False),
+        ("recipe.toml", False),
+        ("own-pairs", False),
+    ],
+)
+def test_files_of_rows_are_known_by_their_ending_and_models_by_their_prefix(name: str, is_file: bool) -> None:
+    assert is_row_file(name) is is_file
+
+
+def test_columns_that_are_set_in_a_recipe_are_what_its_columns_hold() -> None:
+    columns, labels = said_columns(
+        ["data.columns.gold=rating", "data.columns.anchor=q", "data.labels.0=neutral", "optim.lr=1", "data.columns={}"]
+    )
+    assert columns == {"score": "rating", "anchor": "q"}
+    assert labels == {"0": "neutral"}
