@@ -140,7 +140,8 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: Star
 
 def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
     """Return the geometry of the vectors of every available STS dataset."""
-    parts, missing = open_parts(Source.from_settings(settings), STS_DATASETS)
+    source = Source.from_settings(settings)
+    parts, missing = open_parts(source, source.suite(STS_DATASETS))
     encoder, _ = load_member(spec, settings)
     return TaskResult(evaluation=evaluate_geometry(encoder, parts, progress=start_progress), missing=tuple(missing), tested=tuple(parts))
 
@@ -193,7 +194,7 @@ TASK = Task(
     name="geometry",
     summary="alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets",
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
-    texts=lambda source, _: pair_texts(source, STS_DATASETS),
+    texts=lambda source, _: pair_texts(source, source.suite(STS_DATASETS)),
     outcomes="none",
     has_own_units=True,
 )

@@ -165,7 +165,7 @@ def pair_task(
         name=name,
         summary=summary,
         evaluate=None,
-        texts=lambda source, selection: pair_texts(source, selection.names or suite, all_splits=not selection.names),
+        texts=lambda source, selection: pair_texts(source, selection.names or source.suite(suite), all_splits=not selection.names),
         outcomes="pairs",
         has_dataset=has_dataset or suite.__contains__,
         datasets=suite,
