@@ -54,6 +54,11 @@ def default_cache_folder() -> Path:
     return platformdirs.user_cache_path("embedlab")
 
 
+def user_models_folder() -> Path:
+    """Return the folder of models that `embedlab models get` put together."""
+    return platformdirs.user_data_path("embedlab") / "models"
+
+
 def state_folder() -> Path:
     """Return the folder of the dashboard's state and logs."""
     return platformdirs.user_state_path("embedlab")
