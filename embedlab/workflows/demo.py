@@ -94,8 +94,8 @@ class _Row:
         return "scores higher than" if self.score > other.score else "scores lower than"
 
     def points(self, other: "_Row") -> str:
-        """Return the difference of the two scores."""
-        return f"{self.score - other.score:+z.2f}"
+        """Return the difference of the two scores; the table has it with more digits, and its interval."""
+        return f"{self.score - other.score:+z.1f}"
 
 
 def found_sentences(frame: pl.DataFrame) -> Iterator[str]:

@@ -16,6 +16,7 @@ from embedlab.data.source import Source, dataset
 from embedlab.data.starter import MANIFEST, SOURCES
 from embedlab.grids.plan import GridPlace
 from embedlab.runs.launch import shared_flags
+from embedlab.tui.pair_table.data import load_pairs
 from embedlab.workflows.data import check_data, fetch_data, list_splits
 from embedlab.workflows.notebook import NotebookSession
 from embedlab.workflows.train.plan import TrainOptions
@@ -183,6 +184,18 @@ def test_a_run_that_is_trained_on_it_says_so(tiny_encoder: Path, tmp_path: Path)
     assert "sts-benchmark is partial: 375 of 1379 rows (starter set)" in notes
     assert trained.is_whole
     assert trained.frame.filter(dataset="sts-benchmark")["items"].drop_nulls().unique().to_list() == [375]
+
+
+def test_the_dashboard_shows_its_pairs_once_and_misses_none(tmp_path: Path) -> None:
+    found = load_pairs(load_settings({"data": "starter"})[0])
+    assert found.datasets == ["sts-benchmark:train", "sts-benchmark:dev", "sts-benchmark"]
+    assert found.table.height == 1_750
+    assert found.marks == ["partial"]
+    assert list(found.notes) == found.marks
+
+    shutil.copytree(STARTER_FOLDER, tmp_path / "corpora")  # the same files in another folder are not the starter set
+    other = load_pairs(load_settings({"data": tmp_path / "corpora", "allow_partial": True})[0])
+    assert "starter" not in other.datasets
 
 
 def test_without_it_the_checked_folder_is_that_of_the_user(tmp_path: Path) -> None:
