@@ -78,8 +78,8 @@ class Packaged:
         """The folder of the model; a MissingError names what to type where it is not there."""
         if (found := self.source.place) is not None:
             return found
-        what = f"the package {self.source.package}" if isinstance(self.source, InPackage) else f"{self.source.folder} of its packages"
-        raise MissingError(f"model {self.name!r}: {what} is not installed", hint=self.source.way)
+        lacks = f"the package {self.source.package} is" if isinstance(self.source, InPackage) else "its parts are"
+        raise MissingError(f"model {self.name!r}: {lacks} not there", hint=self.source.way)
 
 
 # The model cards of both: 1,170,060,424 pairs of 32 sets.

@@ -49,9 +49,7 @@ def test_no_sentence_orders_models_that_share_a_letter_or_have_none() -> None:
 def test_models_of_one_table_may_differ_in_what_is_said_of_them() -> None:
     frame = compared(minilm=(80.0, "ab"), demo_ce=(79.0, "b"), demo_supcl=(78.0, "c"), wordllama=(80.5, "a"), dice=(90.0, "d"))
     first, second, third = found_sentences(frame)
-    assert (
-        "minilm cannot be distinguished from static vectors (wordllama, -0.5), and scores lower than word overlap (dice, -10.0)" in first
-    )
+    assert "minilm cannot be distinguished from static vectors (wordllama, -0.5), and scores lower than word overlap (dice, -10.0)" in first
     assert "it cannot be distinguished from before without the contrastive term (demo-ce, -1.0)" in second
     assert "and scores lower than before with it (demo-supcl, -2.0)" in second
     assert third.startswith("3. demo-supcl scores lower than demo-ce (-1.0)")
