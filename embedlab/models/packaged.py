@@ -36,6 +36,11 @@ class InPackage:
         """What to type to have it."""
         return f"pip install 'embedlab[{self.extra}]'"
 
+    @property
+    def lack(self) -> str:
+        """What is missing where it is not there."""
+        return f"the package {self.package} is not installed"
+
 
 @dataclass(frozen=True, kw_only=True)
 class InParts:
@@ -55,6 +60,11 @@ class InParts:
     def way(self) -> str:
         """What to type to have it."""
         return f"embedlab models get {self.folder}"
+
+    @property
+    def lack(self) -> str:
+        """What is missing where it is not there."""
+        return "its parts were not fetched yet"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +88,7 @@ class Packaged:
         """The folder of the model; a MissingError names what to type where it is not there."""
         if (found := self.source.place) is not None:
             return found
-        lacks = f"the package {self.source.package} is" if isinstance(self.source, InPackage) else "its parts are"
-        raise MissingError(f"model {self.name!r}: {lacks} not there", hint=self.source.way)
+        raise MissingError(f"model {self.name!r}: {self.source.lack}", hint=self.source.way)
 
 
 # The model cards of both: 1,170,060,424 pairs of 32 sets.
