@@ -6,7 +6,7 @@ INSTALL = $(RUN)pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS
 
 .PHONY: demo test suite docs dist check fix clean
 
-demo: .venv/installed  ## train, evaluate and compare on the sample world
+demo: .venv/installed  ## fine-tune a real model, and compare on real pairs
 	$(RUN)embedlab demo
 
 test: check suite      ## lint, types, import contracts and the default tests
@@ -21,7 +21,7 @@ dist: .venv/installed  ## the wheel and the source archive in dist, and the whee
 	rm -rf dist build/fresh
 	$(RUN)python -m hatchling build
 	$(PYTHON) -m venv build/fresh
-	build/fresh/bin/pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) dist/*.whl
+	build/fresh/bin/pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) "$$(echo dist/*.whl)[demo]"
 	cd build/fresh && bin/embedlab demo
 
 check: .venv/installed

@@ -28,6 +28,7 @@ UNEQUAL = {"backend", "checksum", "declared", "dims", "scored_by", "seed", "sign
 def run(checkout: Path, folder: Path, *words: str, step: int | None = None, out: str = "log.txt") -> None:
     """One command of a checkout in FOLDER; with STEP it is interrupted by Ctrl-C once its run has reported that step."""
     own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache", "EMBEDLAB_THREADS": "1"}
+    own |= {"EMBEDLAB_SAMPLE": "1"} if words[0] == "demo" else {}  # earlier checkouts have no option for it
     with (folder / "log.txt").open("ab") as log, (folder / out).open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "embedlab", *words],

@@ -1,7 +1,7 @@
 """Executes the commands of every page and writes their outputs below them: python docs/refresh.py [--check] [--world DIR] [PAGE …].
 
-The world of the pages is trained first, by `embedlab demo`, in about half a minute; with `--world` it is stored in DIR, and found there
-again. `--check` writes nothing and says which outputs differ by more than their numbers; its exit code is then 1.
+The world of the pages is trained first, by both demos, in some minutes; with `--world` it is stored in DIR, and found there again.
+`--check` writes nothing and says which outputs differ by more than their numbers; its exit code is then 1.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from docs.blocks import ROOT, pages, pattern, shortened
-from docs.runner import Executed, Output, PageError, make_world, run_page
+from docs.runner import Executed, Made, Output, PageError, make_world, run_page
 
 
 def refreshed(page: str, executed: list[Executed]) -> str:
@@ -65,16 +65,17 @@ def main(words: list[str]) -> int:
     return 1 if problems else 0
 
 
-def _world(folder: Path) -> Output:
-    """Return what the demo wrote when it trained the world in FOLDER, now or before."""
+def _world(folder: Path) -> Made:
+    """Return what the demos wrote when they trained the world in FOLDER, now or before."""
     stored = folder / "made.json"
     if not stored.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        stored.write_text(json.dumps(asdict(make_world(folder, quick=False))), encoding="utf-8")
-    return Output(**json.loads(stored.read_text(encoding="utf-8")))
+        made = {command: asdict(output) for command, output in make_world(folder, quick=False).items()}
+        stored.write_text(json.dumps(made), encoding="utf-8")
+    return {command: Output(**output) for command, output in json.loads(stored.read_text(encoding="utf-8")).items()}
 
 
-def _one(path: Path, world: Path, folder: Path, made: Output, *, is_check: bool) -> list[str]:
+def _one(path: Path, world: Path, folder: Path, made: Made, *, is_check: bool) -> list[str]:
     page = path.read_text(encoding="utf-8")
     name = path.relative_to(ROOT)
     print(f"{name} …", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Executes the blocks of a page over runs that are trained on the sample world."""
+"""Executes the blocks of a page over runs of the two demos: on the starter set, and on the sample world."""
 
 import contextlib
 import io
@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +25,9 @@ ENVIRONMENT = {
     "MPLBACKEND": "Agg",
     "NO_COLOR": "1",
 }
-WORLD = "embedlab demo"
-_FEW_EPOCHS = "optim.epochs=0.1"  # a quick world has the runs of the demo, trained for fewer steps
+WORLD = ("embedlab demo --sample", "embedlab demo")
+_FEW_EPOCHS = "optim.epochs=0.1"  # a quick world has the runs of the generated demo, trained for fewer steps …
+_UNTOUCHED = "embedlab compare minilm dice --data starter"  # … and of the other one the scores of untouched models
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,27 +53,38 @@ class PageError(Exception):
     """A block of a page that does not work; the message names its line."""
 
 
-def make_world(folder: Path, *, quick: bool) -> Output:
-    """Train the runs of the demo in FOLDER, which pages find; a quick world takes fewer steps and is as useful but for the numbers."""
+Made = Mapping[str, Output]
+"""What each command that made a world wrote."""
+
+
+def make_world(folder: Path, *, quick: bool) -> Made:
+    """Train the runs of the demos in FOLDER, which pages find; a quick world takes fewer steps and is as useful but for the numbers.
+
+    In a quick world no model is fine-tuned on the starter set: pages may use its untouched models alone.
+    """
     with inside(folder):
-        return _trained_quickly() if quick else execute(WORLD)
+        if not quick:
+            return {command: execute(command) for command in WORLD}
+        for command in _quick_commands():
+            if (done := execute(command)).code:
+                raise PageError(done.err)
+    return {}
 
 
-def _trained_quickly() -> Output:
-    from embedlab.workflows.demo import OVERRIDES, RECIPES
+def _quick_commands() -> Iterator[str]:
+    from embedlab.workflows.demo import RECIPES, SAMPLE_OVERRIDES
 
     for name, recipe in RECIPES.items():
-        values = [word for override in (*OVERRIDES, _FEW_EPOCHS) for word in ("--set", override)]
-        done = execute(shlex.join(["embedlab", "train", recipe, "--sample", "--name", name, *values, "--set", "evaluate.dev=none"]))
-        if done.code:
-            raise PageError(done.err)
-    return Output(code=0, out="", err="")
+        values = [word for override in (*SAMPLE_OVERRIDES, _FEW_EPOCHS) for word in ("--set", override)]
+        yield shlex.join(["embedlab", "train", recipe, "--sample", "--name", name, *values, "--set", "evaluate.dev=none"])
+    yield _UNTOUCHED
 
 
-def run_page(page: str, world: Path, folder: Path, made: Output | None = None, names: dict[str, Any] | None = None) -> Iterator[Executed]:
+def run_page(page: str, world: Path, folder: Path, made: Made | None = None, names: dict[str, Any] | None = None) -> Iterator[Executed]:
     """Execute the blocks of a page in FOLDER, which gets a copy of WORLD; yields each command with its output.
 
-    MADE is the output of the command that made the world; without it that command is passed over. NAMES receives those of Python blocks.
+    MADE are the outputs of the commands that made the world; without it these commands are passed over. NAMES receives those of Python
+    blocks.
     """
     shutil.copytree(world, folder, dirs_exist_ok=True)
     names = {} if names is None else names
@@ -87,11 +99,11 @@ def run_page(page: str, world: Path, folder: Path, made: Output | None = None, n
                 yield from _run_commands(block, made)
 
 
-def _run_commands(block: Block, made: Output | None) -> Iterator[Executed]:
+def _run_commands(block: Block, made: Made | None) -> Iterator[Executed]:
     for command, shown in block.commands:
         if "world" in block.facts:
             if made is not None:
-                yield Executed(block=block, command=command, shown=shown, output=made)
+                yield Executed(block=block, command=command, shown=shown, output=made[command])
             continue
         output = execute(command)
         if output.code != block.exit_code:
@@ -157,7 +169,8 @@ def inside(folder: Path) -> Iterator[None]:
     before = dict(os.environ)
     for name in [name for name in os.environ if name.startswith("EMBEDLAB_")]:
         del os.environ[name]
-    os.environ.update(ENVIRONMENT | {f"XDG_{kind}_HOME": str(folder / "home" / kind.lower()) for kind in ("CONFIG", "CACHE", "STATE")})
+    homes = {f"XDG_{kind}_HOME": str(folder / "home" / kind.lower()) for kind in ("CONFIG", "CACHE", "STATE", "DATA")}
+    os.environ.update(ENVIRONMENT | homes)
     try:
         with chdir(folder):
             yield

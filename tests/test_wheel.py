@@ -65,6 +65,14 @@ def test_the_wheel_is_what_runs_and_brings_its_recipes(site: Path, tmp_path: Pat
     assert list((site / "embedlab" / "tui").rglob("help.md"))
 
 
+def test_the_wheel_brings_the_starter_set_with_its_licences(site: Path) -> None:
+    ours, theirs = (folder / "embedlab" / "data" / "starter" for folder in (ROOT, site))
+    files = {path.relative_to(ours): path.read_bytes() for path in ours.rglob("*") if path.is_file()}
+    assert {path.relative_to(theirs): path.read_bytes() for path in theirs.rglob("*") if path.is_file()} == files
+    assert {path.name for path in files} >= {"README.md", "CC-BY-SA-4.0.txt", "OEWN-LICENSE.txt", "WNDB_License.txt"}
+    assert sum(map(len, files.values())) < 2 * 2**20
+
+
 def test_the_wheel_says_that_it_is_typed_and_what_it_is_for(site: Path) -> None:
     assert (site / "embedlab" / "py.typed").is_file()
     (metadata,) = (path.read_text("utf-8") for path in site.glob("embedlab-*.dist-info/METADATA"))

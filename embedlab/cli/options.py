@@ -31,7 +31,10 @@ def _option(*names: str, text: str, metavar: str | None = None) -> Any:
 # None = not typed, so that only what was typed overrides environment and files.
 GROUPS: dict[Group, dict[str, Any]] = {
     "data": {
-        "data": Annotated[Path | None, _option("--data", text="Folder of corpora in their own layouts.", metavar="DIR")],
+        "data": Annotated[
+            Path | None,
+            _option("--data", text="Folder of corpora in their own layouts, or starter: the small set inside embedlab.", metavar="DIR"),
+        ],
         "sample": Annotated[bool | None, _option("--sample", text="Use the small generated corpus; its runs have a folder of their own.")],
         "offline": Annotated[bool | None, _option("--offline", text="Never touch the network.")],
         "allow_partial": Annotated[bool | None, _option("--allow-partial", text="Take incomplete data; numbers are then marked partial.")],

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import platformdirs
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.temporaries import take_place, temporary_file, temporary_folder
 
 PACKAGE = Path(__file__).parents[1]
+STARTER = "starter"  # names the real data inside the package where a data folder is named
+STARTER_FOLDER = PACKAGE / "data" / STARTER
 # A file exists where a folder is needed, or the file system, such as /proc, accepts no files.
 _BLOCKED = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
 ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"  # the hint for paths that the program chooses
@@ -25,6 +27,23 @@ def recipes_folder() -> Path:
     return installed if installed.is_dir() else PACKAGE.parent / "recipes"
 
 
+def data_folder(named: Path) -> Path:
+    """Return the data folder that is NAMED: a path, or the starter set inside the package; a name that could be both is refused."""
+    if named != Path(STARTER):
+        return named
+    if named.is_dir():
+        raise UsageError(
+            f"data {STARTER!r} is the set inside embedlab, and also a folder here",
+            hint=f"for the folder: --data {named.absolute()}; for the set: work elsewhere, or rename the folder",
+        )
+    return STARTER_FOLDER
+
+
+def data_name(folder: Path) -> str:
+    """Return what names FOLDER where a data folder is named: for the starter set its name, which holds in every installation."""
+    return STARTER if folder == STARTER_FOLDER else str(folder)
+
+
 def user_config_file() -> Path:
     """Return the path of the user's settings file."""
     return platformdirs.user_config_path("embedlab") / "embedlab.toml"
@@ -33,6 +52,11 @@ def user_config_file() -> Path:
 def default_cache_folder() -> Path:
     """Return the folder that caches embeddings and scores of models other than runs."""
     return platformdirs.user_cache_path("embedlab")
+
+
+def user_models_folder() -> Path:
+    """Return the folder of models that `embedlab models get` put together."""
+    return platformdirs.user_data_path("embedlab") / "models"
 
 
 def state_folder() -> Path:

@@ -57,6 +57,16 @@ def run_module(module: str, *arguments: str, timeout_s: float | None = None) -> 
             return process.wait()
 
 
+def output_of_module(module: str, *arguments: str) -> tuple[int, str]:
+    """Run MODULE with ARGUMENTS without input; return its exit code and all that it wrote."""
+    import subprocess
+
+    command = python_command(*arguments, module=module)
+    with start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        written = process.communicate()[0]
+    return process.returncode, written.decode(errors="replace")
+
+
 async def start_piped(command: Sequence[str], *, stderr: Any) -> "asyncio.subprocess.Process":
     """Start COMMAND in a session of its own, with pipes for its input and output."""
     import asyncio

@@ -15,7 +15,7 @@ from annotated_types import Ge, Le
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
-from embedlab.core.paths import default_cache_folder, user_config_file
+from embedlab.core.paths import data_folder, default_cache_folder, user_config_file
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import build, parse_value, read_toml, table
 from embedlab.core.trust import TRUSTED, folder_state, needs_trust
@@ -53,7 +53,7 @@ class PluginSettings:
 class Settings:
     """The settings of one invocation; None means not set."""
 
-    data: Path | None = None  # folder of corpora in their own layouts
+    data: Path | None = None  # folder of corpora in their own layouts; "starter" names that inside the package
     runs: Path = Path("runs")
     cache: Path = field(default_factory=default_cache_folder)  # vectors, scores and tokens, which can be computed again
     cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0  # upper limit of the embedding cache
@@ -118,6 +118,8 @@ def load_settings(
                 if key in vain:
                     origins[key] = replace(origins[key], untrusted=state, file=source)
                     continue
+                if key == "data" and value is not None:
+                    value = data_folder(value)
                 if isinstance(value, PluginSettings):
                     value, label = _added(origins[key], _absolute(value, source, folder), label)
                 origins[key] = SettingOrigin(key=key, value=value, source=label)

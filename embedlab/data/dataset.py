@@ -13,7 +13,7 @@ from embedlab.core.paths import file_hash
 DatasetKind = Literal[
     "nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets", "classification", "pair-classification"
 ]
-DatasetOrigin = Literal["folder", "hub", "sample", "file"]
+DatasetOrigin = Literal["folder", "starter", "hub", "sample", "file"]
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 
@@ -122,7 +122,7 @@ class DatasetState:
     rows: int
     expected_rows: int | None
     origin: DatasetOrigin
-    partial: bool = False  # other rows than the full corpus, allowed by the user
+    partial: bool = False  # other rows than the full corpus, allowed by the user or of the starter set
     sample: bool = False  # generated: numbers made from it say nothing about real language
     revision: str | None = None  # "repository@revision" of rows from the hub, or of files that `data get` made of it
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
@@ -138,7 +138,7 @@ class ListedSplit:
     split: str
     kind: str  # a DatasetKind, or "pairs" of a user's own anchors and positives
     expected: int | None  # rows of the published corpus
-    origin: str  # "folder", "hub", "sample", "file" or "missing"
+    origin: str  # "folder", "starter", "hub", "sample", "file" or "missing"
     summary: str
 
 

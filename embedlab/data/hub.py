@@ -15,7 +15,10 @@ from embedlab.core.paths import file_hash
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
-_DATA_FOLDER = "give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get"
+_DATA_FOLDER = (
+    "give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get; "
+    "--data starter is inside embedlab"
+)
 
 
 def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:

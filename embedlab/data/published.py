@@ -42,7 +42,7 @@ def remarks(state: Mapping[str, Any]) -> Iterator[str]:
     name, of = state["name"], f"{state['name']} {state.get('split')}"
     rows, expected = state.get("rows"), state.get("expected_rows")
     if state.get("partial") and rows != expected:
-        yield f"{name} is partial: {rows} of {expected} rows"
+        yield f"{name} is partial: {rows} of {expected} rows" + (" (starter set)" if state.get("origin") == "starter" else "")
     elif state.get("partial"):
         yield f"{of} is partial: its classes or empty sentences are not those of the published corpus"
     elif state.get("origin") == "folder" and not state.get("revision") and (others := other_files(state.get("sha256", {}))):

@@ -1,6 +1,6 @@
-"""Where data comes from: the sample world, a user's own file, the data folder, then the hub at a pinned revision."""
+"""Where data comes from: the sample world, a user's own file, the data folder or the starter set, then the hub at a pinned revision."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -23,6 +23,7 @@ from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs, parse_hub_name
 from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
+from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 
 
 def datasets() -> Mapping[str, Dataset]:
@@ -125,6 +126,11 @@ class Source:
             raise self._missing(chosen, split)
         return False
 
+    def suite(self, datasets: Sequence[str]) -> Sequence[str]:
+        """Return those of the DATASETS of a whole task that are read: of the starter set those that it holds, where it holds any."""
+        held = [name for name in datasets if name in CORPORA] if is_starter(self.folder) and not self.sample else []
+        return held or datasets
+
     def folder_of(self, chosen: Dataset) -> Path | None:
         """The folder that the files of a dataset are in: one of its own, or the data folder."""
         return chosen.folder or self.folder
@@ -147,6 +153,9 @@ class Source:
     def _from_folder(self, chosen: Dataset, split: str, layout: FileLayout, folder: Path) -> Part:
         paths = [folder / file for file in layout.files]
         hashes = {file: file_hash(path) for file, path in zip(layout.files, paths, strict=True)}
+        if is_starter(folder):
+            refuse_damage(hashes)
+            return self._part(chosen, split, layout.read(paths), "starter", sha256=hashes)
         revision = revision_of(folder, hashes)
         if code := plugins.identity("datasets", chosen.name):  # the code that reads the files decides the rows too
             hashes["plug-in"] = code
@@ -164,13 +173,14 @@ class Source:
     ) -> Part:
         expected = chosen.splits[split].expected
         label = f"{chosen.name!r} ({split})"
+        allow_partial = self.allow_partial or origin == "starter"  # whoever names the starter set knows that
         state = DatasetState(
             name=chosen.name,
             split=split,
             rows=len(rows.frame),
             expected_rows=expected.rows if expected else None,
             origin=origin,
-            partial=is_partial(label, chosen.kind, rows.frame, expected, allow_partial=self.allow_partial),
+            partial=is_partial(label, chosen.kind, rows.frame, expected, allow_partial=allow_partial),
             revision=revision,
             sha256=sha256 or {},
             skipped=rows.skipped,
@@ -186,10 +196,11 @@ class Source:
         folder = self.folder_of(chosen)
         if folder is None:
             why = ": no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
-            return MissingError(f"{label} is missing{why}", hint=f"{get}--data DIR")
+            return MissingError(f"{label} is missing{why}", hint=f"{get}--data DIR, or {OFFER}")
         preferred = chosen.splits[split].layouts[0].files
         absent = next(file for file in preferred if not (folder / file).is_file())
-        return MissingError(f"{label} is missing: no file {absent!r} in {str(folder)!r}", hint=f"{get}--data DIR")
+        offer = f", or {OFFER}" if chosen.name in CORPORA else ""
+        return MissingError(f"{label} is missing: no file {absent!r} in {str(folder)!r}", hint=f"{get}--data DIR{offer}")
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:

@@ -16,6 +16,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.nearest import nearest_name
 from embedlab.core.overrides import TASK, set_values
+from embedlab.core.paths import data_folder
 from embedlab.core.plugins import identity
 from embedlab.core.recipe import (
     DataSection,
@@ -231,7 +232,7 @@ def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:
 def source_of(place: GridPlace) -> Source:
     """Return the source of the data for the cells of a grid."""
     return Source(
-        folder=Path(place.data) if place.data is not None else None,
+        folder=data_folder(Path(place.data)) if place.data is not None else None,
         sample=place.sample,
         offline=place.offline,
         allow_partial=place.allow_partial,

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import write_atomic
+from embedlab.core.paths import data_name, write_atomic
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
 from embedlab.core.settings import SAMPLE_RUNS, Settings
@@ -41,7 +41,7 @@ class GridPlace:
         return cls(
             runs=str(settings.runs.absolute()),
             cache=str(settings.cache.absolute()),
-            data=str(settings.data.absolute()) if settings.data is not None else None,
+            data=data_name(settings.data.absolute()) if settings.data is not None else None,
             sample=settings.sample,
             offline=settings.offline,
             allow_partial=settings.allow_partial,

@@ -13,6 +13,7 @@ from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import user_config_file, write_atomic
 from embedlab.core.schema import read_toml
+from embedlab.models.packaged import NAMES
 from embedlab.models.published import CATALOG, SHORT_NAMES
 
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
@@ -83,7 +84,7 @@ def _refuse(name: str, model: str, text: str) -> None:
         raise UsageError(
             f"{text!r}: {name!r} cannot be an alias", hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most"
         )
-    taken = {"dice", "dataset", *SHORT_NAMES, *CATALOG, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
+    taken = {"dice", "dataset", *SHORT_NAMES, *CATALOG, *NAMES, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
     if name in taken:
         raise UsageError(f"{text!r}: {name!r} has a meaning of its own", hint="choose another name before the =")
     if _TYPED.fullmatch(model) or name == model:

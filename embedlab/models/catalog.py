@@ -1,8 +1,8 @@
 """The resolution of typed model names.
 
 A single name is `dice`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
-exists: a finished run (`sbert`; one seed of it `sbert@3`), a name of the catalog, an alias, a folder, a hub id with its "/". A run
-without "@" is all its finished seeds: one model with a mean and a spread.
+exists: a finished run (`sbert`; one seed of it `sbert@3`), a model of packages (`minilm`), a name of the catalog, an alias, a
+folder, a hub id with its "/". A run without "@" is all its finished seeds: one model with a mean and a spread.
 """
 
 import re
@@ -17,6 +17,7 @@ from embedlab.models.aliases import aliases, model_of
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
 from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, Options, Single, options_text, parse_model
+from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 from embedlab.runs.store import in_other_world
 
@@ -25,6 +26,7 @@ FIT = "fit"  # whitening by the sentences that are scored
 # The kinds of encoders that files of a suffix can be; all others can be word vectors.
 _PREFIXES = {**dict.fromkeys(TABLES, ("scores",)), ".parquet": ("scores", "vectors"), ".npy": ("vectors",), ".json": ("mteb",)}
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_SHIPPED_NAMES = frozenset({*NAMES, *SHORT_NAMES, *CATALOG})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +100,7 @@ class Model:
 
 def model_names(runs_folder: Path) -> list[str]:
     """Return every selectable model name except files, folders and hub ids: finished runs first."""
-    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *SHORT_NAMES, *CATALOG, "dice"]))
+    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *NAMES, *SHORT_NAMES, *CATALOG, "dice"]))
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
@@ -147,9 +149,10 @@ def starting_location(name: str, runs_folder: Path) -> str:
     members = trainable(name, runs_folder)
     if len(members) > 1:
         raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
-    spec = members[0]
+    spec, parsed = members[0], parse_model(name)
+    if spec.kind == "folder" and isinstance(parsed, Single) and parsed.name in PACKAGED:
+        return name  # it is elsewhere in another installation
     location = spec.location if spec.kind == "hub" else str(Path(spec.location).absolute())
-    parsed = parse_model(name)
     adapter = str(Path(spec.adapter).absolute()) if spec.adapter is not None and Path(spec.adapter).is_dir() else spec.adapter
     return location + options_text(replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else Options())
 
@@ -181,13 +184,14 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.text.removeprefix(single.name)
-    prefix = prefix_of(name)
+    full = name if finished_seeds(runs_folder, name) else PREFIXED.get(name, name)
+    prefix = prefix_of(full)
     if name == "dice" or prefix is not None:
         accepted = accepted_options(prefix) if prefix is not None else ()
         if wrong := next((key for key in single.options.typed if key not in accepted), None):
             raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}", hint=f"write {name}")
-        return (_with_options(_fixed(name, prefix), single, name + options),)
-    found = _run(name, runs_folder) or _published(name, runs_folder)
+        return (_with_options(_fixed(full, prefix), single, name + options),)
+    found = _run(name, runs_folder) or _packaged(name) or _published(name, runs_folder)
     if not found and (aliased := _aliased(name, options, runs_folder)):
         return aliased
     found = found or _located(name)
@@ -236,19 +240,27 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not run or "/" in name or (model_of(run) is not None and not finished_seeds(runs_folder, run)):
         return ()
     seeds = finished_seeds(runs_folder, run)
-    if not seeds and run not in {*SHORT_NAMES, *CATALOG} and any((runs_folder / run).glob("seed-*")):
+    if not seeds and run not in _SHIPPED_NAMES and any((runs_folder / run).glob("seed-*")):
         raise MissingError(f"the run {run!r} has no finished seed", hint=f"`embedlab train {run} --resume` continues it")
     if at and wanted not in map(str, seeds):
         if not seeds and (elsewhere := in_other_world("model", name, runs_folder)) is not None:
             raise elsewhere
         has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
         raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
-    note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*SHORT_NAMES, *CATALOG} else None
+    note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in _SHIPPED_NAMES else None
     return tuple(
         ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
         for seed, folder in seeds.items()
         if not at or seed == int(wanted)
     )
+
+
+def _packaged(name: str) -> tuple[ModelSpec, ...]:
+    found = PACKAGED.get(name)
+    if found is None:
+        return ()
+    note = f"the model of its packages; the folder of that name is ./{name}" if Path(name).is_dir() else None
+    return (ModelSpec(name=name, kind="folder", location=str(found.place), note=note, training_text=found.training_text),)
 
 
 def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:

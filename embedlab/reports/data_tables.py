@@ -25,7 +25,7 @@ def datasets_table(splits: Sequence[ListedSplit], *, is_sample: bool, has_folder
         by_dataset.setdefault(one.dataset, []).append(one)
     marks = ["sample"] if is_sample else []
     notes = ["expected: rows of the published corpus; `embedlab data check` counts those that are found", *sample_note(marks)]
-    notes += [] if has_folder or is_sample else ["no data folder is set: --data DIR or EMBEDLAB_DATA"]
+    notes += [] if has_folder or is_sample else ["no data folder is set: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab"]
     return Table(
         title=with_marks("Datasets", marks),
         columns=_COLUMNS,

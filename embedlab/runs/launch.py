@@ -13,7 +13,7 @@ from pathlib import Path
 
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.paths import disk_errors
+from embedlab.core.paths import data_name, disk_errors
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
 from embedlab.core.settings import Settings
@@ -56,7 +56,7 @@ def shared_flags(settings: Settings) -> list[str]:
     """The common options under which a process works on the same data and runs as this one."""
     flags = ["--runs", str(settings.runs), "--device", settings.device, "--precision", settings.precision]
     if settings.data is not None:
-        flags += ["--data", str(settings.data)]
+        flags += ["--data", data_name(settings.data)]
     if settings.threads is not None:
         flags += ["--threads", str(settings.threads)]
     switches = {"--sample": settings.sample, "--offline": settings.offline, "--allow-partial": settings.allow_partial}

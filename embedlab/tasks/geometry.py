@@ -192,11 +192,12 @@ class GeometryTask(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of the STS datasets."""
-        return pair_texts(source, STS_DATASETS)
+        return pair_texts(source, source.suite(STS_DATASETS))
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Measure the vectors of each dataset."""
-        parts, missing = open_parts(Source.from_settings(settings), STS_DATASETS)
+        source = Source.from_settings(settings)
+        parts, missing = open_parts(source, source.suite(STS_DATASETS))
         encoder, _ = load_member(spec, settings)
         found = evaluate_geometry(encoder, parts, progress=start_progress)
         return TaskResult(evaluation=found, missing=tuple(missing), tested=tuple(parts))

@@ -210,7 +210,7 @@ class PairTask(Task):
 
     def texts(self, source: Source, selection: Selection) -> Texts:
         """Return the sentences of its pairs, and of the whole suite those of the other splits of STS-B."""
-        return pair_texts(source, selection.names or self.datasets, all_splits=not selection.names)
+        return pair_texts(source, selection.names or source.suite(self.datasets), all_splits=not selection.names)
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Refuse: the similarities of all models are computed and compared together."""

@@ -24,6 +24,7 @@ from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_n
 from embedlab.data.published import content_of, remarks
 from embedlab.data.row_kind import PAIRS, TRIPLETS
 from embedlab.data.source import Source, dataset, datasets
+from embedlab.data.starter import is_starter
 from embedlab.reports.notes import partial_notes, sample_note
 from embedlab.workflows.session import Session
 
@@ -118,8 +119,9 @@ def overlaps_of(training: str, evaluations: Sequence[str], settings: Settings) -
 def fetch_data(names: Sequence[str], session: Session) -> Iterator[Path]:
     """Fetch the datasets called NAMES, or all that can be fetched, into the data folder; yields each file that is written."""
     folder = session.settings.data
-    if folder is None:
-        raise UsageError("no data folder is set", hint="name the folder for the corpora: --data DIR")
+    if folder is None or is_starter(folder):
+        fault = "no data folder is set" if folder is None else "nothing is fetched into the starter set"
+        raise UsageError(fault, hint="name the folder for the corpora: --data DIR")
     for found in (
         [dataset(name) for name in canonical_names(names)] if names else [known for known in datasets().values() if is_fetchable(known)]
     ):
@@ -129,7 +131,7 @@ def fetch_data(names: Sequence[str], session: Session) -> Iterator[Path]:
 
 def _parts(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, str, Dataset | None, Source]]:
     """What is to be checked: each split with its dataset and its source, a user's own file without a dataset."""
-    wanted = {"folder", "sample"} | ({"hub", "missing"} if names else set())
+    wanted = {"folder", "sample"} | ({"starter", "hub", "missing"} if names else {"starter"} if is_starter(settings.data) else set())
     source = Source.from_settings(settings)
     for name in canonical_names(names) or [*datasets(), *_own_suites(settings)]:
         known = _known(name, source)
@@ -147,7 +149,7 @@ def _origin(dataset: Dataset, split: str, settings: Settings) -> str:
     found = dataset.splits[split]
     folder = dataset.folder or settings.data
     if folder is not None and is_in_folder(found, folder):
-        return "folder"
+        return "starter" if is_starter(folder) else "folder"
     return "hub" if found.hub is not None and not settings.offline else "missing"
 
 
@@ -176,7 +178,8 @@ def _checked(name: str, split: str, found: Dataset | None, source: Source) -> Ch
     state = part.state
     checked = CheckedSplit(dataset=name, split=split, state=_state_name(state), rows=state.rows, expected=state.expected_rows)
     expected = found.splits[split].expected if found is not None else None
-    if state.partial and not source.allow_partial and found is not None and expected is not None:
+    is_refused = state.partial and state.origin != "starter" and not source.allow_partial
+    if is_refused and found is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
         return replace(checked, state=odd, note=f"{odd}: {', '.join(corpus_differences(found.kind, part.frame, expected))}")
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 
@@ -61,9 +62,10 @@ def _devices(settings: Settings) -> Iterator[Finding]:
 
 def _folders(settings: Settings) -> Iterator[Finding]:
     if settings.data is None:
-        yield Finding(check="data folder", found="none: --data DIR or EMBEDLAB_DATA")
+        yield Finding(check="data folder", found="none: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab")
     else:
-        yield Finding(check="data folder", found=str(settings.data), problem="" if settings.data.is_dir() else "no such folder")
+        found = f"the starter set, {settings.data}" if settings.data == STARTER_FOLDER else str(settings.data)
+        yield Finding(check="data folder", found=found, problem="" if settings.data.is_dir() else "no such folder")
     for check, folder in (("runs folder", settings.runs_folder), ("cache folder", settings.cache)):
         existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
         free_gib = shutil.disk_usage(existing).free / 2**30

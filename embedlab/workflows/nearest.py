@@ -92,7 +92,8 @@ def _file(file: Path, column: str | None) -> _Searched:
 
 def _datasets(session: Session) -> _Searched:
     """The sentences of the test splits of the STS datasets that are available."""
-    parts, missing = open_parts(Source.from_settings(session.settings), task("sts").datasets)
+    source = Source.from_settings(session.settings)
+    parts, missing = open_parts(source, source.suite(task("sts").datasets))
     for error in missing:
         session.report(error)
     places: dict[str, str] = {}

@@ -35,8 +35,9 @@ def score(
     resolved = [resolve_model(one, session) if isinstance(one, str) else one for one in dict.fromkeys(models)]
     check_device(session.settings)
 
-    wanted = canonical_names(datasets) if datasets else find_task(task).datasets
-    parts, missing = open_parts(Source.from_settings(session.settings), wanted, all_splits=all_splits)
+    source = Source.from_settings(session.settings)
+    wanted = canonical_names(datasets) if datasets else source.suite(find_task(task).datasets)
+    parts, missing = open_parts(source, wanted, all_splits=all_splits)
     for error in missing if not is_reported else ():
         session.report(error)
     with session.progresses() as progress:

@@ -43,7 +43,7 @@ def train(folder: Path) -> None:
     (folder / "weight-lr.toml").write_text(GRID)
     environment = {**os.environ, "EMBEDLAB_CACHE": "cache", "OMP_NUM_THREADS": "1"}
     shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet"]
-    for words in (["demo"], ["grid", "run", "weight-lr.toml", "--sample", "--set", "optim.epochs=2"]):
+    for words in (["demo", "--sample"], ["grid", "run", "weight-lr.toml", "--sample", "--set", "optim.epochs=2"]):
         subprocess.run([sys.executable, "-m", "embedlab", *words, *shared], cwd=folder, env=environment, check=True, capture_output=True)
 
 

@@ -1,13 +1,25 @@
-"""`embedlab demo`: the whole job in a minute, on generated sentences with a small random encoder."""
+"""`embedlab demo`: a real model fine-tuned and compared on real pairs in about a minute, or the same on generated sentences."""
 
 from dataclasses import replace
+from typing import Annotated
+
+import typer
 
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 
-EXAMPLES = examples("embedlab demo", "embedlab demo --runs /tmp/try --format markdown")
+EXAMPLES = examples("embedlab demo", "embedlab demo --runs /tmp/try --format markdown", "embedlab demo --sample")
 
 NEXT = """
+What you saw: a published model, the same fine-tuned in two ways that differ in one term of the loss, static vectors and word overlap.
+Try next:
+  embedlab pairs minilm demo-supcl --dataset starter --sort gap --limit 5     where the two disagree most
+  embedlab compare minilm demo-ce demo-supcl dice --task starter --by dice    by word overlap
+  embedlab score "A cat sleeps." "A cat is awake." --model minilm --model demo-supcl --model dice
+  embedlab tui --data starter                                                 all of it in a dashboard
+  embedlab train snli-supcl --data DIR --seeds 3                              the real thing, with a folder of corpora or the hub
+"""
+NEXT_SAMPLE = """
 What you saw: two recipes that differ in one loss, trained on generated sentences, beside plain word overlap (dice).
 Try next:
   embedlab pairs demo-ce demo-supcl --sample --sort gap        where the two disagree most
@@ -18,10 +30,24 @@ Try next:
 
 
 @common("runs", "machine", "output")
-def demo(*, terminal: Terminal) -> None:
-    """Train two recipes on the sample world, evaluate and compare them, and say what to try next."""
-    from embedlab.workflows.demo import demo_tables
+def demo(
+    sample: Annotated[bool, typer.Option("--sample", help="On generated sentences, with a small random encoder.")] = False,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Fine-tune MiniLM on SNLI with and without a contrastive term, compare all on real pairs, and say what was found.
 
-    terminal = Terminal(replace(terminal.settings, sample=True, threads=terminal.settings.threads or 1))  # too small to share
-    terminal.show(*demo_tables(terminal))
+    The pairs and premises are the starter set inside embedlab, the models come with the extra `demo`: no network is needed. It computes
+    on a processor unless --device says otherwise.
+    """
+    from embedlab.workflows.demo import demo_report, demo_settings, sample_demo_tables
+
+    settings = terminal.settings
+    if sample or settings.sample:
+        terminal = Terminal(replace(settings, sample=True, threads=settings.threads or 1))  # too small to share
+        terminal.show(*sample_demo_tables(terminal))
+        terminal.note_lines(NEXT_SAMPLE)
+        return
+    terminal = Terminal(demo_settings(settings))
+    terminal.show(*demo_report(terminal).tables)
     terminal.note_lines(NEXT)

@@ -129,7 +129,7 @@ def _from_settings(settings: Settings) -> PairData:
     parts: list[Part] = []
     missing: list[str] = []
     for chosen, split in shipped_pairs():
-        if chosen.name not in SUITE and not _is_at_hand(chosen, split, settings):
+        if chosen.name not in source.suite(SUITE) and not _is_at_hand(chosen, split, settings):
             continue
         try:
             parts.append(source.open_split(chosen, split))
@@ -142,7 +142,9 @@ def _from_settings(settings: Settings) -> PairData:
 
 def _is_at_hand(chosen: Dataset, split: str, settings: Settings) -> bool:
     """Return whether the data folder holds a split: of datasets outside the suite only those are shown, and none is missed."""
-    return settings.data is not None and not settings.sample and is_in_folder(chosen.splits[split], settings.data)
+    if settings.data is None or settings.sample or chosen.folder is not None:
+        return False
+    return is_in_folder(chosen.splits[split], settings.data)
 
 
 def _from_parts(

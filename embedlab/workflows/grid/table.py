@@ -7,6 +7,7 @@ from pathlib import Path
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
+from embedlab.core.paths import data_folder
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.grids.pair_differences import PairDifferences
@@ -65,7 +66,7 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
 
 def _source(plan: GridPlan, settings: Settings) -> Source:
     """Return where the grid's pairs are: nothing is fetched for a table, and its own notes say where data is partial."""
-    folder = Path(plan.place.data) if settings.data is None and plan.place.data is not None else settings.data
+    folder = data_folder(Path(plan.place.data)) if settings.data is None and plan.place.data is not None else settings.data
     return Source(folder=folder, sample=plan.place.sample, offline=True, allow_partial=True)
 
 

