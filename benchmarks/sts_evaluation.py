@@ -59,9 +59,9 @@ def evaluate_by_mteb(model: str, parts: "Sequence[Part]") -> dict[str, float]:
 
 def mteb_name(dataset: str) -> str:
     """What mteb calls a dataset."""
-    from embedlab.reports.mteb import MTEB_TASKS
+    from embedlab.reports.mteb import mteb_tasks
 
-    return {**MTEB_TASKS, **SCORED_TASKS}[dataset]
+    return {**mteb_tasks(), **SCORED_TASKS}[dataset]
 
 
 def rows_for_mteb(part: "Part") -> object:

@@ -31,7 +31,7 @@ CONTEXT.set_forkserver_preload(
         "embedlab.workflows.export",
         "embedlab.workflows.train.run",
         "tests.benchmarks.programs",
-        "tests.evaluation.test_submission",
+        "tests.tasks.test_submission",
         "tests.test_two_processes",
         "tests.training.killed_run",
         "tests.training.test_parallel",

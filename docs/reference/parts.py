@@ -47,13 +47,18 @@ def tasks_page() -> str:
     stored = {"pairs": "similarities of pairs", "items": "a prediction for each item", "none": "aggregates alone"}
     for plugin in (one for one in discover("tasks") if one.is_shipped):
         one, name, module = task(plugin.name), plugin.name, importlib.import_module(plugin.module)
+        is_share = one.scale_of("") == 100  # no shipped task has measures of both kinds
         rows = [
             ("stores", stored[one.outcomes]),
-            ("units", "its own; higher is not always better" if one.has_own_units else "x 100; higher is better"),
+            ("units", "x 100; higher is better" if is_share else "its own; higher is not always better"),
             ("trains classifiers", "yes: `--setting literature`, `prototyping` or `exact`" if one.trains_classifiers else "no"),
             ("datasets", listed(one.datasets or [dataset for dataset in shipped_datasets() if one.has_dataset(dataset)]) or "see above"),
         ]
-        rows += [(f"measures of {dataset}", listed(metrics)) for dataset, metrics in one.metrics.items()]
+        rows += [
+            (f"measures of {dataset}", listed(found))
+            for dataset in dict.fromkeys((*one.datasets, *shipped_datasets()))
+            if (found := one.measures(dataset))
+        ]
         if one.dev_names:
             rows.append(("names for `evaluate.dev`", listed(one.dev_names)))
         parts.append(f"## {name}\n\n{one.summary[:1].upper()}{one.summary[1:]}.\n\n{first_line(module.__doc__)}\n\n{table(('', ''), rows)}")

@@ -46,25 +46,6 @@ def task_names() -> list[str]:
     return plugins.names("tasks")
 
 
-def has_own_units(task: str) -> bool:
-    """Return whether the numbers of the named task have units of their own: they are not percentages, and higher is not always better."""
-    return _task_fact(task, "has_own_units")
-
-
-def scores_pairs(task: str) -> bool:
-    """Return whether the named task correlates similarities of pairs."""
-    return _task_fact(task, "scores_pairs")
-
-
-def _task_fact(task: str, fact: str) -> bool:
-    """Return a FACT of a task, loaded by its name: this layer shows stored results without importing any task.
-
-    It is False for what is not a task, or is one of a plug-in that this process cannot load.
-    """
-    found = plugins.find("tasks", task)
-    return found is not None and found.fault is None and plugins.can_load(found) and bool(getattr(found.load(), fact))
-
-
 def code_version(task: str) -> str:
     """Return the version of the code that makes the numbers of a TASK: embedlab's, and for a plug-in that of its own code too."""
     code = plugins.identity("tasks", task)

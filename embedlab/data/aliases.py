@@ -1,4 +1,4 @@
-"""The names under which people type datasets, such as `stsb`, `STS2012` and `sickr`."""
+"""The names under which people type datasets, such as `stsb`, `STS2012` and `sickr`, and those of several datasets."""
 
 import re
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ ALIASES = {
     "quora": "paraphrases",
     **{name: f"glue-{name}" for name in ("cola", "rte", "wnli", "qnli", "qqp", "mnli")},
 }
+SETS = {"multitask": ("sentiment", "paraphrases", "sts-course")}  # datasets whose dev scores are averaged under one name
 _YEAR = re.compile(r"(?<=sts)20(?=\d\d)")
 _SIGNS = re.compile(r"[-_. ]+")
 
@@ -38,6 +39,11 @@ def canonical_name(name: str) -> str:
 def canonical_names(names: Sequence[str]) -> list[str]:
     """Return the datasets or tasks that typed NAMES mean, each once."""
     return list(dict.fromkeys(map(canonical_name, names)))
+
+
+def datasets_of(name: str) -> tuple[str, ...]:
+    """Return the datasets that NAME is of: those of a set, or the one of this name."""
+    return SETS.get(name, (name,))
 
 
 def _squeezed(name: str) -> str:

@@ -103,6 +103,7 @@ class Dataset:
     splits: Mapping[str, Split]
     gold_range: tuple[float, float] = (0.0, 5.0)  # of an STS dataset
     folder: Path | None = None  # where its files are; absent: in the data folder
+    mteb: str = ""  # the task of mteb that scores the same test pairs
     unit: int = 1  # number of consecutive rows that belong together: 2 for the sentences of pairs
 
     @property

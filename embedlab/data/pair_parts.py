@@ -1,10 +1,11 @@
 """The scored pairs of several datasets, opened together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import Part
-from embedlab.data.source import Source
+from embedlab.core.plugins import shipped_names
+from embedlab.data.dataset import Dataset, Part
+from embedlab.data.source import Source, dataset
 
 FIFTHS_OF = "sts-benchmark"  # a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
 OTHER_SPLITS = ("train", "dev")
@@ -27,3 +28,16 @@ def open_parts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
     if not parts:
         raise missing[0]
     return parts, missing
+
+
+def is_scored(found: Dataset) -> bool:
+    """Return whether a dataset has scored pairs with a test split, or one split alone: another dev split chooses settings."""
+    return found.kind == "sts" and ("test" in found.splits or len(found.splits) == 1)
+
+
+def shipped_pairs() -> Iterator[tuple[Dataset, str]]:
+    """Yield the test split of every shipped dataset of scored pairs, or its only one, and all of STS-B, whose fifths need all."""
+    for found in filter(is_scored, map(dataset, shipped_names("datasets"))):
+        for split in found.splits:
+            if split == "test" or found.name == FIFTHS_OF or len(found.splits) == 1:
+                yield found, split

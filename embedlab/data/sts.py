@@ -141,6 +141,7 @@ def _year(year: str) -> Dataset:
         kind="sts",
         summary=f"SemEval 20{year} semantic textual similarity: {', '.join(sources)}",
         home="http://ixa2.si.ehu.eus/stswiki",
+        mteb=f"STS{year}",
         splits={"test": split},
     )
 
@@ -176,6 +177,7 @@ DATASETS = (
         kind="sts",
         summary="STS Benchmark: a selection of SemEval pairs 2012–17 in three splits (Cer 2017)",
         home="http://ixa2.si.ehu.eus/stswiki",
+        mteb="STSBenchmark",
         splits={
             "train": _benchmark("train", "train", _BENCHMARK_TRAIN),
             "dev": _benchmark("dev", "validation", _BENCHMARK_DEV),

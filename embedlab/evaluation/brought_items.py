@@ -41,7 +41,7 @@ def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Seque
     """
     path, table = str(file_and_part(spec.location)[0]), brought_items(spec.kind, spec.location)
     _refuse_unknown_datasets(path, table)
-    if task.items is None or not task.item_datasets:
+    if not task.item_datasets:
         raise UsageError(f"{spec.name!r} holds classes of items, and {task.name} has none", hint="compare it with --suite transfer")
     typed = [name for name in dict.fromkeys(table["dataset"]) if _base(name) in task.item_datasets and (not names or _base(name) in names)]
     if not typed:
@@ -70,7 +70,6 @@ def _gold(task: Task, source: Source, datasets: Sequence[str]) -> tuple[dict[str
     missing: list[MissingError] = []
     for dataset in datasets:
         try:
-            assert task.items is not None
             found |= {own.name: own for own in task.items(source, [dataset])}
         except MissingError as error:
             missing.append(error)

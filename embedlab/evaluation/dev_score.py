@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """Return a function that scores an encoder x 100 on the dev split of dataset NAME, or on the task NAME; data is opened once."""
-    there = [one for one in all_tasks() if one.dev_score is not None]
-    named = [one for one in there if name in one.dev_names or (is_pair_file(name) and one.has_dataset(name))]
-    chosen = (named or [one for one in there if one.outcomes == "pairs"])[0]  # any other name is a dataset of pairs
-    assert chosen.dev_score is not None
-    return chosen.dev_score(source, name)
+    tasks = all_tasks()
+    named = next((one for one in tasks if name in one.dev_names or (is_pair_file(name) and one.has_dataset(name))), None)
+    of_pairs = next(one for one in tasks if one.scores_pairs)  # any other name is a dataset of pairs
+    return (named or of_pairs).dev_score(source, name)

@@ -93,7 +93,7 @@ def _sentences(one: SelectedTask, datasets: Sequence[str], items: pl.DataFrame, 
     task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
     known = [name for name in datasets if name in task.item_datasets or is_pair_file(name)]
     parts = [pl.DataFrame(schema=schema)]
-    for own in task.items(Source.from_settings(settings), known) if task.items is not None and settings is not None and known else ():
+    for own in task.items(Source.from_settings(settings), known) if settings is not None and known else ():
         frame, block = own.part.frame, datasets.index(own.name)
         sides = [frame["sentence"], [None] * frame.height] if "sentence" in frame.columns else [frame[name] for name in SENTENCES]
         columns = {"block": [block] * frame.height, "item": own.rows, **dict(zip(SENTENCES, sides, strict=True))}

@@ -37,10 +37,10 @@ def evaluate_task(
     if brings_items(spec.kind):
         found = evaluate_items(chosen, spec, settings, names)
     else:
-        assert chosen.evaluate is not None, "similarities of pairs are scored by scored_pairs"
         found = chosen.evaluate(spec, settings, start_progress, selection)
     earlier = ScorePlace.of(spec, settings).earlier
-    evaluation = replace(found.evaluation, earlier_fingerprint=earlier)
+    scores = tuple(replace(score, scale=chosen.scale_of(score.metric)) for score in found.evaluation.scores)
+    evaluation = replace(found.evaluation, earlier_fingerprint=earlier, scores=scores)
     outcomes = tuple(replace(one, earlier_fingerprint=earlier) for one in found.outcomes)
     return with_provenance(replace(found, evaluation=evaluation, outcomes=outcomes), spec, settings)
 

@@ -74,7 +74,7 @@ def member_outcomes(
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return _answers(known, evaluation)
-    can_part = task.is_divisible and (not one.names or {*lacking} <= {*one.names})
+    can_part = task.datasets and (not one.names or {*lacking} <= {*one.names})
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
         rest = member_outcomes(
@@ -89,8 +89,8 @@ def member_outcomes(
 
 def measures_of(task: str, dataset: str, outcomes: Outcomes) -> tuple[str, ...]:
     """Return the measures of a dataset, the one that enters averages first."""
-    usual, found = "accuracy" if outcomes.classes else "spearman", find_task(task)
-    return found.metrics.get(dataset, found.measures or (usual,))
+    usual = "accuracy" if outcomes.classes else "spearman"
+    return find_task(task).measures(dataset) or (usual,)
 
 
 def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -128,9 +128,9 @@ def _each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
 
 def _itemised(task: str, evaluation: Evaluation) -> set[str]:
     """Return the datasets for which an evaluation of a task stores outcomes."""
-    own = find_task(task)
+    measures = find_task(task).measures
     found = [score for score in evaluation.scores if score.by == "dataset"]
-    return {score.slice for score in found if score.metric in ("accuracy", *own.metrics.get(score.slice, own.measures))}
+    return {score.slice for score in found if score.metric == "accuracy" or score.metric in measures(score.slice)}
 
 
 def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:

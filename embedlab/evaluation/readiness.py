@@ -96,6 +96,5 @@ def _with_hint(error: MissingError, otherwise: str) -> MissingError:
 
 def _texts(one: SelectedTask, setting: SettingName, source: Source) -> dict[SelectedTask, Texts]:
     chosen = task(one.task)
-    if chosen.texts is None:
-        return {}
-    return {one: chosen.texts(source, Selection(names=one.names, setting=chosen.setting(setting)))}
+    texts = chosen.texts(source, Selection(names=one.names, setting=chosen.setting(setting)))
+    return {one: texts} if texts is not None else {}

@@ -139,6 +139,7 @@ class ScoredPairs:
         """Return the evaluation of one member without scores: everything that decides them."""
         facts, place = self.facts[member], self.places[member]
         return Evaluation(
+            is_of_pairs=True,
             task=self.task,
             model=member,
             fingerprint=place.fingerprint,

@@ -43,11 +43,6 @@ class SelectedTask:
         """Return whether each dataset of its task is evaluated by itself."""
         return find_task(self.task).is_each_alone
 
-    @property
-    def has_submission(self) -> bool:
-        """Return whether a server scores its test splits."""
-        return find_task(self.task).has_submission
-
     def evaluation_name(self, setting: str = "literature") -> str:
         """Return the task name of its evaluation: a set of probing files has its own name, and another SETTING is appended."""
         own = set_of(self.names[0]) if self.names else None
@@ -104,9 +99,8 @@ def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
 
 
 def _everything(folder: Path | None) -> Iterator[SelectedTask]:
-    for task in (one for one in all_tasks() if one.is_in_all):
-        yield SelectedTask(task=task.name)
-        yield from (SelectedTask(task=task.name, names=(name,)) for name in task.sets(folder))
+    for task in all_tasks():
+        yield from (SelectedTask(task=task.name, names=names) for names in task.in_all(folder))
 
 
 def _task_with(name: str) -> Task | None:

@@ -8,7 +8,6 @@ from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.comparison.comparison import compare_models
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import OTHER_SPLITS
@@ -52,7 +51,7 @@ def _key(score: StoredScore) -> Key:
 
 def stored_intervals(evaluation: Evaluation, place: ScorePlace, settings: Settings) -> StoredIntervals:
     """Return the 95% intervals of the scores of EVALUATION, whose model has its scores in PLACE."""
-    if scores_pairs(evaluation.task):
+    if evaluation.is_of_pairs:
         slices, reasons = _of_pairs(evaluation, place, settings)
     else:
         slices, reasons = _of_items(evaluation, place), ()
@@ -109,11 +108,10 @@ def _of_items(evaluation: Evaluation, place: ScorePlace) -> Sequence[ComparedSli
 
 def _agreeing(evaluation: Evaluation, slices: Sequence[ComparedSlice]) -> Iterator[tuple[Key, tuple[float, float]]]:
     """Yield the intervals of slices whose score is the stored one: another has other rows behind it."""
-    last_digit = _HALF_OF_LAST_DIGIT / (1 if has_own_units(evaluation.task) else 100)
     stored = {(one.slice, one.metric): one for one in sorted(evaluation.scores, key=_is_test) if _has_own(one)}
     for one in slices:
         found, score = stored.get((one.key.removesuffix(f" {one.metric}"), one.metric)), one.scores[_MODEL]
-        if found is not None and abs(found.value - score.value) < last_digit and not isnan(score.low):
+        if found is not None and abs(found.value - score.value) < _HALF_OF_LAST_DIGIT / found.scale and not isnan(score.low):
             yield _key(found), (score.low, score.high)
 
 

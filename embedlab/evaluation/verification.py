@@ -15,7 +15,6 @@ from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import compare_models
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset_names
@@ -29,6 +28,7 @@ from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part, part_differences
+from embedlab.tasks.task import scale_of, scores_pairs
 
 HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
 FIRST, SECOND = "first", "second"
@@ -122,7 +122,7 @@ def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
         pairs = joined_splits(table) if is_whole else table
         found = compare_models(pairs, _columns(sides), by=by, aggregate=cast("Aggregate", aggregate))
         own = [key for key in wanted if _table_of(key) == (by, aggregate, is_whole)]
-        intervals |= _intervals(sides, own, found.slices, scale=100)
+        intervals |= _intervals(sides, own, found.slices)
     return ScoreIntervals(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))
 
 
@@ -151,12 +151,12 @@ def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
             continue
         answers = {member: _answers({name: own[name] for name in own if name in common}) for member, own in outcomes.items()}
         slices = compare_evidence(item_evidence(selected, answers, members), _columns(sides), FIRST)
-        intervals |= _intervals(sides, keys, slices, scale=1 if has_own_units(selected.task) else 100)
+        intervals |= _intervals(sides, keys, slices)
     return ScoreIntervals(intervals=intervals, reasons=(*lacking, *(() if lacking else _unexplained(keys, intervals))))
 
 
 def _intervals(
-    sides: ResultPair, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice], *, scale: float
+    sides: ResultPair, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice]
 ) -> Iterator[tuple[ScoreKey, tuple[float, float]]]:
     """Yield the interval of each of KEYS whose stored scores agree with the numbers in the results."""
     names = {(without_folder(one.key.removesuffix(f" {one.metric}"), sides.first.signature), one.metric): one for one in slices}
@@ -164,6 +164,7 @@ def _intervals(
         one = names.get((key.slice, key.metric))
         if one is None:
             continue
+        scale = scale_of(one.task, one.metric)
         stored = (scale * one.scores[FIRST].value, scale * one.scores[SECOND].value)
         difference = one.differences[SECOND]
         if all(map(_agree, stored, sides.shared[key])) and not isnan(difference.low):

@@ -33,6 +33,7 @@ from embedlab.core.recipe import (
     sub_table,
 )
 from embedlab.core.schema import TomlTable
+from embedlab.data.aliases import datasets_of
 from embedlab.data.source import Source
 from embedlab.grids.data_state import file_state, part_state
 from embedlab.grids.grid_file import RECIPE_AXIS, AxisValue, Grid
@@ -45,7 +46,6 @@ from embedlab.objectives.needs import check_columns
 LABEL_LENGTH = 60
 MAX_STEPS_KEY = "max_steps"  # the only recipe key outside tables
 MOST_CELLS = 100_000  # before skips; a mistake in an axis would be counted for ever
-MULTITASK = ("sentiment", "paraphrases", "sts-course")  # the datasets of `evaluate.dev = "multitask"`
 
 Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), as for `--set`
 
@@ -176,7 +176,7 @@ class _Base:
             weights = (earlier_used_fingerprint if is_covered else used_fingerprint)(usage, precision="")
             return [{**section, "model": weights}]
         if name == "evaluate":
-            dev_datasets = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))
+            dev_datasets = datasets_of(section["dev"]) if section["dev"] != "none" else ()
             dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
             return [decisive(section), *dev]
         if name.endswith(".data"):

@@ -13,7 +13,6 @@ from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.names import scores_pairs
 from embedlab.data.source import Source
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, Spread, with_ties
@@ -87,7 +86,7 @@ class PairDifferences:
 
 
 def _is_of_pairs(measure: ScoreFilter) -> bool:
-    return scores_pairs(measure.task) and measure.metric == "spearman" and measure.setting in get_args(Aggregate)
+    return measure.metric == "spearman" and measure.setting in get_args(Aggregate)
 
 
 def _aggregate(measure: ScoreFilter) -> Aggregate:

@@ -10,7 +10,6 @@ from typing import Any
 
 from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.core.errors import UsageError
-from embedlab.core.names import has_own_units
 from embedlab.core.nearest import nearest_name
 from embedlab.data.marks import marks_of
 from embedlab.data.shared_text import Overlap
@@ -34,11 +33,6 @@ class ScoreFilter:
     metric: str = "spearman"
     setting: str = "all"
     by: tuple[str, ...] = ("dataset", "average")
-
-    @property
-    def is_share(self) -> bool:
-        """Return whether the numbers are shown x 100, and the highest is the best."""
-        return not has_own_units(self.task)
 
     def is_of(self, score: Mapping[str, Any]) -> bool:
         """Return whether a score with these fields is shown."""
@@ -76,7 +70,7 @@ class Pivot:
     column_axis: str | None  # whose labels the columns are; None: they are the slices
     shown: tuple[str, ...]  # the slices
     spreads: Mapping[PivotKey, Spread]
-    is_ranked: bool  # whether the best are marked
+    is_ranked: bool  # whether the numbers are shares, shown x 100, and the best are marked
     is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell that has one
@@ -136,6 +130,7 @@ def pivot(
         )
         for place, seeds in values.items()
     }
+    is_ranked = all(score.scale == 100 for one in results if one.evaluation is not None for score in one.evaluation.scores)
     found = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
@@ -143,14 +138,14 @@ def pivot(
         column_axis=columns,
         shown=tuple(shown),
         spreads=spreads,
-        is_ranked=measure.is_share,
+        is_ranked=is_ranked,
         is_by_pairs=False,
         marks=tuple(sorted({mark for result in results for mark in result.marks})),
         made=tuple((result.cell.variant.labels, result.evaluation) for result in results if result.evaluation is not None),
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
-    return with_ties(found, lambda _, first, second: welch_p(first.values, second.values)) if measure.is_share else found
+    return with_ties(found, lambda _, first, second: welch_p(first.values, second.values)) if is_ranked else found
 
 
 def usual_measure(plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]) -> ScoreFilter:
@@ -175,7 +170,7 @@ def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> I
         if not path.is_file():
             continue
         evaluation = Evaluation.load(path, where=measure.is_of)
-        scores = {score.slice: (100 if measure.is_share else 1) * score.value for score in evaluation.scores}
+        scores = {score.slice: score.scale * score.value for score in evaluation.scores}
         dev = last_dev(run)
         shown = {**({DEV_SCORE: dev.score} if dev is not None else {}), **scores}
         yield _Result(cell=cell, scores=shown, marks=evaluation.marks, evaluation=evaluation)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
-from typing import cast
+from typing import cast, get_args
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,6 @@ from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sen
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.choices import Aggregate
-from embedlab.core.names import scores_pairs
 from embedlab.papers.items import StoredOutcomes, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import Measure, PaperTable, Point
@@ -215,7 +214,7 @@ class _Behind:
     def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
         """Return the contributions to one column, one row a member; None where the items are not stored."""
         measure, members = point.measure, [member.name for member in behind]
-        if self.pairs is not None and scores_pairs(measure.task) and measure.metric == "spearman":
+        if self.pairs is not None and measure.metric == "spearman" and measure.setting in get_args(Aggregate):
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
             return evidence_of_pairs(measure.task, measure.slice, pairs, members, cast("Aggregate", measure.setting)).rows
         found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]

@@ -7,7 +7,6 @@ import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
-from embedlab.core.names import has_own_units
 from embedlab.data.pair_parts import FIFTHS_OF
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.task_comparison import TaskComparison
@@ -19,6 +18,7 @@ from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
 from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
+from embedlab.tasks.task import scale_of
 
 AXIS = "x 100, with 95% intervals"
 TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
@@ -32,7 +32,7 @@ def comparison_section(found: TaskComparison, printed: Sequence[PublishedRow] = 
     """
     by = found.slicing.by
     plots: list[Plot] = []
-    for task in dict.fromkeys(one.task for one in found.slices if not has_own_units(one.task)):
+    for task in dict.fromkeys(one.task for one in found.slices if scale_of(one.task, one.metric) == 100):
         slices = [one for one in found.slices if one.task == task]
         is_cut = by != DATASET and not is_expression(by) and property_named(by).kind == "number"
         plots += _fifths(found, slices) if is_cut else [_scores(found, task, slices)]

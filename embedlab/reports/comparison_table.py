@@ -7,7 +7,6 @@ import polars as pl
 from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.analysis.named_selections import meanings
 from embedlab.choices import Aggregate
-from embedlab.core.names import has_own_units
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
@@ -18,6 +17,7 @@ from embedlab.reports.frames import compared_frame
 from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
 from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.tasks.task import scale_of
 
 
 def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = (), stated: Sequence[StatedModel] = ()) -> Table:
@@ -56,7 +56,7 @@ def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = ()
 def score_title(found: TaskComparison) -> str:
     """Return the metric of all rows, how the sources of datasets are put together, which items are compared, and the marks."""
     metrics, settings = _metrics(found), {one.setting for one in found.slices}
-    is_scaled = any(not has_own_units(one.task) for one in found.slices)
+    is_scaled = any(scale_of(one.task, one.metric) == 100 for one in found.slices)
     metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else ""
     setting = str(next(iter(settings))) if len(settings) == 1 and None not in settings else ""
     return titled(found, [" ".join(filter(None, (metric, "x 100" if is_scaled else ""))), setting])
@@ -76,7 +76,7 @@ def _row(
     one: ComparedSlice, found: TaskComparison, published: Mapping[tuple[str, str], float | None], stated: Sequence[StatedModel]
 ) -> Mapping[str, Value | TableCell]:
     return {
-        **row_of(one, found.shared, scale=1 if has_own_units(one.task) else 100),
+        **row_of(one, found.shared, scale=scale_of(one.task, one.metric)),
         "task": one.task,
         "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
         "metric": one.metric,

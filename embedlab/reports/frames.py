@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
-from embedlab.core.names import has_own_units
 from embedlab.data.shared_text import Overlap
 from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.tasks.task import scale_of
 
 Row = dict[str, Any]
 Schema = Mapping[str, pl.DataType]
@@ -127,7 +127,6 @@ def evaluated_frame(
     values: dict[tuple[str, ...], list[float]] = {}
     for model, own in evaluations.items():
         for evaluation in own:
-            scale = 1.0 if has_own_units(evaluation.task) else 100.0
             for score in filter(where, evaluation.scores):
                 names = _names_of(evaluation, score) | {"model": model}
                 key = tuple(names.values())
@@ -135,7 +134,7 @@ def evaluated_frame(
                 low, high = intervals.get((model, score.slice, score.setting), (None, None))
                 names |= {"low": low, "high": high}
                 found.setdefault(key, names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared)
-                values.setdefault(key, []).append(scale * score.value)
+                values.setdefault(key, []).append(score.scale * score.value)
     for key, row in found.items():
         row |= {"score": fmean(values[key]), "sd": _spread(values[key]), "seeds": len(values[key])}
     return tidy_frame(found.values(), EVALUATED)
@@ -157,7 +156,7 @@ def _slice_fields(one: ComparedSlice, by: str) -> Row:
 
 
 def _score_fields(one: ComparedSlice, model: str, score: SliceScore) -> Row:
-    scale = 1.0 if has_own_units(one.task) else 100.0
+    scale = scale_of(one.task, one.metric)
     numbers = {"score": score.value, "low": score.low, "high": score.high, "sd": score.sd}
     scaled = {name: scale * value for name, value in numbers.items()}
     return {"model": model, **scaled, "seeds": len(score.members), "letters": score.letters}
@@ -166,7 +165,7 @@ def _score_fields(one: ComparedSlice, model: str, score: SliceScore) -> Row:
 def _difference_fields(one: ComparedSlice, difference: Difference | None) -> Row:
     if difference is None:
         return {}
-    scale = 1.0 if has_own_units(one.task) else 100.0
+    scale = scale_of(one.task, one.metric)
     return {
         "difference": scale * difference.delta,
         "difference_low": scale * difference.low,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from embedlab.core.names import has_own_units
 from embedlab.evaluation.stored_intervals import StoredIntervals
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
@@ -35,9 +34,8 @@ def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) ->
 def _task(one: Evaluation, found: StoredIntervals) -> str:
     marks = "".join(f" [{mark}]" for mark in one.marks)
     trained = f", trained in {one.training_precision}" if one.training_precision else ""
-    scale = 1.0 if has_own_units(one.task) else 100.0
-    unit = "" if has_own_units(one.task) else " x 100"
-    rows = [_row(score, found, scale) for score in one.scores if _is_shown(score)]
+    unit = " x 100" if any(score.scale == 100 for score in one.scores) else ""
+    rows = [_row(score, found) for score in one.scores if _is_shown(score)]
     notes = [f"- {note}" for note in (*one.notes, *_about(found))]
     head = f"{one.task}{unit}{marks}, evaluated in {one.precision}{trained}:"
     table = ["| dataset | measure | setting | score | 95% interval | items |", "|---|---|---|---:|---:|---:|", *rows]
@@ -54,8 +52,8 @@ def _is_shown(score: StoredScore) -> bool:
     return score.by in SHOWN and isfinite(score.value) and not {score.metric, score.setting} & _OTHERS
 
 
-def _row(score: StoredScore, found: StoredIntervals, scale: float) -> str:
-    interval = found.of(score)
+def _row(score: StoredScore, found: StoredIntervals) -> str:
+    interval, scale = found.of(score), score.scale
     shown = "–" if interval is None else f"[{scale * interval[0]:z.2f}, {scale * interval[1]:z.2f}]"
     setting = ", ".join(filter(None, (score.setting, "dev" if score.split == "dev" else "")))
     return f"| {score.slice} | {score.metric} | {setting} | {scale * score.value:z.2f} | {shown} | {score.items} |"

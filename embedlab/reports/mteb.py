@@ -9,21 +9,24 @@ all 9,927 pairs, the papers' the 4,927 of the test split.
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from math import isnan
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import write_atomic
+from embedlab.core.plugins import shipped_names
 from embedlab.data.source import dataset
 from embedlab.data.sts import OFFICIAL_FOLDER
 from embedlab.models.grammar import title_of
 from embedlab.runs.evaluations import Evaluation
 
-MTEB_TASKS: Mapping[str, str] = MappingProxyType(
-    {**{f"sts{year}": f"STS{year}" for year in range(12, 17)}, "sts-benchmark": "STSBenchmark"}
-)
+
+@cache
+def mteb_tasks() -> Mapping[str, str]:
+    """Return what mteb calls the shipped datasets whose test pairs it scores too."""
+    return {name: task for name in shipped_names("datasets") if (task := dataset(name).mteb)}
 
 
 def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
@@ -33,14 +36,14 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     claim what it does not hold. An undefined correlation is refused too. A refusal leaves no file.
     """
     found = {str(state["name"]): state for state in evaluation.data if state.get("split") == "test"}
-    if not found.keys() & MTEB_TASKS.keys():
-        raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(MTEB_TASKS)}")
-    results = {name: _result(evaluation, name, state) for name, state in found.items() if name in MTEB_TASKS}
+    if not found.keys() & mteb_tasks().keys():
+        raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(mteb_tasks())}")
+    results = {name: _result(evaluation, name, state) for name, state in found.items() if name in mteb_tasks()}
     place = folder / visible_name(evaluation.model) / evaluation.fingerprint
     meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
     return [
         _write(place / "model_meta.json", meta),
-        *(_write(place / f"{MTEB_TASKS[name]}.json", result) for name, result in results.items()),
+        *(_write(place / f"{mteb_tasks()[name]}.json", result) for name, result in results.items()),
     ]
 
 
@@ -53,7 +56,7 @@ def visible_name(model: str) -> str:
 def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict[str, Any]:
     _refuse_other_data(name, state)
     hub = dataset(name).splits["test"].hub
-    assert hub is not None  # every dataset in MTEB_TASKS has one
+    assert hub is not None  # every dataset that mteb has is on the hub
     found = {score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")}
     if undefined := [metric for metric, value in found.items() if isnan(value)]:
         # mteb cannot average a null, and JSON has no nan.
@@ -64,7 +67,7 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
     main = {"main_score": scores["cosine_spearman"], "hf_subset": "default", "languages": ["eng-Latn"]}
     return {
         "dataset_revision": hub.revision,
-        "task_name": MTEB_TASKS[name],
+        "task_name": mteb_tasks()[name],
         "mteb_version": None,
         "scores": {"test": [{**scores, **main}]},
         "evaluation_time": None,
@@ -76,10 +79,10 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
 def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
     """Refuse data that differs from mteb's revision of a dataset, which has the official text."""
     if state.get("partial") or state.get("sample"):
-        raise UsageError(f"{name} is not a complete corpus: mteb's {MTEB_TASKS[name]} is", hint="remove --mteb, or give --data DIR")
+        raise UsageError(f"{name} is not a complete corpus: mteb's {mteb_tasks()[name]} is", hint="remove --mteb, or give --data DIR")
     if other := next((file for file in state.get("sha256", {}) if not file.startswith(f"{OFFICIAL_FOLDER}/")), None):
         raise UsageError(
-            f"{name} was read from {other!r}, which is not the text of mteb's {MTEB_TASKS[name]}",
+            f"{name} was read from {other!r}, which is not the text of mteb's {mteb_tasks()[name]}",
             hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, or remove --mteb",
         )
 

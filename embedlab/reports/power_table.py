@@ -6,12 +6,12 @@ from math import isinf
 import polars as pl
 
 from embedlab.analysis.power import Detectable
-from embedlab.core.names import has_own_units
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.comparison_table import general_notes, titled
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.tasks.task import scale_of
 
 POWER: Schema = {
     "task": pl.String(),
@@ -76,7 +76,7 @@ def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> 
 
 
 def _numbers(one: Detectable) -> dict[str, str | float | None]:
-    scale = 1 if has_own_units(one.task) else 100
+    scale = scale_of(one.task, one.metric)
     return {
         "task": one.task,
         "dataset": one.key.removesuffix(f" {one.metric}"),

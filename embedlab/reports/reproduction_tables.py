@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 
-from embedlab.core.names import scores_pairs
 from embedlab.papers.deviations import rows_text
 from embedlab.papers.file import load_paper, paper_names, summary_of
 from embedlab.papers.matching_runs import CellKey
@@ -12,6 +11,7 @@ from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, Row
 from embedlab.papers.printed import published_table, published_texts
 from embedlab.papers.table import Deviation, PaperTable
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
+from embedlab.tasks.task import scores_pairs
 
 NO_NUMBER = ComparedNumber(printed=None, values=())
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
-from embedlab.core.names import has_own_units
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
@@ -11,6 +10,7 @@ from embedlab.reports.comparison_table import general_notes, score_title
 from embedlab.reports.frames import EVALUATED, Row, overlap_fields, tidy_frame
 from embedlab.reports.notes import slice_note
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.tasks.task import scale_of
 
 
 def score_table(found: TaskComparison) -> Table:
@@ -35,7 +35,7 @@ def score_table(found: TaskComparison) -> Table:
 
 
 def _row(one: ComparedSlice, found: TaskComparison) -> Mapping[str, Value | TableCell]:
-    scale = 1 if has_own_units(one.task) else 100
+    scale = scale_of(one.task, one.metric)
     marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
     return {
         "task": one.task,
@@ -56,7 +56,7 @@ def _cell(score: SliceScore, mark: str, scale: float) -> TableCell:
 
 def _numbers(found: TaskComparison) -> Iterator[Row]:
     for one in found.slices:
-        scale = 1.0 if has_own_units(one.task) else 100.0
+        scale = scale_of(one.task, one.metric)
         for name, score in one.scores.items():
             numbers = {"score": score.value, "low": score.low, "high": score.high, "sd": score.sd}
             yield {

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from statistics import fmean, stdev
 
-from embedlab.core.names import has_own_units
 from embedlab.data.published import remarks
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
@@ -23,7 +22,8 @@ SuiteEvaluations = Mapping[str, Sequence[Evaluation]]  # by model, one a member
 
 def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     """One row a number, one column a model: mean ± standard deviation over its members."""
-    unit = "" if has_own_units(selected.task) else " x 100"
+    scales = {score.scale for own in evaluations.values() for one in own for score in one.scores}
+    unit = "" if scales == {1} else " x 100"
     marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
     titles = titles_of(list(evaluations))
     columns = [Column(key=key, title="dataset" if key == "slice" else key, role="key") for key in _COLUMNS]
@@ -31,7 +31,7 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     return Table(
         title=with_marks(f"{selected.evaluation_name()}{unit}", marks),
         columns=columns,
-        rows=_rows(evaluations, 1.0 if has_own_units(selected.task) else 100.0),
+        rows=_rows(evaluations),
         frame=evaluated_frame(evaluations),
         notes=(*sample_note(marks), *_notes(evaluations)),
         signatures={model: str(merged([one.signature for one in own])) for model, own in evaluations.items()},
@@ -44,14 +44,14 @@ def joined(first: SuiteEvaluations, second: SuiteEvaluations) -> SuiteEvaluation
     return {model: (*first.get(model, ()), *second.get(model, ())) for model in dict.fromkeys((*first, *second))}
 
 
-def _rows(evaluations: SuiteEvaluations, scale: float) -> list[dict[str, Value | TableCell]]:
+def _rows(evaluations: SuiteEvaluations) -> list[dict[str, Value | TableCell]]:
     keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
     rows: list[dict[str, Value | TableCell]] = []
     for key in keys:
         row: dict[str, Value | TableCell] = dict(zip(_COLUMNS, key, strict=True))
         for model, own in evaluations.items():
             shared = next((one.overlaps[key[0]] for one in own if key[0] in one.overlaps), None)
-            row[model] = _cell(_values(own, key), scale, shared)
+            row[model] = _cell(_scores(own, key), shared)
         rows.append(row)
     return rows
 
@@ -68,13 +68,14 @@ def _key(score: StoredScore) -> tuple[str, ...]:
     return score.slice, score.metric, score.setting, score.split or ""
 
 
-def _values(evaluations: Sequence[Evaluation], key: tuple[str, ...]) -> list[float]:
-    return [score.value for one in evaluations for score in one.scores if _key(score) == key]
+def _scores(evaluations: Sequence[Evaluation], key: tuple[str, ...]) -> list[StoredScore]:
+    return [score for one in evaluations for score in one.scores if _key(score) == key]
 
 
-def _cell(values: Sequence[float], scale: float, shared: Overlap | None) -> TableCell:
-    if not values:
+def _cell(scores: Sequence[StoredScore], shared: Overlap | None) -> TableCell:
+    if not scores:
         return TableCell(value=None, text=ABSENT)
+    values, scale = [score.value for score in scores], scores[0].scale
     mean = scale * fmean(values)
     if isnan(mean):  # undefined for a member
         return TableCell(value=mean, text=ABSENT)

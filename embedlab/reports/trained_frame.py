@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from embedlab.core.names import has_own_units
 from embedlab.core.recipe import EvaluateSection
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.status import Status
@@ -50,7 +49,6 @@ def _dev_scores(status: Status, selected: EvaluateSection) -> Iterator[dict[str,
 
 
 def _scores(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
-    scale = 1.0 if has_own_units(evaluation.task) else 100.0
     for score in evaluation.scores:
         yield {
             "task": evaluation.task,
@@ -59,7 +57,7 @@ def _scores(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
             "metric": score.metric,
             "setting": score.setting,
             "split": score.split,
-            "value": scale * score.value if isfinite(score.value) else None,
+            "value": score.scale * score.value if isfinite(score.value) else None,
             "items": score.items,
             "marks": " ".join(evaluation.marks),
         }

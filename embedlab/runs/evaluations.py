@@ -8,9 +8,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, GetPydanticSchema
 
+from embedlab.choices import TableScale
 from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError
-from embedlab.core.names import scores_pairs
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -20,6 +20,9 @@ from embedlab.runs.signature import UNKNOWN, Signature, data_part, joined_values
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"
+# Measures with units of their own, and the aggregations of correlations, in files that do not say which numbers are of that kind.
+_OWN_UNITS = frozenset({"average cosine", "alignment", "uniformity", "mean cosine", "effective rank", "first axis", "hubness"})
+_AGGREGATIONS = frozenset({"mean", "wmean"})
 _SEED = re.compile(r"@(\d+)(?=[,)?]|$)")  # of a run, in the name of a member
 
 
@@ -36,11 +39,12 @@ class StoredScore:
     slice: str  # "sts12", "sts12/MSRpar", "sts-benchmark/fifth 1" …
     metric: str  # "spearman", "pearson", "accuracy" …
     setting: str  # the aggregation of correlations, the classifier setting of accuracies
-    value: StoredNumber  # −1–1 or 0–1, nan where undefined (a constant column)
+    value: StoredNumber  # nan where undefined (a constant column)
     items: int  # pairs or test items behind it
     # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (which chose the L2); of an average over both
     # of the first "cv and test".
     split: str | None = None
+    scale: TableScale = 100  # 100: −1–1 or 0–1, and more is better; its task fills it in
     title: str | None = field(default=None, compare=False)  # of the slice, where it says more: a fifth with its range of Dice
 
 
@@ -66,6 +70,7 @@ class Evaluation:
     seed: int | None = None
     dims: int | None = None  # length of a vector; absent without vectors, and in older files
     backend: tuple[str, ...] = ()  # backend of the vectors; empty in older files
+    is_of_pairs: bool = False  # its numbers correlate similarities of pairs with gold scores, and their settings are aggregations
     scored_by: tuple[str, ...] = ()  # other versions of embedlab that computed the similarities
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA
@@ -73,14 +78,13 @@ class Evaluation:
     @property
     def signature(self) -> Signature:
         """Everything that decides these numbers; derived from the file's content, so that it cannot contradict it."""
-        is_pairs = scores_pairs(self.task)
         settings = {score.setting for score in self.scores if score.setting}
         chosen_last = sorted(self.scores, key=lambda score: score.split != "dev")  # test items take precedence
         shown = {score.slice: score.items for score in chosen_last if score.by == "dataset"}
         seeds = {str(self.seed)} if self.seed is not None else {*_SEED.findall(self.model)}
         is_known = bool(self.backend)
         return Signature(
-            aggregation=tuple(settings) if is_pairs else (),
+            aggregation=tuple(settings) if self.is_of_pairs else (),
             backend=self.backend or UNKNOWN,
             by=tuple({"dataset" if score.by == "average" else score.by for score in self.scores}),
             data=tuple(data_part(part) for part in self.data),
@@ -92,7 +96,7 @@ class Evaluation:
             pooling=joined_values(self.pooling),
             precision=joined_values(self.precision),
             seeds=tuple(seeds),
-            setting=() if is_pairs else tuple(settings),
+            setting=() if self.is_of_pairs else tuple(settings),
             task=(self.task,),
             training_precision=joined_values(self.training_precision),
             version=(self.embedlab, *self.scored_by),
@@ -112,7 +116,9 @@ class Evaluation:
         except OSError as error:
             raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=_AGAIN) from error
         found = read_json(cls, content, where=path, schema=SCHEMA, hint=_AGAIN)
-        return replace(found, scores=tuple(score for score in found.scores if where(vars(score))))
+        whole = tuple(replace(score, scale=1) if score.metric in _OWN_UNITS else score for score in found.scores)
+        is_of_pairs = found.is_of_pairs or {score.setting for score in whole} >= _AGGREGATIONS
+        return replace(found, is_of_pairs=is_of_pairs, scores=tuple(score for score in whole if where(vars(score))))
 
 
 def _without_nan(value: Any) -> Any:

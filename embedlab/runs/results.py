@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any, Self
 
 from embedlab.analysis.slices import ALL_SPLITS
 from embedlab.core.errors import MissingError
-from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.plain_values import quote
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature
@@ -49,8 +48,11 @@ class StoredResult:
     scores: Mapping[ScoreKey, float]  # as in tables: x 100 except for tasks with their own units; nan where undefined
 
 
-def read_results(path: Path) -> list[StoredResult]:
-    """Return the results in the file at PATH, at least one; a file without any is a MissingError."""
+def read_results(path: Path, scores_pairs: Callable[[str], bool]) -> list[StoredResult]:
+    """Return the results in the file at PATH, at least one; a file without any is a MissingError.
+
+    SCORES_PAIRS says of the name of a task whether its numbers are aggregated correlations, which rows of before do not.
+    """
     try:
         values = json.loads(path.read_bytes())
     except OSError as error:
@@ -64,7 +66,7 @@ def read_results(path: Path) -> list[StoredResult]:
         raise MissingError(f"{str(path)!r} holds no result of embedlab", hint=_HINT)
     if not any(table.get("signatures") for table in tables):
         raise MissingError(f"{str(path)!r} has no signature: what decided its numbers is unknown", hint=_AGAIN)
-    return [result for table in tables for result in _of_table(table, path)]
+    return [result for table in tables for result in _of_table(table, path, scores_pairs)]
 
 
 def without_folder(name: str, signature: Signature) -> str:
@@ -88,7 +90,7 @@ def _is_table(table: Any) -> bool:
 
 
 def _of_evaluation(evaluation: Evaluation) -> StoredResult:
-    scale, signature = 1.0 if has_own_units(evaluation.task) else 100.0, evaluation.signature
+    signature = evaluation.signature
     scores = {
         ScoreKey(
             task=evaluation.task,
@@ -98,13 +100,13 @@ def _of_evaluation(evaluation: Evaluation) -> StoredResult:
             setting=score.setting,
             split=score.split or "",
             typed=score.slice,
-        ): scale * score.value
+        ): score.scale * score.value
         for score in evaluation.scores
     }
     return StoredResult(model=evaluation.model, signature=signature, scores=scores)
 
 
-def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[StoredResult]:
+def _of_table(table: Mapping[str, Any], path: Path, scores_pairs: Callable[[str], bool]) -> Iterator[StoredResult]:
     for model, line in table.get("signatures", {}).items():
         if not isinstance(line, str):
             raise MissingError(f"{path}: the signature of {model!r} is {quote(line)}: not text", hint=_AGAIN)
@@ -114,7 +116,7 @@ def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[StoredResult]:
             raise MissingError(f"{path}: {model!r}: {error.message}", hint=error.hint) from error
         scores = {}
         for number, row in enumerate(table["rows"]):
-            for key, value in _row_scores(row, model, signature):
+            for key, value in _row_scores(row, model, signature, scores_pairs):
                 if value is not None and not _is_number(value):
                     raise MissingError(f"{path}: row {number}: the score of {model!r} is {quote(value)}: not a number", hint=_AGAIN)
                 scores[key] = nan if value is None else float(value)
@@ -126,13 +128,15 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300 and isfinite(value)
 
 
-def _row_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Iterator[tuple[ScoreKey, Any]]:
+def _row_scores(
+    row: Mapping[str, Any], model: str, signature: Signature, scores_pairs: Callable[[str], bool]
+) -> Iterator[tuple[ScoreKey, Any]]:
     """The number of MODEL in a row of one number, or its numbers in a table of before or of a paper."""
     if row.keys() >= _OF_ONE_NUMBER:
         if row["model"] == model:
             yield _number_key(row, signature), row["score"]
         return
-    yield from _wide_scores(row, model, signature)
+    yield from _wide_scores(row, model, signature, scores_pairs)
 
 
 def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
@@ -147,14 +151,21 @@ def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
     )
 
 
-def _wide_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Iterator[tuple[ScoreKey, Any]]:
+def _wide_scores(
+    row: Mapping[str, Any], model: str, signature: Signature, scores_pairs: Callable[[str], bool]
+) -> Iterator[tuple[ScoreKey, Any]]:
     """The numbers of MODEL in a row of a table of before, with columns of datasets or of models, or of a paper."""
     metric, by = ",".join(signature.metric), ",".join(signature.by)
     if "aggregate" in row:
         if row.get("model") == model:
             for name in (name for name in row if name not in {"model", "aggregate"} and not name.endswith(_BESIDE)):
                 own = without_folder(name, signature)
-                yield ScoreKey(task="sts", by="dataset", slice=own, metric=metric, setting=str(row["aggregate"]), typed=name), row[name]
+                yield (
+                    ScoreKey(
+                        task=",".join(signature.task), by="dataset", slice=own, metric=metric, setting=str(row["aggregate"]), typed=name
+                    ),
+                    row[name],
+                )
         return
     if row.get("what") == "ours" and row.get("row") == model:  # next to a paper's
         columns = (name for name in row if name not in {"row", "what"} and not name.endswith(_BESIDE))

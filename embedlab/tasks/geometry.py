@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.choices import TableScale
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
@@ -15,7 +16,7 @@ from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
-from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member, pair_texts
+from embedlab.tasks.task import Selection, Task, TaskResult, Texts, evaluation_of, load_member, pair_texts
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
 NEIGHBOURS = 10  # k of the k-occurrence (Radovanović 2010)
@@ -138,13 +139,6 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: Star
     return evaluation_of("geometry", encoder, [part.state for part in parts], scores)
 
 
-def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """Return the geometry of the vectors of every available STS dataset."""
-    parts, missing = open_parts(Source.from_settings(settings), STS_DATASETS)
-    encoder, _ = load_member(spec, settings)
-    return TaskResult(evaluation=evaluate_geometry(encoder, parts, progress=start_progress), missing=tuple(missing), tested=tuple(parts))
-
-
 def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[StoredScore]:
     used, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
@@ -189,11 +183,27 @@ def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values / total if total else np.zeros_like(values)
 
 
-TASK = Task(
-    name="geometry",
-    summary="alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets",
-    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
-    texts=lambda source, _: pair_texts(source, STS_DATASETS),
-    outcomes="none",
-    has_own_units=True,
-)
+class GeometryTask(Task):
+    """The geometry of the vectors of every available STS dataset."""
+
+    name = "geometry"
+    summary = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
+    outcomes = "none"
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the sentences of the STS datasets."""
+        return pair_texts(source, STS_DATASETS)
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Measure the vectors of each dataset."""
+        parts, missing = open_parts(Source.from_settings(settings), STS_DATASETS)
+        encoder, _ = load_member(spec, settings)
+        found = evaluate_geometry(encoder, parts, progress=start_progress)
+        return TaskResult(evaluation=found, missing=tuple(missing), tested=tuple(parts))
+
+    def scale_of(self, metric: str) -> TableScale:
+        """Return 1: none is a share, and of some less is better."""
+        return 1
+
+
+TASK = GeometryTask()

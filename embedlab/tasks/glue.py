@@ -1,118 +1,28 @@
 """The task `glue`: a classifier trained on a GLUE task, scored on the task's validation split."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from embedlab.classifiers.glue_metrics import GLUE_TASKS, ItemValues
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import ProgressCallback, StartProgress
-from embedlab.core.recipe import Recipe, Stage
+from embedlab.core.progress import StartProgress
+from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
-from embedlab.encoders.encoder import Encoder, Vectors
-from embedlab.encoders.texts import Text, TextPair
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import GoldItems, Task, TaskResult, evaluation_of, load_member, own_items
+from embedlab.tasks._glue_classifier import Classifier, last_classifier, load_classifier, task_of
+from embedlab.tasks._glue_metrics import GLUE_TASKS, ItemValues
+from embedlab.tasks._glue_submission import GlueSubmission
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, evaluation_of, own_items
 
 VALIDATION = "validation"  # reported with every number: GLUE does not publish its test labels
 GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Classifier:
-    """A run's trained classifier: its encoder and the linear layer of its last stage."""
-
-    encoder: Encoder
-    dataset: str
-    options: Any  # embedlab.objectives.classification.options.Options
-    weight: Vectors  # (classes, dim), or (1, dim)
-    bias: Vectors  # (classes,), or (1,)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Return the labels that it distinguishes; none for a regression."""
-        return () if self.options.classes == "score" else self.options.classes
-
-    def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> ItemValues:
-        """Return the predicted class index, or score, of each row."""
-        vectors = self.encoder.encode(self._texts(frame), progress)
-        logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
-        found: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
-        return found
-
-    def _texts(self, frame: pl.DataFrame) -> list[Text]:
-        if not self.options.joint:
-            return frame["sentence"].to_list()
-        return [TextPair(first=first, second=second) for first, second in zip(frame["sentence1"], frame["sentence2"], strict=True)]
-
-    def gold(self, frame: pl.DataFrame) -> ItemValues:
-        """Return the gold class index, or score, of each row."""
-        return np.array([self.classes.index(label) for label in frame["label"]]) if self.classes else frame["gold"].to_numpy()
-
-
-def run_of(spec: ModelSpec) -> RunFolder:
-    """Return the run of a model; any other model has no classifier."""
-    if spec.kind != "run":
-        raise UsageError(f"{spec.name!r} is not a run: GLUE scores trained classifiers", hint="train one: embedlab train glue-finetune")
-    return RunFolder(Path(spec.location).parent)
-
-
-def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
-    """Load the last classifier that a finished run trained on a GLUE task; a model without one is a UsageError."""
-    from embedlab.objectives.trained_heads import load_objectives  # imports torch, which stored results do not need
-
-    run = run_of(spec)
-    index, stage = _classifier_stage(run)
-    encoder, _ = load_member(spec, settings)
-    head = load_objectives(run, encoder.dim)[index].state_dict()
-    return Classifier(
-        encoder=encoder,
-        dataset=stage.data.datasets[0],
-        options=stage.objective.options,
-        weight=head["head.weight"].numpy(),
-        bias=head["head.bias"].numpy(),
-    )
-
-
-def task_of(spec: ModelSpec) -> str:
-    """Return the GLUE task that a finished run's last classifier was trained on; nothing is loaded."""
-    return _classifier_stage(run_of(spec))[1].data.datasets[0]
-
-
-def check(spec: ModelSpec, settings: Settings) -> None:
-    """Refuse a model without a classifier, and validation splits that cannot be read, before anything is loaded."""
-    _validation_parts(task_of(spec), Source.from_settings(settings))
-
-
-def check_recipe(recipe: Recipe, source: Source) -> None:
-    """Refuse the same for the model that RECIPE would train."""
-    _, stage = _last_classifier(recipe, f"recipe {recipe.name!r}")
-    _validation_parts(stage.data.datasets[0], source)
-
-
-def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
-    """Return the last stage of a finished run that trained a classifier on a GLUE task, and its number."""
-    if not run.model.is_dir():
-        raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
-    return _last_classifier(run.recipe(), f"run {run.id!r}")
-
-
-def _last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
-    for index, stage in reversed(list(enumerate(recipe.stages))):
-        if stage.objective.name == "classification" and stage.data.names[0] in GLUE_TASKS:
-            return index, stage
-    raise UsageError(f"{title} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 
 
 def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartProgress | None = None) -> TaskResult:
@@ -136,11 +46,6 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
     evaluation = evaluation_of("glue", classifier.encoder, [part.state for part in parts], [*scores, overall])
     outcomes = tuple(_outcomes(evaluation, classifier, part, answers) for part, answers in answered)
     return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
-
-
-def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """Evaluate a run on the GLUE task that it was trained on; any other model has no classifier."""
-    return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), start_progress)
 
 
 def _validation_parts(name: str, source: Source) -> list[Part]:
@@ -174,26 +79,37 @@ def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answer
     )
 
 
-def items(source: Source, names: Sequence[str]) -> list[GoldItems]:
-    """Return the items of the validation splits of the datasets in NAMES."""
-    return [own_items(part, "label") for name in names for part in _validation_parts(name, source)]
+class Glue(Task):
+    """The GLUE task that the last classifier of a run was trained on; any other model has no classifier."""
+
+    name = "glue"
+    summary = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
+    item_datasets = tuple(name for name in GLUE_TASKS if name.startswith("glue-"))
+
+    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+        """Return the items of the validation splits of the datasets in NAMES."""
+        return [own_items(part, "label") for name in names for part in _validation_parts(name, source)]
+
+    def check(self, spec: ModelSpec, settings: Settings) -> None:
+        """Refuse a model without a classifier, and validation splits that cannot be read, before anything is loaded."""
+        _validation_parts(task_of(spec), Source.from_settings(settings))
+
+    def check_recipe(self, recipe: Recipe, source: Source) -> None:
+        """Refuse the same for the model that RECIPE would train."""
+        _, stage = last_classifier(recipe, f"recipe {recipe.name!r}")
+        _validation_parts(stage.data.datasets[0], source)
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Evaluate a run on the GLUE task that it was trained on."""
+        return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), start_progress)
+
+    def submission(self) -> GlueSubmission:
+        """Return the predictions of its test splits as GLUE's server takes them."""
+        return GlueSubmission()
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return the measures that GLUE has for a dataset, its own first."""
+        return tuple(GLUE_TASKS[dataset].metrics) if dataset in GLUE_TASKS else ()
 
 
-TASK = Task(
-    name="glue",
-    summary="GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier",
-    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
-    texts=None,  # the GLUE task that the model was trained on
-    outcomes="items",
-    metrics={
-        "glue-cola": ("matthews", "accuracy"),
-        "glue-mrpc": ("f1", "accuracy"),
-        "glue-qqp": ("f1", "accuracy"),
-        "sts-benchmark": ("pearson", "spearman"),
-    },
-    has_submission=True,
-    items=items,
-    item_datasets=tuple(name for name in GLUE_TASKS if name.startswith("glue-")),
-    check=check,
-    check_recipe=check_recipe,
-)
+TASK = Glue()

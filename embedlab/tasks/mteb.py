@@ -24,29 +24,10 @@ from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, sta
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks._mteb_rows import PREFIX, OpenedTask, benchmark_tasks, mteb_package, open_task, quiet, rows_of
-from embedlab.tasks.task import Task, TaskResult, Texts, brought_evaluation, evaluation_of
+from embedlab.tasks.task import Selection, Task, TaskResult, Texts, brought_evaluation, evaluation_of
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
 _DECLARED = replace(NOTHING_SHARED, declared=1)
-
-
-def texts(source: Source, names: Sequence[str]) -> Texts:
-    """Return the rows of the tasks in NAMES; mteb hands their sentences to the model itself."""
-    return Texts(columns=(), states=tuple(state for name in _typed(names) for state in open_task(name, source).states))
-
-
-def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str]) -> TaskResult:
-    """Evaluate the tasks in NAMES by mteb, or read their numbers from what mteb wrote of SPEC before."""
-    opened = [open_task(name, Source.from_settings(settings)) for name in _typed(names)]
-    found = _brought(spec, opened) if scores_rows(spec.kind) else _evaluated(spec, settings, start_progress, opened)
-    declared = declared_tasks(spec)
-    shared = {part.state.name: _DECLARED for one in opened for part in one.parts.values() if one.task.metadata.name in declared}
-    return replace(
-        found,
-        tested=tuple(part for one in opened for part in one.parts.values() if part.frame.width),
-        evaluation=replace(found.evaluation, overlaps=shared),
-        outcomes=tuple(replace(own, overlap=shared.get(own.dataset, NOTHING_SHARED)) for own in found.outcomes),
-    )
 
 
 def _typed(names: Sequence[str]) -> Sequence[str]:
@@ -208,19 +189,41 @@ def declared_tasks(spec: ModelSpec) -> frozenset[str]:
         return frozenset()
 
 
-def _members(suite: str) -> Sequence[str]:
-    """Return the tasks of the benchmark that `mteb:BENCHMARK` names, or the task where it names one."""
-    return benchmark_tasks(suite.removeprefix(PREFIX)) if suite.startswith(PREFIX) else ()
+class Mteb(Task):
+    """Each task of mteb by itself; a benchmark of mteb is a suite of them."""
+
+    name = "mteb"
+    summary = "mteb's own tasks, mteb:NAME, and the main score of each"
+    is_each_alone = True
+
+    def has_dataset(self, name: str) -> bool:
+        """Return whether NAME is written as a task of mteb."""
+        return name.startswith(PREFIX)
+
+    def members(self, suite: str) -> Sequence[str]:
+        """Return the tasks of the benchmark that `mteb:BENCHMARK` names, or the task where it names one."""
+        return benchmark_tasks(suite.removeprefix(PREFIX)) if suite.startswith(PREFIX) else ()
+
+    def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
+        """Return none: mteb has hundreds."""
+        return ()
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the rows of the selected tasks; mteb hands their sentences to the model itself."""
+        return Texts(columns=(), states=tuple(state for name in _typed(selection.names) for state in open_task(name, source).states))
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Evaluate the selected tasks by mteb, or read their numbers from what mteb wrote of SPEC before."""
+        opened = [open_task(name, Source.from_settings(settings)) for name in _typed(selection.names)]
+        found = _brought(spec, opened) if scores_rows(spec.kind) else _evaluated(spec, settings, start_progress, opened)
+        declared = declared_tasks(spec)
+        shared = {part.state.name: _DECLARED for one in opened for part in one.parts.values() if one.task.metadata.name in declared}
+        return replace(
+            found,
+            tested=tuple(part for one in opened for part in one.parts.values() if part.frame.width),
+            evaluation=replace(found.evaluation, overlaps=shared),
+            outcomes=tuple(replace(own, overlap=shared.get(own.dataset, NOTHING_SHARED)) for own in found.outcomes),
+        )
 
 
-TASK = Task(
-    name="mteb",
-    summary="mteb's own tasks, mteb:NAME, and the main score of each",
-    evaluate=lambda spec, settings, start_progress, chosen: evaluate(spec, settings, start_progress, chosen.names),
-    texts=lambda source, chosen: texts(source, chosen.names),
-    outcomes="items",
-    has_dataset=lambda name: name.startswith(PREFIX),
-    members=_members,
-    is_in_all=False,
-    is_each_alone=True,
-)
+TASK = Mteb()

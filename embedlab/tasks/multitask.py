@@ -5,9 +5,8 @@ have no labels. Where a run has no head for paraphrases or similarity, the cosin
 baseline; the threshold for paraphrases, which the paper does not state, is chosen on training pairs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -19,123 +18,29 @@ from embedlab.analysis.correlations import pearson
 from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
+from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
 from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member, outcomes_of, own_items
+from embedlab.tasks._heads import THRESHOLD_DATA, heads_of, heads_of_recipe, load_trained, no_heads
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, outcomes_of, own_items
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
-    from embedlab.objectives.predictions import Prediction
+    from embedlab.tasks._head_predictions import Prediction
 
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
-MULTITASK_DATASETS = tuple(METRICS)
+MULTITASK_DATASETS = datasets_of("multitask")
 MEAN, OF_THREE = "mean", "of the three"  # the slice and metric of the mean of their scores
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two classification datasets
 _SENTENCES = ("sentence", "sentence1", "sentence2")
-
-
-def texts(source: Source) -> Texts:
-    """Return the sentences of the three datasets."""
-    parts = [source.open(name, "dev") for name in MULTITASK_DATASETS]
-    columns = [part.frame[name].to_list() for part in parts for name in _SENTENCES if name in part.frame.columns]
-    return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
-
-
-def check(spec: ModelSpec, settings: Settings) -> None:
-    """Refuse an ensemble without heads, and unreadable training pairs where a threshold is chosen on them."""
-    if spec.kind == "ensemble":
-        if not any(_heads(part) for part in spec.parts):
-            raise no_heads(spec)
-    elif "paraphrase_head" not in _heads(spec):
-        Source.from_settings(settings).open(*THRESHOLD_DATA)
-
-
-def check_recipe(recipe: Recipe, source: Source) -> None:
-    """Refuse unreadable training pairs where a threshold is chosen on them for the model that RECIPE would train."""
-    if "paraphrase_head" not in _heads_of(recipe):
-        source.open(*THRESHOLD_DATA)
-
-
-def _heads(spec: ModelSpec) -> set[str]:
-    """Return the objectives for which a model has a trained head; a model that is not a run has none."""
-    if spec.kind != "run":
-        return set()
-    return _heads_of(RunFolder(Path(spec.location).parent).recipe())
-
-
-def _heads_of(recipe: Recipe) -> set[str]:
-    return {stage.objective.name for stage in recipe.stages} & {"sentiment_head", "paraphrase_head", "similarity_head"}
-
-
-def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """Score the three datasets, or those that the model can predict; an ensemble averages its members' predictions."""
-    from embedlab.objectives.predictions import predict_all, predict_averages
-
-    source = Source.from_settings(settings)
-    parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
-    is_ensemble = spec.kind == "ensemble"
-    members = [load_trained(part, settings) for part in (spec.parts if is_ensemble else (spec,))]
-    found = (
-        predict_averages(spec, members, parts, start_progress) if is_ensemble else predict_all(members[0], parts, source, start_progress)
-    )
-    facts = members[0].encoder.facts
-    evaluation = Evaluation(
-        task="multitask",
-        model=spec.name,
-        fingerprint=spec_fingerprint(spec, precision=facts.precision),
-        precision=facts.precision,
-        pooling=facts.pooling,
-        max_tokens=facts.max_tokens,
-        truncated=max(member.encoder.facts.truncated for member in members),
-        data=tuple(asdict(part.state) for part in parts.values()),
-        marks=data_marks([part.state for part in parts.values()]),
-        notes=(*facts.notes, *_notes(found, parts)),
-        scores=tuple(_scores(found, parts)),
-    )
-    outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in found.items()]
-    return TaskResult(
-        evaluation=evaluation,
-        tested=tuple(parts[name] for name in found),
-        outcomes=tuple(outcomes),
-        averages={MEAN: MULTITASK_DATASETS},
-    )
-
-
-def multitask_dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
-    """Return a function that computes the dev score x 100: of one dataset, or for "multitask" the mean over those it can predict."""
-    parts = {each: source.open(each, "dev") for each in (MULTITASK_DATASETS if name == "multitask" else (name,))}
-
-    def score(trained: "Trained") -> float:
-        from embedlab.objectives.predictions import predict_all  # imports torch, which opening the data needs not
-
-        found = predict_all(trained, parts, source)
-        return 100 * fmean(dataset_metric(each, found[each], parts[each].frame) for each in found)
-
-    return score
-
-
-def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
-    """Load the encoder of SPEC and, if it is a run, its objectives with their trained heads."""
-    from embedlab.objectives.objective import Trained
-    from embedlab.objectives.trained_heads import load_objectives
-
-    encoder, device = load_member(spec, settings)
-    if spec.kind != "run":
-        return Trained(encoder=encoder, objectives=())
-    objectives = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)
-    for objective in objectives:
-        objective.to(device).eval()
-    return Trained(encoder=encoder, objectives=objectives)
 
 
 def dataset_metric(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
@@ -200,19 +105,93 @@ def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list
     return [*made, *absent, *skipped]
 
 
-TASK = Task(
-    name="multitask",
-    summary="sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)",
-    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
-    texts=lambda source, _: texts(source),
-    outcomes="items",
-    items=lambda source, names: [own_items(source.open(name, "dev"), _LABELS[name]) for name in names],
-    item_datasets=tuple(_LABELS),
-    metrics={"sts-course": ("pearson",)},
-    averages=lambda datasets, _: {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if {*MULTITASK_DATASETS} <= {*datasets} else {},
-    mixed_metric=OF_THREE,
-    check=check,
-    check_recipe=check_recipe,
-    dev_names=("multitask", *MULTITASK_DATASETS),
-    dev_score=multitask_dev_score,
-)
+class Multitask(Task):
+    """The three datasets of the course on their dev splits, evaluated together."""
+
+    name = "multitask"
+    summary = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)"
+    item_datasets = tuple(_LABELS)
+    mixed_metric = OF_THREE
+    dev_names = ("multitask", *MULTITASK_DATASETS)
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the sentences of the three datasets."""
+        parts = [source.open(name, "dev") for name in MULTITASK_DATASETS]
+        columns = [part.frame[name].to_list() for part in parts for name in _SENTENCES if name in part.frame.columns]
+        return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
+
+    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+        """Return the items of the two datasets with classes that NAMES lists."""
+        return [own_items(source.open(name, "dev"), _LABELS[name]) for name in names]
+
+    def check(self, spec: ModelSpec, settings: Settings) -> None:
+        """Refuse an ensemble without heads, and unreadable training pairs where a threshold is chosen on them."""
+        if spec.kind == "ensemble":
+            if not any(heads_of(part) for part in spec.parts):
+                raise no_heads(spec)
+        elif "paraphrase_head" not in heads_of(spec):
+            Source.from_settings(settings).open(*THRESHOLD_DATA)
+
+    def check_recipe(self, recipe: Recipe, source: Source) -> None:
+        """Refuse unreadable training pairs where a threshold is chosen on them for the model that RECIPE would train."""
+        if "paraphrase_head" not in heads_of_recipe(recipe):
+            source.open(*THRESHOLD_DATA)
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Score the three datasets, or those that the model can predict; an ensemble averages its members' predictions."""
+        # torch is imported only here.
+        from embedlab.tasks._head_predictions import predict_all, predict_averages
+
+        source = Source.from_settings(settings)
+        parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
+        is_ensemble = spec.kind == "ensemble"
+        members = [load_trained(part, settings) for part in (spec.parts if is_ensemble else (spec,))]
+        found = (
+            predict_averages(spec, members, parts, start_progress)
+            if is_ensemble
+            else predict_all(members[0], parts, source, start_progress)
+        )
+        facts = members[0].encoder.facts
+        evaluation = Evaluation(
+            task=self.name,
+            model=spec.name,
+            fingerprint=spec_fingerprint(spec, precision=facts.precision),
+            precision=facts.precision,
+            pooling=facts.pooling,
+            max_tokens=facts.max_tokens,
+            truncated=max(member.encoder.facts.truncated for member in members),
+            data=tuple(asdict(part.state) for part in parts.values()),
+            marks=data_marks([part.state for part in parts.values()]),
+            notes=(*facts.notes, *_notes(found, parts)),
+            scores=tuple(_scores(found, parts)),
+        )
+        outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in found.items()]
+        return TaskResult(
+            evaluation=evaluation,
+            tested=tuple(parts[name] for name in found),
+            outcomes=tuple(outcomes),
+            averages={MEAN: MULTITASK_DATASETS},
+        )
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return the one of each of the three."""
+        return (METRICS[dataset],) if dataset in METRICS else ()
+
+    def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
+        """Return the mean of the three where all of them are available."""
+        return {f"{MEAN} {OF_THREE}": MULTITASK_DATASETS} if {*MULTITASK_DATASETS} <= {*datasets} else {}
+
+    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+        """Return the dev score x 100 as a function: of one dataset, or for "multitask" the mean over those that a model can predict."""
+        parts = {each: source.open(each, "dev") for each in (MULTITASK_DATASETS if name == self.name else (name,))}
+
+        def score(trained: "Trained") -> float:
+            from embedlab.tasks._head_predictions import predict_all  # imports torch, which opening the data needs not
+
+            found = predict_all(trained, parts, source)
+            return 100 * fmean(dataset_metric(each, found[each], parts[each].frame) for each in found)
+
+        return score
+
+
+TASK = Multitask()

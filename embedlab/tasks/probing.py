@@ -1,7 +1,8 @@
 """The task `probing`: linear classifiers on frozen vectors, for SentEval's probing tasks or any folder in their format."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embedlab.choices import SettingName
@@ -24,7 +25,7 @@ from embedlab.tasks._labelled import (
     open_tasks,
     suite_evaluation,
 )
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
     import torch
@@ -69,35 +70,43 @@ def open_selected(source: Source, names: Sequence[str] = ()) -> OpenedTasks:
     return open_probing(source, name, tasks=tuple(task for task in names if task != name))
 
 
-def texts(source: Source, names: Sequence[str] = (), setting: SettingName = "literature") -> Texts:
-    """Return the sentences of the tasks in NAMES that are large enough for SETTING."""
-    return drop_small_tasks(open_selected(source, names), setting).texts
+class Probing(Task):
+    """SentEval's probing tasks, and those of every folder in their format."""
+
+    name = "probing"
+    summary = "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
+    datasets = item_datasets = _SENTEVAL_NAMES
+    trains_classifiers = True
+
+    def has_dataset(self, name: str) -> bool:
+        """Return whether NAME is one of SentEval's tasks, another set of such files, or a task of one."""
+        return name in self.datasets or set_of(name) is not None
+
+    def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
+        """Return the whole of SentEval's, then the other sets in FOLDER."""
+        return [(), *((name,) for name in suite_names(folder) if name != SENTEVAL)]
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the sentences of the selected tasks that are large enough for the setting."""
+        return drop_small_tasks(open_selected(source, selection.names), selection.setting).texts
+
+    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+        """Return the items of the tasks in NAMES that are scored."""
+        return [gold_items(one) for one in open_selected(source, names).tasks]
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Evaluate the selected tasks that are available."""
+        opened = drop_small_tasks(open_selected(Source.from_settings(settings), selection.names), selection.setting)
+        encoder, device = load_member(spec, settings)
+        name = set_of(opened.tasks[0].name) or SENTEVAL
+        found = evaluate_probing(encoder, opened, selection.setting, name=name, device=device, start_progress=start_progress)
+        averages = {"average of ": [task.name for task in opened.tasks]}
+        missing = tuple(opened.missing.values())
+        return TaskResult(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
+
+    def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
+        """Return the average over all DATASETS of a set, which has NAME."""
+        return {f"average of {len(datasets)} ({name})": list(datasets)}
 
 
-def evaluate(
-    spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str] = (), setting: SettingName = "literature"
-) -> TaskResult:
-    """Evaluate the available tasks in NAMES."""
-    opened = drop_small_tasks(open_selected(Source.from_settings(settings), names), setting)
-    encoder, device = load_member(spec, settings)
-    name = set_of(opened.tasks[0].name) or SENTEVAL
-    found = evaluate_probing(encoder, opened, setting, name=name, device=device, start_progress=start_progress)
-    averages = {"average of ": [task.name for task in opened.tasks]}
-    missing = tuple(opened.missing.values())
-    return TaskResult(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
-
-
-TASK = Task(
-    name="probing",
-    summary="accuracy of linear classifiers that probe frozen vectors for properties of the sentence",
-    evaluate=lambda spec, settings, start_progress, chosen: evaluate(spec, settings, start_progress, chosen.names, chosen.setting),
-    texts=lambda source, chosen: texts(source, chosen.names, chosen.setting),
-    outcomes="items",
-    has_dataset=lambda name: name in _SENTEVAL_NAMES or set_of(name) is not None,
-    datasets=_SENTEVAL_NAMES,
-    trains_classifiers=True,
-    items=lambda source, names: [gold_items(one) for one in open_selected(source, names).tasks],
-    item_datasets=_SENTEVAL_NAMES,
-    sets=lambda folder: [name for name in suite_names(folder) if name != SENTEVAL],
-    averages=lambda datasets, name: {f"average of {len(datasets)} ({name})": list(datasets)},
-)
+TASK = Probing()

@@ -7,6 +7,7 @@ one relevant text, its prediction that text's rank: 1 + the number of other cand
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -26,7 +27,7 @@ from embedlab.encoders.encoder import Encoder, PairScorer, distinct, similarity_
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.tasks.task import GoldItems, Task, TaskResult, Texts, evaluation_of, own_items
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of, own_items
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -108,46 +109,62 @@ def scores_of(queries: Queries, query: NDArray[np.intp], ranks: Ranks) -> Iterat
         yield StoredScore(by="dataset", slice=name, metric=metric, setting="", value=value, items=len(ranks), split=SPLIT)
 
 
-def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str]) -> TaskResult:
-    """Evaluate the files in NAMES."""
-    from embedlab.encoders.loading import scorer_for  # heavy
-
-    opened = [open_query_file(name) for name in _typed(names)]
-    scorer = scorer_for(spec, settings, cache=settings.cache)
-    ranked = [(queries, *ranks_by(scorer, queries, start_progress)) for queries in opened]
-    scores = [score for queries, query, ranks in ranked for score in scores_of(queries, query, ranks)]
-    parts = [queries.part for queries in opened]
-    evaluation = evaluation_of("retrieval", scorer, [part.state for part in parts], scores)
-    outcomes = tuple(_outcomes(evaluation, queries.part, query, ranks) for queries, query, ranks in ranked)
-    return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
-
-
 def _outcomes(evaluation: Evaluation, part: Part, query: Places, ranks: Ranks) -> Outcomes:
     rows = items_frame(np.arange(len(ranks)), query.astype(np.str_), ranks.astype(np.str_), text_keys(part.frame))
     return Outcomes.of(evaluation, dataset=part.state.name, split=SPLIT, states=[part.state], classes=(), items=rows)
 
 
-def texts(names: Sequence[str]) -> Texts:
-    """Return the queries and the candidates of the files in NAMES."""
-    opened = [open_query_file(name) for name in _typed(names)]
-    columns = [column for queries in opened for column in (queries.part.frame["sentence1"].to_list(), queries.candidates)]
-    return Texts(columns=tuple(columns), states=tuple(queries.part.state for queries in opened))
+class Retrieval(Task):
+    """The ranks of the positives of each anchor in files of the user's own; a dataset is a file."""
 
+    name = "retrieval"
+    summary = "MRR and recall@1, 5, 10 of the positives of each anchor in your own file of pairs or triplets, among the file's own texts"
+    is_each_alone = True
 
-def items(names: Sequence[str]) -> list[GoldItems]:
-    """Return the items of the files in NAMES."""
-    return [replace(own_items(open_query_file(name).part, "sentence1"), split=SPLIT) for name in names]
+    def has_dataset(self, name: str) -> bool:
+        """Return whether NAME is a file of pairs of anchor and positive, or of triplets."""
+        return holds_queries(name)
 
+    def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
+        """Return nothing: a file is selected by its name."""
+        return ()
 
-def dev_score(_: Source, name: str) -> "Callable[[Trained], float]":
-    """Return a function that computes the dev score, MRR x100 on the file NAME, which is opened once."""
-    queries = open_query_file(name)
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the queries and the candidates of the selected files."""
+        opened = [open_query_file(name) for name in _typed(selection.names)]
+        columns = [column for queries in opened for column in (queries.part.frame["sentence1"].to_list(), queries.candidates)]
+        return Texts(columns=tuple(columns), states=tuple(queries.part.state for queries in opened))
 
-    def score(trained: "Trained") -> float:
-        query, ranks = ranks_by(trained.encoder, queries)
-        return 100 * MEASURES[METRICS[0]].value(query, ranks)
+    def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
+        """Return the items of the files in NAMES."""
+        return [replace(own_items(open_query_file(name).part, "sentence1"), split=SPLIT) for name in names]
 
-    return score
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Return the ranks of one member in the selected files."""
+        from embedlab.encoders.loading import scorer_for  # heavy
+
+        opened = [open_query_file(name) for name in _typed(selection.names)]
+        scorer = scorer_for(spec, settings, cache=settings.cache)
+        ranked = [(queries, *ranks_by(scorer, queries, start_progress)) for queries in opened]
+        scores = [score for queries, query, ranks in ranked for score in scores_of(queries, query, ranks)]
+        parts = [queries.part for queries in opened]
+        evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores)
+        outcomes = tuple(_outcomes(evaluation, queries.part, query, ranks) for queries, query, ranks in ranked)
+        return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return MRR, then recall at each cut."""
+        return METRICS
+
+    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+        """Return MRR x 100 on the file NAME as a function; it is opened once."""
+        queries = open_query_file(name)
+
+        def score(trained: "Trained") -> float:
+            query, ranks = ranks_by(trained.encoder, queries)
+            return 100 * MEASURES[METRICS[0]].value(query, ranks)
+
+        return score
 
 
 def _typed(names: Sequence[str]) -> Sequence[str]:
@@ -158,16 +175,4 @@ def _typed(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-TASK = Task(
-    name="retrieval",
-    summary="MRR and recall@1, 5, 10 of the positives of each anchor in your own file of pairs or triplets, among the file's own texts",
-    evaluate=lambda spec, settings, start_progress, chosen: evaluate(spec, settings, start_progress, chosen.names),
-    texts=lambda _, chosen: texts(chosen.names),
-    outcomes="items",
-    has_dataset=holds_queries,
-    items=lambda _, names: items(names),
-    is_in_all=False,
-    is_each_alone=True,
-    measures=METRICS,
-    dev_score=dev_score,
-)
+TASK = Retrieval()

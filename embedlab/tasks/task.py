@@ -4,18 +4,20 @@ Every file of this folder except this one and those that begin with an underscor
 outcomes by item gets slices, intervals, tests, marks, and a place in comparisons, pages and the dashboard from the contract alone.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.choices import SettingName
+from embedlab.analysis.correlations import spearman
+from embedlab.choices import SettingName, TableScale
 from embedlab.core import plugins
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
 from embedlab.core.plugins import Plugin
 from embedlab.core.progress import StartProgress
@@ -98,81 +100,136 @@ class Selection:
     setting: SettingName = "literature"
 
 
-def _nothing(*_: object) -> None:
-    """Refuse nothing."""
+class Submission(Protocol):
+    """Predictions for a server that scores test splits whose labels are not public."""
+
+    server: str  # as notes call it
+
+    def check(self, specs: Sequence[ModelSpec], settings: Settings) -> None:
+        """Refuse what `write` would refuse of the models; none is loaded."""
+
+    def write(self, folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> dict[Path, str]:
+        """Write the files of the models into FOLDER and return the model of each."""
+        ...
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Task:
-    """An evaluation task."""
+class Task(ABC):
+    """An evaluation task: a subclass with an object of it, found by its name.
+
+    What a subclass does not write is the answer of a task that fits every model and measures the accuracy of classes and Spearman's
+    correlation of scores.
+    """
 
     name: str
     summary: str
-    evaluate: (
-        Callable[[ModelSpec, Settings, StartProgress, Selection], TaskResult] | None
-    )  # evaluates one member of a model; None for a task whose outcomes are pairs
-    texts: Callable[[Source, Selection], Texts] | None  # None: depends on the model
-    outcomes: Literal["pairs", "items", "none"]  # stored with the scores: similarities, predictions, or nothing
-    has_dataset: Callable[[str], bool] = lambda _: False  # whether a name is one of its datasets
-    members: Callable[[str], Sequence[str]] = lambda _: ()  # its datasets in the suite of a name, such as a benchmark
-    items: Callable[[Source, Sequence[str]], Sequence[GoldItems]] | None = None  # those of its datasets, where they are classified
-    item_datasets: tuple[str, ...] = ()  # that `items` knows
-    is_in_all: bool = True  # whether "all" includes it
-    is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
-    datasets: tuple[str, ...] = ()  # those of its suite, in order
-    trains_classifiers: bool = False  # in one of several settings
-    has_own_units: bool = False  # its numbers are not percentages, and higher is not better
-    metrics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of datasets with others than accuracy or Spearman's
-    measures: tuple[str, ...] = ()  # of all other datasets, where those are not the usual ones either
-    averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole task, by title
-    mixed_metric: str = "mean"  # of an average over datasets with different metrics
-    check: Callable[[ModelSpec, Settings], None] = _nothing  # raises for a model that it does not apply to
-    check_recipe: Callable[[Recipe, Source], None] = _nothing  # raises for a model that a recipe would train
-    sets: Callable[[Path | None], Sequence[str]] = lambda _: ()  # other sets of such datasets in a data folder
-    has_submission: bool = False  # a server scores its test splits, whose labels are not public
+    outcomes: Literal["pairs", "items", "none"] = "items"  # stored with the scores: similarities, predictions, or nothing
+    datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
+    item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
     dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
-    dev_score: "Callable[[Source, str], Callable[[Trained], float]] | None" = None
+    is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
+    trains_classifiers: bool = False  # in one of several settings
+    mixed_metric: str = "mean"  # of an average over datasets with different measures
+
+    def __new__(cls, *_: object, **fields: object) -> Self:
+        """Refuse what is written as before, with its fields as arguments."""
+        if cls is Task:
+            raise UsageError(
+                f"the task {fields.get('name')!r} is written with Task(…): write class MyTask(Task), its fields as attributes and methods,"
+                " and TASK = MyTask()",
+                hint="docs/plugins.md shows a whole one",
+            )
+        return super().__new__(cls)
+
+    def has_dataset(self, name: str) -> bool:
+        """Return whether NAME is one of its datasets."""
+        return name in self.datasets
+
+    def members(self, suite: str) -> Sequence[str]:
+        """Return its datasets in a suite that is not a task, such as a benchmark."""
+        return ()
+
+    def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
+        """Return what "all" evaluates of it, each as names of datasets, none for the whole; FOLDER holds the data."""
+        return ((),)
+
+    def texts(self, source: Source, selection: Selection) -> Texts | None:
+        """Return the sentences that it reads, so that those of several tasks are encoded at once; None where the model decides that."""
+        return None
+
+    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+        """Return the items of those of its `item_datasets` that NAMES lists."""
+        return ()
+
+    @abstractmethod
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Evaluate one member of a model."""
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return the measures of DATASET, the one that enters averages first; none: accuracy, or of scores Spearman's correlation."""
+        return ()
+
+    def scale_of(self, metric: str) -> TableScale:
+        """Return 100 where numbers of METRIC are shares, which tables show x 100, the highest as the best; 1 where it has its own unit."""
+        return 100
+
+    def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
+        """Return the averages that are shown where these DATASETS are available, by title; the evaluation has NAME."""
+        return {}
+
+    def check(self, spec: ModelSpec, settings: Settings) -> None:  # noqa: B027 - every model fits
+        """Raise where it does not apply to a model, or where data of the model's own is missing; nothing is loaded."""
+
+    def check_recipe(self, recipe: Recipe, source: Source) -> None:  # noqa: B027 - every model fits
+        """Raise the same for the model that RECIPE would train."""
+
+    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+        """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened once."""
+        raise UsageError(f"the task {self.name!r} has no dev score", hint="name a dataset of pairs as `evaluate.dev`")
+
+    def submission(self) -> Submission | None:
+        """Return how predictions of its test splits are written, where their labels are not public and a server scores them."""
+        return None
 
     @property
     def scores_pairs(self) -> bool:
         """Return whether its outcomes are similarities of pairs, which are stored once and shared by all uses."""
         return self.outcomes == "pairs"
 
-    @property
-    def is_divisible(self) -> bool:
-        """Return whether some of its datasets can be evaluated alone."""
-        return bool(self.datasets)
-
     def setting(self, setting: SettingName) -> SettingName:
         """Return SETTING, or "literature" for a task that trains no classifiers."""
         return setting if self.trains_classifiers else "literature"
 
 
-def pair_task(
-    name: str,
-    summary: str,
-    datasets: Sequence[str],
-    *,
-    averages: Mapping[str, Sequence[str]] | None = None,
-    has_dataset: Callable[[str], bool] | None = None,
-    dev_score: "Callable[[Source, str], Callable[[Trained], float]] | None" = None,
-) -> Task:
-    """Return the task of ranking the pairs of DATASETS by their similarity, as their gold scores do.
+class PairTask(Task):
+    """The task of ranking pairs by their similarity, as their gold scores do."""
 
-    AVERAGES name the datasets of each; one is shown where all of them are. HAS_DATASET says which names are among what it can score.
-    """
-    suite = tuple(datasets)
-    return Task(
-        name=name,
-        summary=summary,
-        evaluate=None,
-        texts=lambda source, selection: pair_texts(source, selection.names or suite, all_splits=not selection.names),
-        outcomes="pairs",
-        has_dataset=has_dataset or suite.__contains__,
-        datasets=suite,
-        averages=lambda shown, _: {title: own for title, own in (averages or {}).items() if {*own} <= {*shown}},
-        dev_score=dev_score,
-    )
+    outcomes = "pairs"
+
+    def __init__(self, name: str, summary: str, datasets: Sequence[str], averages: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.name, self.summary, self.datasets, self._averages = name, summary, tuple(datasets), averages or {}
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the sentences of its pairs, and of the whole suite those of the other splits of STS-B."""
+        return pair_texts(source, selection.names or self.datasets, all_splits=not selection.names)
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Refuse: the similarities of all models are computed and compared together."""
+        raise UsageError(f"{self.name} scores pairs: its models are evaluated together", hint=f"embedlab evaluate --suite {self.name}")
+
+    def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
+        """Return those of its averages whose datasets are all available."""
+        return {title: own for title, own in self._averages.items() if {*own} <= {*datasets}}
+
+    def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
+        """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function; the data is opened once."""
+        frame = source.open(name, "dev").frame
+        first, second, gold = (frame[column].to_list() for column in ("sentence1", "sentence2", "gold"))
+        return lambda trained: 100 * spearman(gold, trained.encoder.score(first, second))
+
+
+def pair_task(name: str, summary: str, datasets: Sequence[str], *, averages: Mapping[str, Sequence[str]] | None = None) -> Task:
+    """Return the task of ranking the pairs of DATASETS; AVERAGES name the datasets of each, which is shown where all of them are."""
+    return PairTask(name, summary, datasets, averages)
 
 
 def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = False) -> Texts:
@@ -192,8 +249,28 @@ def all_tasks() -> list[Task]:
     return list(plugins.loaded("tasks", _load).values())
 
 
+def scores_pairs(name: str) -> bool:
+    """Return whether the task called NAME scores pairs; not one that is gone, or that this process cannot load."""
+    found = _known(name)
+    return found is not None and found.scores_pairs
+
+
+def scale_of(name: str, metric: str) -> TableScale:
+    """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one that is gone they are shares."""
+    found = _known(name)
+    return found.scale_of(metric) if found is not None else 100
+
+
+def _known(name: str) -> Task | None:
+    found = plugins.find("tasks", name)
+    return _load(found) if found is not None and found.fault is None and plugins.can_load(found) else None
+
+
 def _load(plugin: Plugin) -> Task:
-    return plugin.checked(plugin.load(), Task, named=True)
+    found = plugin.load()
+    if isinstance(found, type) and issubclass(found, Task):
+        raise MissingError(f"{plugin.title} is a class, not an object of it", hint=f"TASK = {found.__name__}()")
+    return plugin.checked(found, Task, named=True)  # type: ignore[type-abstract]
 
 
 def evaluation_of(

@@ -35,7 +35,7 @@ from embedlab.tasks._labelled import (
     suite_evaluation,
     task_features,
 )
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
     import torch
@@ -49,6 +49,10 @@ TRANSFER_AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "average of 8 (liao, with SST5)": ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc"),
         "average of 7 (tsukagoshi, without SST5)": ("mr", "cr", "subj", "mpqa", "sst2", "trec", "mrpc"),
     }
+)
+
+_MEASURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"mrpc": ("accuracy", "f1"), **dict.fromkeys(RELATEDNESS, ("pearson", "spearman"))}
 )
 
 
@@ -86,32 +90,6 @@ def second_class_f1(result: ClassificationResult) -> float:
     """Harmonic mean of precision and recall of the second of two classes, 0–1."""
     found, real = result.outcome.predicted == 1, result.gold == 1
     return float(2 * np.sum(found & real) / max(1, found.sum() + real.sum()))
-
-
-def texts(source: Source, names: Sequence[str] = TRANSFER_TASKS, setting: SettingName = "literature") -> Texts:
-    """Return the sentences of the tasks in NAMES that are large enough for SETTING."""
-    return drop_small_tasks(open_transfer(source, names), setting).texts
-
-
-def evaluate(
-    spec: ModelSpec,
-    settings: Settings,
-    start_progress: StartProgress,
-    names: Sequence[str] = TRANSFER_TASKS,
-    setting: SettingName = "literature",
-) -> TaskResult:
-    """Evaluate the available transfer tasks in NAMES."""
-    opened = drop_small_tasks(open_transfer(Source.from_settings(settings), names), setting)
-    encoder, device = load_member(spec, settings)
-    found = evaluate_transfer(encoder, opened, setting, device=device, start_progress=start_progress)
-    related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
-    return TaskResult(
-        evaluation=found.evaluation,
-        missing=tuple(opened.missing.values()),
-        tested=(*found.tested, *related),
-        outcomes=found.outcomes,
-        averages=TRANSFER_AVERAGES,
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,29 +163,53 @@ def _scores(results: Sequence[ClassificationResult], opened: OpenedTasks, settin
             yield from mean_accuracy(name, members, results, setting)
 
 
-def _averages_of(datasets: Sequence[str], _: str) -> dict[str, list[str]]:
-    """Return the published averages over their available DATASETS; a title gives the number of datasets where some are missing."""
-    found = {}
-    for name, members in TRANSFER_AVERAGES.items():
-        there = [dataset for dataset in members if dataset in datasets]
-        found[name + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
-    return found
+class Transfer(Task):
+    """SentEval's downstream tasks: classification, and the relatedness of pairs."""
+
+    name = "transfer"
+    summary = (
+        "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E; supervised SICK-R, STS-B"
+    )
+    datasets = TRANSFER_TASKS
+    item_datasets = tuple(name for name in TRANSFER_TASKS if name not in RELATEDNESS)
+    trains_classifiers = True
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the sentences of the selected tasks that are large enough for the setting."""
+        return self._open(source, selection).texts
+
+    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+        """Return the items of the tasks in NAMES that are scored."""
+        return [gold_items(one) for one in open_transfer(source, names).tasks]
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Evaluate the selected tasks that are available."""
+        opened = self._open(Source.from_settings(settings), selection)
+        encoder, device = load_member(spec, settings)
+        found = evaluate_transfer(encoder, opened, selection.setting, device=device, start_progress=start_progress)
+        related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
+        return TaskResult(
+            evaluation=found.evaluation,
+            missing=tuple(opened.missing.values()),
+            tested=(*found.tested, *related),
+            outcomes=found.outcomes,
+            averages=TRANSFER_AVERAGES,
+        )
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return F1 too for MRPC, and both correlations for relatedness."""
+        return _MEASURES.get(dataset, ())
+
+    def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
+        """Return the published averages over their available DATASETS; a title gives the number of datasets where some are missing."""
+        found = {}
+        for title, members in TRANSFER_AVERAGES.items():
+            there = [dataset for dataset in members if dataset in datasets]
+            found[title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
+        return found
+
+    def _open(self, source: Source, selection: Selection) -> OpenedTasks:
+        return drop_small_tasks(open_transfer(source, selection.names or self.datasets), selection.setting)
 
 
-TASK = Task(
-    name="transfer",
-    summary="accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E;"
-    " supervised SICK-R, STS-B",
-    evaluate=lambda spec, settings, start_progress, chosen: evaluate(
-        spec, settings, start_progress, chosen.names or TRANSFER_TASKS, chosen.setting
-    ),
-    texts=lambda source, chosen: texts(source, chosen.names or TRANSFER_TASKS, chosen.setting),
-    outcomes="items",
-    has_dataset=TRANSFER_TASKS.__contains__,
-    datasets=TRANSFER_TASKS,
-    trains_classifiers=True,
-    metrics={"mrpc": ("accuracy", "f1"), **dict.fromkeys(RELATEDNESS, ("pearson", "spearman"))},
-    averages=_averages_of,
-    items=lambda source, names: [gold_items(one) for one in open_transfer(source, names).tasks],
-    item_datasets=tuple(name for name in TRANSFER_TASKS if name not in RELATEDNESS),
-)
+TASK = Transfer()

@@ -18,7 +18,7 @@ from embedlab.models.config import is_bare
 from embedlab.models.location import model_folder
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Task, TaskResult, evaluation_of
+from embedlab.tasks.task import Selection, Task, TaskResult, evaluation_of
 
 if TYPE_CHECKING:
     import torch
@@ -81,32 +81,8 @@ def mean_reciprocal_rank(ranks: Ranks) -> float:
     return float(np.where(ranks <= CUT, 1 / ranks, 0.0).mean())
 
 
-def check(spec: ModelSpec, settings: Settings) -> None:
-    """Refuse a model without a head, and definitions that cannot be read, before anything is loaded."""
-    _refuse_headless(spec, settings)
-    _definitions(Source.from_settings(settings))
-
-
-def check_recipe(recipe: Recipe, source: Source) -> None:
-    """Refuse definitions that cannot be read; whether a head exists is only known once a model exists."""
-    _definitions(source)
-
-
 def _definitions(source: Source) -> Part:
     return source.open("definitions", "test", kind="definitions")
-
-
-def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """Evaluate on the definitions of words unseen in training; a model without a head is a UsageError before it is loaded."""
-    _refuse_headless(spec, settings)
-    # torch is imported only here.
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_trainable
-
-    encoder = load_trainable(spec, machine(settings), offline=settings.offline)
-    source = Source.from_settings(settings)
-    found = evaluate_words(encoder, source, progress=start_progress("definitions"))
-    return TaskResult(evaluation=found, tested=(_definitions(source),))
 
 
 def _refuse_headless(spec: ModelSpec, settings: Settings) -> None:
@@ -143,12 +119,33 @@ def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left
     return evaluation_of("word_prediction", encoder, [state], scores, skipped)
 
 
-TASK = Task(
-    name="word_prediction",
-    summary="MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)",
-    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
-    texts=None,  # the words that one token of the model spells
-    outcomes="none",
-    check=check,
-    check_recipe=check_recipe,
-)
+class WordPrediction(Task):
+    """Words of definitions unseen in training; which of them count depends on the model: those that one of its tokens spells."""
+
+    name = "word_prediction"
+    summary = "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)"
+    outcomes = "none"
+
+    def check(self, spec: ModelSpec, settings: Settings) -> None:
+        """Refuse a model without a head, and definitions that cannot be read, before anything is loaded."""
+        _refuse_headless(spec, settings)
+        _definitions(Source.from_settings(settings))
+
+    def check_recipe(self, recipe: Recipe, source: Source) -> None:
+        """Refuse definitions that cannot be read; whether a head exists is only known once a model exists."""
+        _definitions(source)
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Evaluate on the test definitions; a model without a head is a UsageError before it is loaded."""
+        _refuse_headless(spec, settings)
+        # torch is imported only here.
+        from embedlab.encoders.device import machine
+        from embedlab.encoders.loading import load_trainable
+
+        encoder = load_trainable(spec, machine(settings), offline=settings.offline)
+        source = Source.from_settings(settings)
+        found = evaluate_words(encoder, source, progress=start_progress("definitions"))
+        return TaskResult(evaluation=found, tested=(_definitions(source),))
+
+
+TASK = WordPrediction()

@@ -8,7 +8,6 @@ from typing import cast, get_args
 from embedlab.choices import Aggregate, By, Correlation, SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
-from embedlab.evaluation.submission import check_submission, write_submission
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
@@ -19,6 +18,7 @@ from embedlab.reports.score_table import score_table
 from embedlab.reports.stated_figures import stated_table
 from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
 from embedlab.reports.tables import Table
+from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import gather, refuse_unknown_property, refuse_without_items
@@ -146,9 +146,10 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     """One table a task; all their sentences are encoded before, each once."""
     models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
     predicting: list[ModelSpec] = []
-    if options.submission is not None:
+    submission = find_task(selected[0].task).submission() if options.submission is not None else None
+    if submission is not None:
         predicting = [one_member(model) for model in models]
-        check_submission(predicting, session.settings)
+        submission.check(predicting, session.settings)
     work = Work(selected=selected, setting=options.setting, again=options.again)
     known = encode_for_all(models, work, session)
     tables: dict[str, Table] = {}
@@ -167,9 +168,9 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
                 raise
             session.report(error)
             is_whole = False
-    if options.submission is not None:
-        for path, author in write_submission(options.submission, predicting, session.settings).items():
-            session.note(f"{author}: predictions for GLUE's server in {path}")
+    if options.submission is not None and submission is not None:
+        for path, author in submission.write(options.submission, predicting, session.settings).items():
+            session.note(f"{author}: predictions for {submission.server} in {path}")
     if not tables:
         raise _nothing_left(selected, is_whole=is_whole)
     return Report.of(list(tables.values()), EVALUATED, is_whole=is_whole)
@@ -183,7 +184,7 @@ def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageE
 
 def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pairs_alone: bool) -> None:
     """Refuse options that do not apply to the tasks that are SELECTED, and folders that are files."""
-    has_submission = len(selected) == 1 and selected[0].has_submission
+    has_submission = len(selected) == 1 and find_task(selected[0].task).submission() is not None
     of_pairs = {
         f"by {options.by!r}": options.by != "dataset",
         f"aggregate {options.aggregate!r}": options.aggregate is not None,
@@ -197,7 +198,8 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pai
     if not is_pairs_alone and (wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)):
         raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")
     if options.submission is not None and not has_submission:
-        raise UsageError("option submission writes predictions of the task glue alone", hint="select the task glue")
+        names = ", ".join(one.name for one in all_tasks() if one.submission() is not None)
+        raise UsageError(f"option submission writes predictions of the task {names} alone", hint=f"select the task {names}")
     if is_pairs_alone and options.setting != "literature":
         message = f"option setting {options.setting!r} is for classifiers: sts has none"
         raise UsageError(message, hint="select the task transfer or probing")

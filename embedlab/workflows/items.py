@@ -10,7 +10,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.marks import data_marks
 from embedlab.data.source import Source
-from embedlab.tasks.task import GoldItems, Task, all_tasks
+from embedlab.tasks.task import GoldItems, all_tasks
 
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
@@ -31,14 +31,9 @@ def listed_items(names: Sequence[str], settings: Settings) -> ListedItems:
     for name in names:
         if name not in tasks:
             raise unknown("dataset of classified items", name, list(tasks))
-    found = [own for name in dict.fromkeys(names) for own in _items(tasks[name], source, name)]
+    found = [own for name in dict.fromkeys(names) for own in tasks[name].items(source, [name])]
     states = tuple(own.part.state for own in found)
     return ListedItems(frame=pl.concat(map(_frame, found), how="diagonal"), states=states, marks=tuple(data_marks(states)))
-
-
-def _items(task: Task, source: Source, name: str) -> Sequence[GoldItems]:
-    assert task.items is not None, "a task with datasets of items lists them"
-    return task.items(source, [name])
 
 
 def _frame(own: GoldItems) -> pl.DataFrame:

@@ -25,7 +25,7 @@ from embedlab.workflows.notebook import NotebookSession
 from embedlab.workflows.reproduce.plan import ReproductionOptions
 from embedlab.workflows.reproduce.run import reproduce_tables
 from tests.conftest import thin_out_the_sample
-from tests.objectives.test_predictions import MACHINE, SAMPLE
+from tests.tasks.test_head_predictions import MACHINE, SAMPLE
 
 RESULTS = Path(__file__).parents[2] / "results"
 LIAO = {"SBERT baseline": "snli-ce", "allpalln-lambda0.3-SCL": "snli-supcl"}

@@ -114,17 +114,26 @@ from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member
 
 PLUGINS = {"tasks": {"aggregates": "TASK"}}
-VALUES = [("labelled", "dev", 0.9), ("labelled", "test", 0.5), ("unlabelled", "dev", 0.7)]
+VALUES = [("labelled", "dev", 0.9), ("labelled", "test", 0.5), ("unlabelled", "dev", 0.7), ("timed", "test", 12.5)]
 
 
-def evaluate(spec, settings, start_progress, selection):
-    part, (encoder, _) = Source.from_settings(settings).open("sts-benchmark"), load_member(spec, settings)
-    facts = {"by": "dataset", "metric": "accuracy", "setting": "", "items": 9}
-    scores = [StoredScore(slice=name, split=split, value=value, **facts) for name, split, value in VALUES]
-    return TaskResult(evaluation=evaluation_of("aggregates", encoder, [part.state], scores))
+class Aggregates(Task):
+    name, summary, outcomes = "aggregates", "numbers of two splits", "none"
+
+    def evaluate(self, spec, settings, start_progress, selection):
+        part, (encoder, _) = Source.from_settings(settings).open("sts-benchmark"), load_member(spec, settings)
+        facts = {"by": "dataset", "setting": "", "items": 9}
+        scores = [
+            StoredScore(slice=name, split=split, value=value, metric="seconds" if name == "timed" else "accuracy", **facts)
+            for name, split, value in VALUES
+        ]
+        return TaskResult(evaluation=evaluation_of(self.name, encoder, [part.state], scores))
+
+    def scale_of(self, metric):
+        return 1 if metric == "seconds" else 100
 
 
-TASK = Task(name="aggregates", summary="numbers of two splits", evaluate=evaluate, texts=None, outcomes="none")
+TASK = Aggregates()
 """
 
 
@@ -138,8 +147,10 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
     words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "aggregates", "--sample", "--threads", "1", "--json"]
     for _ in ("evaluated", "stored"):
         rows = embedlab(*words).rows
-        assert {(row["slice"], row["score"]) for row in rows} == {("labelled", 50.0), ("unlabelled", 70.0)}
-        assert len(rows) == 4
+        assert {(row["slice"], row["score"]) for row in rows} == {("labelled", 50.0), ("unlabelled", 70.0), ("timed", 12.5)}
+        assert len(rows) == 6
+    shown = embedlab("evaluate", str(tiny_encoder), "--suite", "aggregates", "--sample", "--threads", "1", "--json").rows
+    assert {row["score"] for row in shown} == {90.0, 50.0, 70.0, 12.5}
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import scores_pairs, task_names
+from embedlab.core.names import task_names
 from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders import loading
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
+from embedlab.tasks.task import all_tasks
 from embedlab.training import stages  # loaded before a fixture replaces what it imports
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(loading, name, refuse)
 
 
-@pytest.mark.parametrize("task", [name for name in task_names() if not scores_pairs(name) and name not in {"glue", "mteb", "retrieval"}])
+@pytest.mark.parametrize("task", [one.name for one in all_tasks() if not one.scores_pairs and one.in_all(None) and one.name != "glue"])
 def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
     task: str, embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

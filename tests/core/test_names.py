@@ -4,12 +4,10 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import (
-    has_own_units,
     objective_names,
     objective_options,
     recipe_names,
     recipe_path,
-    scores_pairs,
 )
 from embedlab.core.nearest import nearest_name, unknown
 
@@ -25,15 +23,6 @@ def test_every_objective_has_options_needs_and_a_summary(name: str) -> None:
     assert module.SUMMARY
     assert module.needs(module.Options()).columns
     assert module.Options
-
-
-def test_a_task_says_itself_what_its_numbers_are() -> None:
-    assert has_own_units("geometry")
-    assert not has_own_units("sts")
-    assert scores_pairs("sts")
-    assert not scores_pairs("transfer")
-    assert not has_own_units("no-such-task")
-    assert not scores_pairs("gum-probing")
 
 
 def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import py_compile
+import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -16,6 +17,7 @@ from embedlab.core.paths import user_config_file
 from embedlab.core.plugin_files import UntrustedError, trust
 from embedlab.core.settings import load_settings
 from embedlab.models import grammar
+from embedlab.tasks.task import task
 
 POOLING = 'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * tokens[:, 0]\n'
 Write = Callable[..., Path]
@@ -57,6 +59,35 @@ def test_a_file_of_the_users_own_settings_runs(write: Write) -> None:
 class _Tokens:
     def __getitem__(self, _: object) -> int:
         return 3
+
+
+TASK = """
+from embedlab.tasks.task import Task
+
+PLUGINS = {"tasks": {"mine": "TASK"}}
+
+
+class Mine(Task):
+    name, summary = "mine", "a task of one's own"
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        (TASK + 'TASK = Task(name="mine", summary="as before", evaluate=print)', r"write class MyTask\(Task\)", r"docs/plugins\.md"),
+        (TASK + "TASK = Mine()", r"fails at line 11: TypeError: .*Mine.*'?evaluate'?", "correct it"),
+        (TASK + "TASK = Mine", "is a class, not an object of it", r"TASK = Mine\(\)"),
+        (TASK + "TASK = 3", "is of type int, not a Task", r"docs/plugins\.md"),
+    ],
+)
+def test_a_task_that_is_none_is_refused_with_what_to_write(content: str, message: str, hint: str, write: Write) -> None:
+    write(content, own=True)
+    with pytest.raises(EmbedlabError, match=message) as refused:
+        task("mine")
+    assert re.search(hint, refused.value.hint)
 
 
 def test_a_file_that_a_folder_names_runs_only_as_it_was_trusted(write: Write) -> None:

@@ -14,9 +14,9 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.evaluation.prefetch import encode_once, stored_evaluation
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.tasks import transfer
 from embedlab.tasks._labelled import OpenedTasks, task_features
-from embedlab.tasks.transfer import evaluate_transfer, open_transfer
+from embedlab.tasks.task import Selection
+from embedlab.tasks.transfer import TASK, evaluate_transfer, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
 
 
@@ -40,7 +40,7 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     monkeypatch.setattr(TransformerEncoder, "embed", counted)
     (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
     settings = Settings(cache=tmp_path / "cache", device="cpu", threads=1)
-    texts = [transfer.texts(source, ["mr", "sst2"]), transfer.texts(source, ["mrpc", "sst2"])]
+    texts = [TASK.texts(source, Selection(names=names)) for names in (("mr", "sst2"), ("mrpc", "sst2"))]
     reported: list[tuple[int, int]] = []
     encode_once(spec, texts, settings, lambda _: lambda done, total: reported.append((done, total)))
     everything = {sentence for one in texts for column in one.columns for sentence in column}
@@ -61,7 +61,7 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
 def test_without_a_cache_there_is_no_pass(source: Source, tiny_encoder: Path, tmp_path: Path) -> None:
     (spec,) = resolve(str(tiny_encoder), tmp_path).members
     settings = Settings(cache=tmp_path / "cache", cache_gib=0)
-    encode_once(spec, [transfer.texts(source, ["mr"])], settings, lambda _: lambda done, total: None)
+    encode_once(spec, [TASK.texts(source, Selection(names=("mr",)))], settings, lambda _: lambda done, total: None)
     assert not (tmp_path / "cache").exists()
 
 

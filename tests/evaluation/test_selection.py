@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import task_names
 from embedlab.evaluation import selection
 from embedlab.evaluation.selection import SelectedTask, select_tasks, stored_selection
 from embedlab.tasks.task import all_tasks, pair_task
@@ -36,7 +35,8 @@ def test_names_are_gathered_by_the_task_they_belong_to(names: list[str], expecte
 def test_all_is_every_task_and_every_set_of_probing_files_of_the_data_folder(tmp_path: Path) -> None:
     (tmp_path / "probing_gum").mkdir()
     selected = select_tasks("all", (), tmp_path)
-    assert {one.task for one in selected} == set(task_names()) - {"mteb", "retrieval"}  # selected by names of benchmarks and of files
+    assert {one.task for one in selected} == {one.name for one in all_tasks() if one.in_all(None)}
+    assert not {"mteb", "retrieval"} & {one.task for one in selected}  # benchmarks and files are selected by their names
     assert [one.names for one in selected if one.names] == [("gum-probing",)]
 
 

@@ -9,7 +9,6 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import load_recipe, recipe_to_table, to_toml
-from embedlab.grids.expand import MULTITASK
 from embedlab.grids.plan import GridPlace
 from embedlab.papers.deviations import deviations, rows_text
 from embedlab.papers.file import select_tables
@@ -78,12 +77,6 @@ def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridPlace) -> N
     assert [variant.recipe["mix"]["combine"] for variant in found.variants] == ["surgery", "average"]
     assert found.variants[0].recipe["stage"][0]["data"]["datasets"] == ["nli-triplets"]
     assert len(found.variants[0].recipe["stage"]) == 6
-
-
-def test_the_dev_score_of_multitask_is_over_the_datasets_of_the_task() -> None:
-    from embedlab.tasks.multitask import MULTITASK_DATASETS
-
-    assert MULTITASK == MULTITASK_DATASETS
 
 
 def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(place: GridPlace) -> None:

@@ -10,7 +10,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.models.catalog import resolve
 from embedlab.models.encoder_kind import stated_figures
-from embedlab.reports.mteb import MTEB_TASKS, write_mteb
+from embedlab.reports.mteb import mteb_tasks, write_mteb
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 STATE = {
@@ -111,4 +111,4 @@ def test_mteb_itself_reads_the_result(tmp_path: Path) -> None:
 
     result = results.TaskResult.from_disk(write_mteb(tmp_path, evaluation())[1])
     assert result.get_score() == pytest.approx(0.789877)
-    assert {result.task_name} <= set(MTEB_TASKS.values())
+    assert {result.task_name} <= set(mteb_tasks().values())

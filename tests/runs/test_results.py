@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.results import ScoreKey, read_results
+from embedlab.runs.results import ScoreKey, StoredResult, read_results
 from embedlab.runs.signature import Signature
 
 LINE = str(Signature(task=("sts",), by=("dataset",), metric=("spearman",), aggregation=("all", "mean")))
@@ -19,6 +19,10 @@ def written(tmp_path: Path, values: Any) -> Path:
     path = tmp_path / "result.json"
     path.write_text(json.dumps(values))
     return path
+
+
+def results_in(path: Path) -> list[StoredResult]:
+    return read_results(path, lambda task: task == "sts")
 
 
 def score(slice_: str, value: float, split: str | None = None, metric: str = "spearman") -> StoredScore:
@@ -48,7 +52,7 @@ def test_rows_of_one_number_of_one_model_are_read_and_average_is_by_dataset(tmp_
         for by, slice_ in (("dataset", "sts12"), ("average", "average of five"))
         for model, value in (("a", 50.5), ("b", None))
     ]
-    first, second = read_results(written(tmp_path, {"rows": rows, "signatures": {"a": LINE, "b": LINE}}))
+    first, second = results_in(written(tmp_path, {"rows": rows, "signatures": {"a": LINE, "b": LINE}}))
     assert {(key.by, key.slice, key.metric, key.setting): value for key, value in first.scores.items()} == {
         ("dataset", "sts12", "spearman", "all"): 50.5,
         ("dataset", "average of five", "spearman", "all"): 50.5,
@@ -62,7 +66,7 @@ def test_a_table_of_before_with_a_row_a_model_and_aggregation_is_read(tmp_path: 
         {"model": "a", "aggregate": "all", "sts12": 50.5, "sts12.sd": 0.3, "sts13": None},
         {"model": "b", "aggregate": "all", "sts12": 1.0},
     ]
-    (one,) = read_results(written(tmp_path, {"rows": rows, "signatures": {"a": LINE}}))
+    (one,) = results_in(written(tmp_path, {"rows": rows, "signatures": {"a": LINE}}))
     assert (one.model, one.signature) == ("a", Signature.parse(LINE))
     assert {(key.slice, key.setting): value for key, value in one.scores.items() if not isnan(value)} == {("sts12", "all"): 50.5}
     assert [key.slice for key, value in one.scores.items() if isnan(value)] == ["sts13"]
@@ -73,7 +77,7 @@ def test_a_table_of_before_with_a_column_a_model_is_read_in_every_shape(tmp_path
     evaluated = {"slice": "mrpc", "metric": "f1", "setting": "literature", "split": "test", "a": 80.0}
     compared = {"task": "transfer", "slice": "mrpc f1", "metric": "f1", "a": 80.0, "a.low": 70.0}
     tables = [{"rows": [row], "signatures": {"a": line}} for row in (evaluated, compared)]
-    first, second = read_results(written(tmp_path, {"tables": tables}))
+    first, second = results_in(written(tmp_path, {"tables": tables}))
     ((key, value),), ((other, same),) = first.scores.items(), second.scores.items()
     assert (value, same) == (80.0, 80.0)
     assert key.is_of(other)
@@ -88,11 +92,11 @@ def test_keys_are_of_one_number_as_far_as_both_say() -> None:
 
 
 def test_a_stored_evaluation_is_read_in_the_unit_of_tables(tmp_path: Path) -> None:
-    (one,) = read_results(evaluation("sts", score("sts12", 0.505)).save(tmp_path))
+    (one,) = results_in(evaluation("sts", score("sts12", 0.505)).save(tmp_path))
     assert one.model == "sbert@3"
     assert list(one.scores.values()) == [50.5]
     assert one.signature.seeds == ("3",)  # of the name, as in files of before
-    (own,) = read_results(evaluation("geometry", score("sts12", 0.505, metric="alignment")).save(tmp_path))
+    (own,) = results_in(evaluation("geometry", score("sts12", 0.505, metric="alignment")).save(tmp_path))
     assert list(own.scores.values()) == [0.505]
 
 
@@ -107,7 +111,7 @@ def test_files_of_before_have_unknown_parts(tmp_path: Path) -> None:
     values = json.loads(path.read_text())
     for key in ("signature", "checksum", "backend", "dims", "seed", "scored_by"):
         del values[key]
-    (one,) = read_results(written(tmp_path, values))
+    (one,) = results_in(written(tmp_path, values))
     assert (one.signature.backend, one.signature.dims, one.signature.pooling) == (("unknown",), ("unknown",), ("mean",))
 
 
@@ -123,7 +127,7 @@ def test_test_items_are_counted_where_a_dataset_has_dev_scores_too() -> None:
 def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its_name(tmp_path: Path) -> None:
     def slices(*files: str) -> list[str]:
         data = tuple({"name": file, "split": "all", "origin": "file", "sha256": {file: str(number)}} for number, file in enumerate(files))
-        (one,) = read_results(evaluation("sts", *(score(f"{file}/news", 0.5) for file in files), data=data).save(tmp_path))
+        (one,) = results_in(evaluation("sts", *(score(f"{file}/news", 0.5) for file in files), data=data).save(tmp_path))
         return [key.slice for key in one.scores]
 
     assert slices("here/mine.tsv", "there/yours.tsv") == ["mine.tsv/news", "yours.tsv/news"]
@@ -157,7 +161,7 @@ def test_whatever_holds_no_result_is_refused_by_name(text: str, wrong: str, tmp_
     path = tmp_path / "result.json"
     path.write_text(text)
     with pytest.raises(MissingError) as caught:
-        read_results(path)
+        results_in(path)
     assert wrong in caught.value.message
     assert "result.json" in caught.value.message
     assert caught.value.hint
@@ -165,11 +169,11 @@ def test_whatever_holds_no_result_is_refused_by_name(text: str, wrong: str, tmp_
 
 def test_what_is_absent_or_damaged_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match=r"cannot read '.*none\.json'"):
-        read_results(tmp_path / "none.json")
+        results_in(tmp_path / "none.json")
     path = evaluation("sts", score("sts12", 0.505)).save(tmp_path)
     path.write_text(path.read_text().replace("0.505", "0.605"))
     with pytest.raises(MissingError, match=r"sts\.json.* is damaged"):
-        read_results(path)
+        results_in(path)
 
 
 def test_fifths_of_before_which_were_of_all_splits_are_not_those_of_the_test_split(tmp_path: Path) -> None:
@@ -177,10 +181,10 @@ def test_fifths_of_before_which_were_of_all_splits_are_not_those_of_the_test_spl
         states = tuple({"name": "sts-benchmark", "split": split, "sha256": {"file": split}} for split in splits)
         one = StoredScore(by="dice", slice=key, metric="spearman", setting="all", value=0.5, items=9)
         evaluated = evaluation("sts", one, data=states)
-        (stored,) = read_results(evaluated.save(tmp_path))
+        (stored,) = results_in(evaluated.save(tmp_path))
         line = str(evaluated.signature)
         row = {"task": "sts", "by": "dice", "slice": key, "metric": "spearman", "setting": "all", "model": "a", "score": 50.0}
-        (printed,) = read_results(written(tmp_path, {"rows": [row], "signatures": {"a": line}}))
+        (printed,) = results_in(written(tmp_path, {"rows": [row], "signatures": {"a": line}}))
         assert list(stored.scores) == list(printed.scores)
         return next(iter(stored.scores))
 

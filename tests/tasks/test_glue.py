@@ -7,7 +7,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from embedlab.classifiers.glue_metrics import GLUE_TASKS, accuracy, f1, matthews
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -18,7 +17,10 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.glue import check, check_recipe, evaluate, task_of
+from embedlab.tasks._glue_classifier import task_of
+from embedlab.tasks._glue_metrics import GLUE_TASKS, accuracy, f1, matthews
+from embedlab.tasks.glue import TASK
+from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
 
 SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
@@ -50,7 +52,7 @@ def trained(tmp_path: Path, encoder: Path, recipe: str, *changes: str) -> RunFol
 
 def result(run: RunFolder) -> Evaluation:
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model))
-    return evaluate(spec, SETTINGS, lambda _: lambda done, total: None).evaluation
+    return TASK.evaluate(spec, SETTINGS, lambda _: lambda done, total: None, Selection()).evaluation
 
 
 def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path) -> None:
@@ -119,14 +121,14 @@ def test_a_run_is_scored_on_the_task_that_its_classifier_was_trained_on(changes:
         task_of(spec)
     run.model.mkdir(parents=True)
     assert task_of(spec) == expected
-    check(spec, SETTINGS)
+    TASK.check(spec, SETTINGS)
     with pytest.raises(MissingError, match=rf"'{expected}' .dev."):
-        check(spec, Settings(data=tmp_path, offline=True))
+        TASK.check(spec, Settings(data=tmp_path, offline=True))
 
 
 def test_what_is_not_a_run_with_a_classifier_of_glue_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a run: GLUE scores trained classifiers"):
         task_of(ModelSpec(name="dice", kind="dice"))
     with pytest.raises(UsageError, match="has no classifier of a GLUE task"):
-        check_recipe(load_recipe("snli-ce"), SAMPLE)
-    check_recipe(load_recipe("glue-finetune"), SAMPLE)
+        TASK.check_recipe(load_recipe("snli-ce"), SAMPLE)
+    TASK.check_recipe(load_recipe("glue-finetune"), SAMPLE)

@@ -12,12 +12,11 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.objectives import predictions
 from embedlab.objectives.objective import Trained
-from embedlab.objectives.predictions import Prediction
-from embedlab.tasks import multitask
-from embedlab.tasks.multitask import MULTITASK_DATASETS, check, check_recipe, evaluate, multitask_dev_score
-from embedlab.tasks.task import TaskResult
+from embedlab.tasks import _head_predictions, multitask
+from embedlab.tasks._head_predictions import Prediction
+from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
+from embedlab.tasks.task import Selection, TaskResult
 from tests.tasks.labelled_sentences import WordEncoder
 
 DICE = ModelSpec(name="dice", kind="dice")
@@ -41,7 +40,7 @@ def given() -> dict[str, Prediction]:
 def trained(given: Mapping[str, Prediction], monkeypatch: pytest.MonkeyPatch) -> Trained:
     found = Trained(encoder=WordEncoder(), objectives=())
     monkeypatch.setattr(multitask, "load_trained", lambda *_: found)
-    monkeypatch.setattr(predictions, "predict_all", lambda *_: dict(given))
+    monkeypatch.setattr(_head_predictions, "predict_all", lambda *_: dict(given))
     return found
 
 
@@ -60,7 +59,7 @@ def by_loops(given: Mapping[str, Prediction]) -> dict[str, float]:
 
 
 def evaluated() -> TaskResult:
-    return evaluate(DICE, SETTINGS, lambda _: lambda *_: None)
+    return TASK.evaluate(DICE, SETTINGS, lambda _: lambda *_: None, Selection())
 
 
 @pytest.mark.usefixtures("trained")
@@ -91,7 +90,7 @@ def test_the_items_behind_the_numbers_give_the_numbers(given: Mapping[str, Predi
 def test_without_a_prediction_of_each_there_is_no_mean(
     trained: Trained, given: dict[str, Prediction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predictions, "predict_all", lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")})
+    monkeypatch.setattr(_head_predictions, "predict_all", lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")})
     result = evaluated()
     assert [score.slice for score in result.evaluation.scores] == ["paraphrases", "sts-course"]
     assert "sentiment: no head" in result.evaluation.notes
@@ -99,9 +98,9 @@ def test_without_a_prediction_of_each_there_is_no_mean(
 
 def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, given: dict[str, Prediction]) -> None:
     expected = by_loops(given)
-    assert multitask_dev_score(SAMPLE, "multitask")(trained) == pytest.approx(100 * sum(expected.values()) / 3, abs=1e-4)
+    assert TASK.dev_score(SAMPLE, "multitask")(trained) == pytest.approx(100 * sum(expected.values()) / 3, abs=1e-4)
     del given["sentiment"]
-    assert multitask_dev_score(SAMPLE, "multitask")(trained) == pytest.approx(
+    assert TASK.dev_score(SAMPLE, "multitask")(trained) == pytest.approx(
         100 * (expected["paraphrases"] + expected["sts-course"]) / 2, abs=1e-4
     )
 
@@ -109,8 +108,8 @@ def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, gi
 def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshold(tmp_path: Path) -> None:
     nothing = Settings(data=tmp_path, offline=True)
     with pytest.raises(MissingError, match="'paraphrases'"):
-        check(DICE, nothing)
-    check(DICE, SETTINGS)
+        TASK.check(DICE, nothing)
+    TASK.check(DICE, SETTINGS)
     with pytest.raises(MissingError, match="'paraphrases'"):
-        check_recipe(load_recipe("snli-ce"), Source.from_settings(nothing))
-    check_recipe(load_recipe("multitask"), Source.from_settings(nothing))
+        TASK.check_recipe(load_recipe("snli-ce"), Source.from_settings(nothing))
+    TASK.check_recipe(load_recipe("multitask"), Source.from_settings(nothing))

@@ -48,8 +48,8 @@ def test_an_unknown_task_of_a_suite_is_refused(tmp_path: Path) -> None:
 def test_other_sets_of_a_folder_are_those_beside_senteval(tmp_path: Path) -> None:
     for name in ("probing", "probing_gum", "SentEval/probing"):
         (tmp_path / name).mkdir(parents=True)
-    assert TASK.sets(tmp_path) == ["gum-probing"]
-    assert TASK.sets(None) == []
+    assert TASK.in_all(tmp_path) == [(), ("gum-probing",)]
+    assert TASK.in_all(None) == [()]
 
 
 def test_sentevals_ten_are_in_alphabetical_order() -> None:

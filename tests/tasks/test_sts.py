@@ -8,7 +8,6 @@ from scipy import stats
 from embedlab.core.errors import MissingError
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.tasks.sts import sts_dev_score
 from embedlab.tasks.task import task
 
 
@@ -25,12 +24,14 @@ def test_one_missing_dataset_leaves_the_others_and_is_named(shared_data: Path, t
 
 def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     from embedlab.encoders.lexical import DiceScorer
+    from embedlab.objectives.objective import Trained
 
     source = Source(sample=True)
     frame = source.open("sts-benchmark", "dev").frame
     dice = DiceScorer()
     expected = stats.spearmanr(frame["gold"], dice.score(frame["sentence1"].to_list(), frame["sentence2"].to_list())).statistic
-    assert sts_dev_score(source, "sts-benchmark")(dice) == pytest.approx(100 * expected)
+    trained = Trained(encoder=dice, objectives=())  # type: ignore[arg-type]
+    assert task("sts").dev_score(source, "sts-benchmark")(trained) == pytest.approx(100 * expected)
 
 
 def test_a_dataset_is_scored_on_its_test_split_or_on_the_only_one_it_has(tmp_path: Path) -> None:

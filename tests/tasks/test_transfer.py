@@ -19,7 +19,8 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks import transfer
 from embedlab.tasks._labelled import ClassificationTask, OpenedTasks, drop_small_tasks, task_features
-from embedlab.tasks.transfer import TRANSFER_AVERAGES, TRANSFER_TASKS, evaluate, evaluate_transfer, open_transfer, second_class_f1
+from embedlab.tasks.task import Selection
+from embedlab.tasks.transfer import TASK, TRANSFER_AVERAGES, TRANSFER_TASKS, evaluate_transfer, open_transfer, second_class_f1
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 
 SMALL = ("mr", "sst2", "mrpc")
@@ -140,7 +141,8 @@ def test_rows_of_which_a_fold_would_be_empty_are_refused(
     write_mr(tmp_path, rows // 2)
     write_sst2(tmp_path)
     settings = Settings(data=tmp_path, offline=True, allow_partial=True)
-    result = evaluate(ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, ("mr", "sst2"), setting)
+    selection = Selection(names=("mr", "sst2"), setting=setting)
+    result = TASK.evaluate(ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, selection)
     assert [error.message for error in result.missing] == ([fault] if fault else [])
     assert {score.slice for score in result.evaluation.scores} == ({"sst2"} if fault else {"mr", "sst2"})
     assert np.isfinite([score.value for score in result.evaluation.scores]).all()

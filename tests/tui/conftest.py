@@ -28,7 +28,7 @@ CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one
 
 def fix_catalog(patch: pytest.MonkeyPatch) -> None:
     """Show the pairs of CATALOG only."""
-    patch.setattr("embedlab.tui.pair_table.data.shipped_names", lambda _kind: list(CATALOG))
+    patch.setattr("embedlab.data.pair_parts.shipped_names", lambda _kind: list(CATALOG))
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ def write_benchmark(folder: Path, split: str, rows: int) -> Path:
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A data folder with STS Benchmark's test split and a scored model."""
-    monkeypatch.setattr("embedlab.tui.pair_table.data.shipped_names", lambda _kind: ["sts-benchmark"])
+    monkeypatch.setattr("embedlab.data.pair_parts.shipped_names", lambda _kind: ["sts-benchmark"])
     write_benchmark(tmp_path / "data", "test", 40)
     settings = Settings(data=tmp_path / "data", cache=tmp_path / "cache", runs=tmp_path / "runs", allow_partial=True)
     for seed in (1, 2):

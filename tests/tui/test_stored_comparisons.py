@@ -20,7 +20,7 @@ REQUEST = ComparisonRequest(by="dataset", aggregate="all", reference="near")
 @pytest.fixture(scope="module")
 def data(world: Settings) -> PairData:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("embedlab.tui.pair_table.data.shipped_names", lambda _kind: ["sts12", "sick-r"])
+        patch.setattr("embedlab.data.pair_parts.shipped_names", lambda _kind: ["sts12", "sick-r"])
         return with_models(load_pairs(world), stored_models(world)[0])
 
 

@@ -1,6 +1,6 @@
 """The pairs of the dashboard: every available STS dataset, or the user's own file, with the scores of models."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,11 +12,11 @@ from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.get import is_in_folder
 from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
@@ -128,7 +128,7 @@ def _from_settings(settings: Settings) -> PairData:
     source = replace(Source.from_settings(settings), offline=True)
     parts: list[Part] = []
     missing: list[str] = []
-    for chosen, split in splits_shown():
+    for chosen, split in shipped_pairs():
         if chosen.name not in SUITE and not _is_at_hand(chosen, split, settings):
             continue
         try:
@@ -143,15 +143,6 @@ def _from_settings(settings: Settings) -> PairData:
 def _is_at_hand(chosen: Dataset, split: str, settings: Settings) -> bool:
     """Return whether the data folder holds a split: of datasets outside the suite only those are shown, and none is missed."""
     return settings.data is not None and not settings.sample and is_in_folder(chosen.splits[split], settings.data)
-
-
-def splits_shown() -> Iterator[tuple[Dataset, str]]:
-    """The test split of every shipped STS dataset that has one or its only split, and all of STS Benchmark: its Dice fifths need all."""
-    for name in shipped_names("datasets"):
-        chosen = dataset(name)
-        for split in chosen.splits if chosen.kind == "sts" else ():
-            if split == "test" or name == "sts-benchmark" or len(chosen.splits) == 1:
-                yield chosen, split
 
 
 def _from_parts(

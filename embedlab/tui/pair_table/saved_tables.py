@@ -21,7 +21,8 @@ from embedlab.core.paths import write_atomic
 from embedlab.core.plugins import added
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
-from embedlab.tui.pair_table.data import PairData, load_pairs, splits_shown
+from embedlab.data.pair_parts import shipped_pairs
+from embedlab.tui.pair_table.data import PairData, load_pairs
 from embedlab.tui.stored_models import StoredModel
 
 _FILE_LIMIT = 4
@@ -89,7 +90,7 @@ def _files_of_pairs(settings: Settings) -> Iterator[Path]:
     """Every file that a dataset may be read from, whether it exists or not: a new file changes the pairs."""
     if settings.data is None or settings.sample:
         return
-    for chosen, split in splits_shown():
+    for chosen, split in shipped_pairs():
         for layout in chosen.splits[split].layouts:
             yield from (settings.data / file for file in layout.files)
 

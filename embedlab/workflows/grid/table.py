@@ -74,7 +74,7 @@ def _measured(measure: ScoreFilter, found: Pivot, columns: str | None) -> str:
         return "last dev score"
     score = found.shown[0] if columns else None
     name = f"{measure.task} {measure.metric} ({measure.setting})" if measure.setting else f"{measure.task} {measure.metric}"
-    return name + (" x 100" if measure.is_share else "") + (f", {score}" if score is not None else "")
+    return name + (" x 100" if found.is_ranked else "") + (f", {score}" if score is not None else "")
 
 
 def _axis_values(where: Sequence[str]) -> dict[str, str]:

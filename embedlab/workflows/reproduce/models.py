@@ -9,7 +9,6 @@ from typing import Any
 from embedlab.analysis.slices import joined_splits
 from embedlab.choices import By
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
-from embedlab.core.names import scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import FIFTHS_OF, open_parts
@@ -25,6 +24,7 @@ from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
+from embedlab.tasks.task import scores_pairs
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.reproduce.plan import ReproductionOptions

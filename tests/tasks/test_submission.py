@@ -8,9 +8,10 @@ import pytest
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
-from embedlab.evaluation.submission import predictions_text, write_submission
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.store import RunFolder
+from embedlab.tasks._glue_submission import predictions_text
+from embedlab.tasks.glue import TASK
 from embedlab.training.stages import train_run
 from tests.processes import Ended, at_once
 from tests.training.small_runs import MACHINE, SAMPLE
@@ -35,7 +36,7 @@ def test_labels_are_glues_names_and_scores_stay_within_their_scale() -> None:
 
 def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_encoder: Path) -> None:
     specs = [finished(tmp_path, tiny_encoder, task) for task in ("mnli", "stsb")]
-    written = write_submission(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
+    written = TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
     assert {path.name: author for path, author in written.items()} == {
         "MNLI-m.tsv": "small-mnli@1",
         "MNLI-mm.tsv": "small-mnli@1",
@@ -48,7 +49,7 @@ def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_enc
 
 
 def submit(folder: str, out: str, spec: ModelSpec) -> None:
-    write_submission(Path(out), [spec], settings_of(Path(folder), sample=True))
+    TASK.submission().write(Path(out), [spec], settings_of(Path(folder), sample=True))
 
 
 def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
@@ -56,9 +57,9 @@ def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
 ) -> None:
     specs = [finished(tmp_path, tiny_encoder, "rte", name) for name in ("one", "two")]
     with pytest.raises(UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv"):
-        write_submission(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
+        TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
     with pytest.raises(MissingError, match=r"no file 'GLUE/RTE/test\.tsv'"):
-        write_submission(tmp_path / "out", specs[:1], settings_of(tmp_path, sample=False))
+        TASK.submission().write(tmp_path / "out", specs[:1], settings_of(tmp_path, sample=False))
     assert not (tmp_path / "out").exists()
 
     # Into one folder at once, the predictions are those of one.

@@ -15,11 +15,11 @@ from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, cosines
 from embedlab.models.catalog import ModelSpec
-from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
 from embedlab.objectives.objective import Objective, Trained
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
+from embedlab.tasks._heads import THRESHOLD_DATA, no_heads
 
 HeadPredictions = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 Head = TypeVar("Head", bound=Objective)

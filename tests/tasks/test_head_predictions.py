@@ -22,10 +22,12 @@ from embedlab.evaluation.dev_score import dev_score
 from embedlab.evaluation.stored_intervals import stored_intervals
 from embedlab.models.catalog import resolve
 from embedlab.objectives.objective import build_objectives
-from embedlab.objectives.predictions import HEAD_TYPES, best_threshold, predict_rows
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.multitask import evaluate, load_trained
+from embedlab.tasks._head_predictions import best_threshold, predict_rows
+from embedlab.tasks._heads import load_trained
+from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
+from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.notebook import NotebookSession
@@ -73,7 +75,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
 
 def scores(name: str, runs: Path) -> dict[str, float]:
     (spec,) = resolve(name, runs).members
-    result = evaluate(spec, SETTINGS, lambda _: lambda done, total: None)
+    result = TASK.evaluate(spec, SETTINGS, lambda _: lambda done, total: None, Selection())
     assert result.evaluation.marks == ("sample",)
     assert {score.split for score in result.evaluation.scores} == {"dev"}
     found = {score.slice: score.value for score in result.evaluation.scores}
@@ -139,7 +141,7 @@ def test_heads_that_no_stage_has_any_more_are_left_out(runs: Path, tmp_path: Pat
 def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
     found = scores("multitask", runs)
     assert list(found) == ["sentiment", "paraphrases", "sts-course", "mean"]
-    assert found["mean"] == pytest.approx(np.mean([found[name] for name in HEAD_TYPES]))
+    assert found["mean"] == pytest.approx(np.mean([found[name] for name in MULTITASK_DATASETS]))
 
 
 def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path) -> None:
