@@ -114,16 +114,8 @@ def _outcomes(evaluation: Evaluation, part: Part, query: Places, ranks: Ranks) -
     return Outcomes.of(evaluation, dataset=part.state.name, split=SPLIT, states=[part.state], classes=(), items=rows)
 
 
-def _typed(names: Sequence[str]) -> Sequence[str]:
-    if not names:
-        raise UsageError("no file to retrieve from was named", hint="name one with pairs of anchor and positive: --task FILE.csv")
-    if other := next((name for name in names if not holds_queries(name)), None):
-        raise MissingError(f"{other!r} holds no pairs of anchor and positive", hint="`embedlab data check FILE` says what a file holds")
-    return names
-
-
 class Retrieval(Task):
-    """Each file of a user's own is evaluated by itself: its queries among its own candidates."""
+    """The ranks of the positives of each anchor in files of the user's own; a dataset is a file."""
 
     name = "retrieval"
     summary = "MRR and recall@1, 5, 10 of the positives of each anchor in your own file of pairs or triplets, among the file's own texts"
@@ -134,7 +126,7 @@ class Retrieval(Task):
         return holds_queries(name)
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
-        """Return nothing: a file is evaluated where it is named."""
+        """Return nothing: a file is selected by its name."""
         return ()
 
     def texts(self, source: Source, selection: Selection) -> Texts:
@@ -143,12 +135,12 @@ class Retrieval(Task):
         columns = [column for queries in opened for column in (queries.part.frame["sentence1"].to_list(), queries.candidates)]
         return Texts(columns=tuple(columns), states=tuple(queries.part.state for queries in opened))
 
-    def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
+    def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the items of the files in NAMES."""
         return [replace(own_items(open_query_file(name).part, "sentence1"), split=SPLIT) for name in names]
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
-        """Rank the candidates of the selected files for each of their queries."""
+        """Return the ranks of one member in the selected files."""
         from embedlab.encoders.loading import scorer_for  # heavy
 
         opened = [open_query_file(name) for name in _typed(selection.names)]
@@ -156,16 +148,16 @@ class Retrieval(Task):
         ranked = [(queries, *ranks_by(scorer, queries, start_progress)) for queries in opened]
         scores = [score for queries, query, ranks in ranked for score in scores_of(queries, query, ranks)]
         parts = [queries.part for queries in opened]
-        evaluation = evaluation_of("retrieval", scorer, [part.state for part in parts], scores)
+        evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores)
         outcomes = tuple(_outcomes(evaluation, queries.part, query, ranks) for queries, query, ranks in ranked)
         return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
 
     def measures(self, dataset: str) -> tuple[str, ...]:
-        """Return MRR and recall at each cut."""
+        """Return MRR, then recall at each cut."""
         return METRICS
 
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
-        """Return a function that computes the dev score, MRR x 100 on the file NAME, which is opened once."""
+        """Return MRR x 100 on the file NAME as a function; it is opened once."""
         queries = open_query_file(name)
 
         def score(trained: "Trained") -> float:
@@ -173,6 +165,14 @@ class Retrieval(Task):
             return 100 * MEASURES[METRICS[0]].value(query, ranks)
 
         return score
+
+
+def _typed(names: Sequence[str]) -> Sequence[str]:
+    if not names:
+        raise UsageError("no file to retrieve from was named", hint="name one with pairs of anchor and positive: --task FILE.csv")
+    if other := next((name for name in names if not holds_queries(name)), None):
+        raise MissingError(f"{other!r} holds no pairs of anchor and positive", hint="`embedlab data check FILE` says what a file holds")
+    return names
 
 
 TASK = Retrieval()
