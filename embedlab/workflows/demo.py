@@ -1,4 +1,4 @@
-"""A first try in a minute: a real model fine-tuned in two ways and compared on real pairs, or two recipes on generated sentences."""
+"""A first try: a real model fine-tuned in two ways and compared on real pairs, or two recipes on generated sentences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""`embedlab demo`: a real model fine-tuned and compared on real pairs in about a minute, or the same on generated sentences."""
+"""`embedlab demo`: a real model fine-tuned and compared on real pairs, or two recipes on generated sentences."""
 
 from dataclasses import replace
 from typing import Annotated
