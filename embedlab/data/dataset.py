@@ -129,6 +129,11 @@ class DatasetState:
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason → skipped rows
     empty: int = 0  # rows with an empty sentence
 
+    @property
+    def is_of_starter_set(self) -> bool:
+        """Whether it was read from the set inside embedlab, which whoever names it knows to be a part."""
+        return self.origin == "starter"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ListedSplit:

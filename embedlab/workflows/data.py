@@ -178,7 +178,7 @@ def _checked(name: str, split: str, found: Dataset | None, source: Source) -> Ch
     state = part.state
     checked = CheckedSplit(dataset=name, split=split, state=_state_name(state), rows=state.rows, expected=state.expected_rows)
     expected = found.splits[split].expected if found is not None else None
-    is_refused = state.partial and state.origin != "starter" and not source.allow_partial
+    is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
     if is_refused and found is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
         return replace(checked, state=odd, note=f"{odd}: {', '.join(corpus_differences(found.kind, part.frame, expected))}")
