@@ -20,6 +20,7 @@ from embedlab.analysis.influence import (
     pearson_influences,
     spearman_influences,
 )
+from embedlab.analysis.leaving_out import WithoutOf, scored_again, spearman_without
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
@@ -36,6 +37,7 @@ class Measure:
     scale: Scale
     value: Callable[[Any, Any], float]  # gold, one member's predictions
     influences: Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, items), each row with mean zero
+    without: WithoutOf  # its scores without some items
     closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
 
 
@@ -61,18 +63,41 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                     "williams": partial(dependent_correlations, test="williams"),
                     "steiger": partial(dependent_correlations, test="steiger"),
                 },
+                without=spearman_without,
             ),
-            Measure(name="pearson", is_of_classes=False, scale="correlation", value=pearson, influences=pearson_influences),
+            Measure(
+                name="pearson",
+                is_of_classes=False,
+                scale="correlation",
+                value=pearson,
+                influences=pearson_influences,
+                without=scored_again(pearson),
+            ),
             Measure(
                 name="accuracy",
                 is_of_classes=True,
                 scale="share",
                 value=accuracy,
                 influences=partial(_each, accuracy_influence),
+                without=scored_again(accuracy),
                 closed={"mcnemar": _mcnemar},
             ),
-            Measure(name="f1", is_of_classes=True, scale="plain", value=f1, influences=partial(_each, f1_influence)),
-            Measure(name="matthews", is_of_classes=True, scale="plain", value=matthews, influences=partial(_each, matthews_influence)),
+            Measure(
+                name="f1",
+                is_of_classes=True,
+                scale="plain",
+                value=f1,
+                influences=partial(_each, f1_influence),
+                without=scored_again(f1),
+            ),
+            Measure(
+                name="matthews",
+                is_of_classes=True,
+                scale="plain",
+                value=matthews,
+                influences=partial(_each, matthews_influence),
+                without=scored_again(matthews),
+            ),
         )
     }
 )

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, sentence_numbers
+from embedlab.analysis.evidence import Evidence, near_pairs, sentence_numbers
+from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
@@ -35,12 +36,21 @@ def pair_outcomes(scored: ScoredPairs, members: Sequence[str]) -> Outcomes:
     rows = table.select(block=block, item="pair", gold="gold", source="source")
     numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
     sentences = table.select(*SENTENCES)
+    numbered = table.select("dataset", *SENTENCES, *sentence_numbers(table))
 
     return Outcomes(
         rows=rows.with_columns(numbers).select(*ROWS),
         predictions=table.select(members),
         blocks=tuple(
-            Block(task=scored.task, suite=scored.task, dataset=name, measures=("spearman",), is_of_pairs=True, is_aggregated=True)
+            Block(
+                task=scored.task,
+                suite=scored.task,
+                dataset=name,
+                measures=("spearman",),
+                is_of_pairs=True,
+                is_aggregated=True,
+                near=partial(_near, numbered, name),
+            )
             for name in names
         ),
         texts=lambda: sentences,
@@ -48,6 +58,10 @@ def pair_outcomes(scored: ScoredPairs, members: Sequence[str]) -> Outcomes:
         trained=lambda: trained_column(scored.keyed.select(*KEYS), scored.known_texts),
         averages={scored.task: scored.averages},
     )
+
+
+def _near(pairs: pl.DataFrame, dataset: str) -> NearDuplicates:
+    return near_pairs(pairs.filter(dataset=dataset))
 
 
 def item_outcomes(

@@ -37,7 +37,7 @@ def power(
 ) -> None:
     """Print which difference between two models can be detected: at 5%, with 80% power, on each dataset and on the usual averages.
 
-    Effective pairs are as many independent pairs as would give the same variance: pairs that share a sentence say less.
+    Effective pairs are as many independent pairs as would give the same variance: pairs of one topic say less.
     """
     from embedlab.workflows.power import PowerOptions, power_report
 
