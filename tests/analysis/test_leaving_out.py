@@ -10,6 +10,8 @@ from embedlab.analysis.measures import MEASURES, Measure
 
 def items(measure: Measure, rows: int, seed: int = 0) -> tuple[np.ndarray, list[np.ndarray]]:
     rng = np.random.default_rng(seed)
+    if measure.is_of_queries:  # each with one relevant text, whose rank is predicted
+        return np.arange(rows), [rng.integers(1, worst, rows) for worst in (4, 12, 30)]
     if measure.is_of_classes:
         gold = rng.integers(0, 2, rows)
         return gold, [np.where(rng.random(rows) < 0.8, gold, rng.integers(0, 2, rows)) for _ in range(3)]
