@@ -11,9 +11,10 @@ from embedlab.analysis.comparison import comparison_notes
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.evidence import STS_YEARS, PairTest
 from embedlab.analysis.scores import ModelColumns, pair_table
-from embedlab.comparison.comparison import compare_models
+from embedlab.comparison.comparison import compare_models, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.outcomes.pairs import pair_outcomes
 from tests.analysis.test_influence import spearman_of_rows
 
 NOISE = {"good@1": 1.0, "good@2": 1.0, "good@3": 1.2, "twin": 1.0, "bad@1": 6.0, "bad@2": 9.0, "bad@3": 7.0}
@@ -345,3 +346,18 @@ def test_a_group_of_rows_is_noted_where_it_is_more_than_two_rows_and_not_all(siz
     assert component is not None
     assert (component.rows, component.share > 0.5) == (size, True)
     assert any("one group of rows" in note for note in found.notes) == is_noted
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_a_comparison_says_how_it_was_made(common: bool, scored: pl.DataFrame) -> None:
+    found = compare_models(scored, [TWIN, BAD], by="source", aggregate="wmean", reference="bad", margin=0.125, common=common)
+    assert (found.by, found.aggregate, found.models, found.reference) == ("source", "wmean", ("twin", "bad"), "bad")
+    assert (found.test, found.margin, found.common) == ("dyadic", 0.125, common)
+
+
+def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(scored: pl.DataFrame) -> None:
+    holes = scored.with_columns(twin=pl.when(pl.col("pair") != 50).then("twin"))
+    outcomes = pair_outcomes(holes, ["twin", "bad@1"], task="sts", averages={})
+    found = compare_outcomes(outcomes, [TWIN, ModelColumns(name="bad", members=("bad@1",))])
+    assert not found.common
+    assert [one.pairs for one in found.slices] == [100, 30]

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from embedlab.analysis.evidence import Evidence
-from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
+from embedlab.comparison.evidence import CHOSEN, lacking_datasets, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.frames import keyed_items
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
@@ -173,3 +173,16 @@ def test_a_pair_of_equal_words_is_still_a_pair(outcomes: Outcomes) -> None:
     pairs, _, items = slices_of(known, MEMBERS)
     assert keyed_items(known, pairs).width == 2
     assert keyed_items(known, items).width == 1
+
+
+def test_members_that_lack_items_are_named_from_the_fewest_scored_ones(outcomes: Outcomes) -> None:
+    place = pl.int_range(pl.len()) - 90  # in the second dataset
+    holes = {"good": pl.when(place < 8).then("good"), "bad": pl.when(place < 1).then("bad")}
+    found = evidence(replace(outcomes, predictions=outcomes.predictions.with_columns(**holes)))
+    assert found["second"].notes == ("no number of bad: 1 of 60 items scored", "no number of good: 8 of 60 items scored")
+
+
+def test_datasets_that_a_property_leaves_without_a_slice_are_named(outcomes: Outcomes) -> None:
+    assert lacking_datasets(outcomes, "dice") == ["mrpc"]
+    for by in ("dataset", "negation", "source"):  # each item has one, or the property says what it means to have none
+        assert not lacking_datasets(outcomes, by)
