@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.correlations import average_ranks, correlate, pearson, spearman, why_undefined, why_undefined_gold
+from embedlab.analysis.correlations import average_ranks, combine, correlate, pearson, spearman, why_undefined, why_undefined_gold
 from embedlab.choices import Aggregate
 
 
@@ -148,3 +148,13 @@ def test_gold_scores_that_nothing_correlates_with_are_few_or_equal() -> None:
     found = [why_undefined_gold(np.array(gold)) for gold in ([], [2.0], [2.0, 2.0], [2.0, 2.5], [2.0, 2.0, 2.5])]
     needs = "a correlation needs two pairs, and it has"
     assert found == [f"{needs} 0", f"{needs} 1", "all gold scores are 2", "", ""]
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "wmean"])
+def test_several_correlations_of_each_source_are_put_together_at_once(aggregate: Aggregate) -> None:
+    values = np.random.default_rng(4).normal(size=(3, 5))
+    groups = [np.arange(size) for size in (2, 9, 4)]
+    sizes = (2, 9, 4) if aggregate == "wmean" else (1, 1, 1)
+    slow = [sum(values[row, column] * size for row, size in enumerate(sizes)) / sum(sizes) for column in range(5)]
+    assert combine(values, groups, aggregate) == pytest.approx(slow)
+    assert np.isnan(combine(values[:0], [], aggregate)).tolist() == [True] * 5
