@@ -158,3 +158,4 @@ def test_several_correlations_of_each_source_are_put_together_at_once(aggregate:
     slow = [sum(values[row, column] * size for row, size in enumerate(sizes)) / sum(sizes) for column in range(5)]
     assert combine(values, groups, aggregate) == pytest.approx(slow)
     assert np.isnan(combine(values[:0], [], aggregate)).tolist() == [True] * 5
+    assert combine(values[:, :0], groups, aggregate).shape == (0,)  # of no member

@@ -120,7 +120,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [True, False, None, "0.5", [0.5], 1e300, float("nan"), float("inf")])
-def test_what_is_no_similarity_is_refused_with_its_row(value: object, write: Write) -> None:
+def test_what_is_not_a_similarity_is_refused_with_its_row(value: object, write: Write) -> None:
     content = json.dumps({"mteb_model_meta": META, "default": {"test": {"cosine_scores": [0.5, value]}}})
     with pytest.raises(MissingError, match=r"row 1 of 'cosine_scores' is .*, not a number"):
         read_predictions(write("STS16_predictions.json", content), "test")
