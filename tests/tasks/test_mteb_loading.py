@@ -19,25 +19,25 @@ Load = Callable[..., None]
 
 @pytest.fixture
 def loaded_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Load], None]:
-    """Lets another function load the rows of mteb's tasks, with a client that is not told to be offline."""
+    """Lets another function load the rows of mteb's tasks, with a client whose setting allows the network."""
     open_task.cache_clear()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     return lambda load: monkeypatch.setattr(TASK, "load_data", load)
 
 
 @pytest.mark.parametrize(
-    ("offline", "reachable", "is_here", "expected"),
+    ("offline", "reachable", "is_local", "expected"),
     [
         (False, True, False, False),
         (False, False, False, True),
         (True, True, False, True),
-        (False, False, True, False),  # the rows are in a folder, which no hub is asked for
+        (False, False, True, False),  # the rows are in a folder, for which no hub is needed
     ],
 )
-def test_the_client_uses_its_cache_alone_where_the_hub_cannot_answer_or_must_not_be_asked(
+def test_the_client_uses_its_cache_alone_where_the_hub_cannot_answer_or_must_not_be_used(
     offline: bool,
     reachable: bool,
-    is_here: bool,
+    is_local: bool,
     expected: bool,
     loaded_by: Callable[[Load], None],
     monkeypatch: pytest.MonkeyPatch,
@@ -52,7 +52,7 @@ def test_the_client_uses_its_cache_alone_where_the_hub_cannot_answer_or_must_not
     loaded_by(load)
     monkeypatch.setattr(_mteb_rows, "is_reachable", lambda: reachable)
     monkeypatch.chdir(tmp_path)
-    if is_here:
+    if is_local:
         (tmp_path / "mteb" / "sts12-sts").mkdir(parents=True)
     with pytest.raises(MissingError):
         open_task("mteb:STS12", Source(offline=offline))
