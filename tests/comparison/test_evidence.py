@@ -186,3 +186,11 @@ def test_datasets_that_a_property_leaves_without_a_slice_are_named(outcomes: Out
     assert lacking_datasets(outcomes, "dice") == ["mrpc"]
     for by in ("dataset", "negation", "source"):  # each item has one, or the property says what it means to have none
         assert not lacking_datasets(outcomes, by)
+
+
+def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_is_no_average(outcomes: Outcomes) -> None:
+    averages = {"sts": {"of two": ("second", "first"), "of one": ("second",), "of none": (), "of more": ("first", "third")}}
+    found = evidence(replace(outcomes, averages=averages))
+    assert [key for key in found if key.startswith("of")] == ["of two", "of one"]
+    assert found["of two"].points == pytest.approx((found["first"].points + found["second"].points) / 2)
+    assert found["of one"].points == pytest.approx(found["second"].points)

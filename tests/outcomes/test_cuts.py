@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 from scipy.stats import rankdata
 
-from embedlab.outcomes.cuts import cut, whole_blocks
+from embedlab.outcomes.cuts import cut, halves, whole_blocks
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property, property_named
+from embedlab.outcomes.selection import select_items
 
 
 def sizes(outcomes: Outcomes, name: str) -> dict[str, int]:
@@ -82,3 +83,20 @@ def test_a_slice_is_called_by_the_title_of_its_property_or_by_its_name(
     values = pl.Series([0, 1, 2, 3, 4, 5]) if kind == "number" else pl.Series(list("abcdef"))
     first = next(cut(pairs, by, values))
     assert first.title == (f"made fifth 1 ({title or 'own'} 0–0)" if kind == "number" else f"made {title or 'own'}: a")
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("negation:one", {"made/fits": [0, 4], "made/rest": [1, 2, 3, 5], "mood/fits": [7], "mood/rest": [6, 8, 9]}),
+        ("dice>0.9", {"made/fits": [2], "made/rest": [0, 1, 3, 4, 5]}),  # a single sentence has no overlap
+        ("dataset:mood", {"made/rest": [0, 1, 2, 3, 4, 5], "mood/fits": [6, 7, 8, 9]}),
+    ],
+)
+def test_items_that_fit_an_expression_and_the_others_are_two_slices(
+    expression: str, expected: dict[str, list[int]], both: Outcomes
+) -> None:
+    found = list(halves(both, select_items(both, expression, {})))
+    assert {part.key: part.rows.tolist() for part in found} == expected
+    assert [part.title for part in found] == [key.replace("/", " ") for key in expected]
+    assert not any(part.is_whole for part in found)
