@@ -123,3 +123,14 @@ def test_a_number_without_items_is_shown_and_not_tested() -> None:
     assert found.differences["b"].delta == pytest.approx(0.2)
     assert np.isnan([found.differences["b"].p, found.scores["a"].low]).all()
     assert {score.letters for score in found.scores.values()} == {""}
+
+
+def test_a_measure_without_mcnemars_test_keeps_its_p_and_without_a_test_of_correlations_it_has_none() -> None:
+    gold, predicted = predictions(300, 2)
+    evidence = evidence_of("glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"])
+    plain, wanted, correlated = (
+        compare_evidence([evidence], single("ab"), "a", test=test)[0].differences["b"] for test in ("dyadic", "mcnemar", "williams")
+    )
+    assert 0 < plain.p < 1
+    assert (wanted.test, wanted.p) == ("dyadic", plain.p)
+    assert (correlated.test, np.isnan(correlated.p)) == ("williams", True)
