@@ -129,7 +129,7 @@ class Ordering:
         else:
             variances = _added([self._alone(first), self._alone(second)])
         found = with_seeds(variances, 0, own)
-        return replace(found, rows=found.rows + other, independent=found.independent + other)
+        return replace(found, rows=found.rows + other)
 
     def _alone(self, place: int) -> Variances:
         """The variances of one estimate whose rows are not those of the others; 0 without rows, nan with too few of them."""
