@@ -159,3 +159,12 @@ def test_several_correlations_of_each_source_are_put_together_at_once(aggregate:
     assert combine(values, groups, aggregate) == pytest.approx(slow)
     assert np.isnan(combine(values[:0], [], aggregate)).tolist() == [True] * 5
     assert combine(values[:, :0], groups, aggregate).shape == (0,)  # of no member
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1.0, 1e200, 1e300])
+def test_pearson_of_negative_numbers_does_not_depend_on_their_size_either(size: float) -> None:
+    rng = np.random.default_rng(5)
+    b = rng.random(60)
+    a = -(b + rng.random(60)) * size
+    for first, second in ((a, b), (b, a), (a, a[::-1])):
+        assert pearson(first, second) == pytest.approx(exact_pearson(first.tolist(), second.tolist()), abs=1e-12)
