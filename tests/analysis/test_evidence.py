@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from embedlab.analysis.comparison import compare_evidence
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.paired_tests import mcnemar
@@ -134,3 +134,20 @@ def test_a_measure_without_mcnemars_test_keeps_its_p_and_without_a_test_of_corre
     assert 0 < plain.p < 1
     assert (wanted.test, wanted.p) == ("dyadic", plain.p)
     assert (correlated.test, np.isnan(correlated.p)) == ("williams", True)
+
+
+def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
+    evidence = []
+    for seed, name in enumerate(("first", "second", "third")):
+        gold, predicted = predictions(120, 2, seed)
+        evidence.append(evidence_of("transfer", name, gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]))
+    seen: list[tuple[ComparedSlice, ...]] = []
+    found = compare_evidence(evidence, single("ab"), "a", preview=seen.append)
+    assert len(seen) == 3
+    for done, shown in enumerate(seen):
+        assert [one.key for one in shown] == ["first", "second", "third"]
+        for place, (one, whole) in enumerate(zip(shown, found, strict=True)):
+            for name in "ab":
+                assert one.scores[name].value == whole.scores[name].value
+                has_interval = (one.scores[name].low, one.scores[name].high) == (whole.scores[name].low, whole.scores[name].high)
+                assert has_interval == (place < done)

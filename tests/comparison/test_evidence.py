@@ -194,3 +194,18 @@ def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_i
     assert [key for key in found if key.startswith("of")] == ["of two", "of one"]
     assert found["of two"].points == pytest.approx((found["first"].points + found["second"].points) / 2)
     assert found["of one"].points == pytest.approx(found["second"].points)
+
+
+def test_the_sources_of_a_part_of_a_dataset_are_never_put_together(outcomes: Outcomes) -> None:
+    parts = slices_of(outcomes, MEMBERS, by="negation")
+    found = {one.key: one for one in outcome_evidence(outcomes, MEMBERS, parts, aggregate="mean")}
+    negated = np.flatnonzero(np.arange(90) % 3 == 0)
+    none = np.flatnonzero(np.arange(90) % 3 > 0)  # of two sources
+    for key, rows in (("first/negation=one", negated), ("first/negation=none", none)):
+        assert found[key].points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", rows)).statistic)
+    settings = {
+        one.key: one.setting for one in outcome_evidence(outcomes, MEMBERS, [*slices_of(outcomes, MEMBERS), *parts], aggregate="mean")
+    }
+    assert {key: settings[key] for key in ("first", "second", "mrpc")} == {"first": "mean", "second": "mean", "mrpc": None}
+    assert {settings[part.key] for part in parts} == {"all", None}
+    assert settings["first/negation=one"] == "all"

@@ -24,3 +24,13 @@ def test_hashes_that_are_known_are_used_and_otherwise_made_of_the_text(table: pl
     assert pair_outcomes(table, [], task="sts", averages={}, keys=lambda: known).text_keys.equals(known)
     made = pair_outcomes(table, [], task="sts", averages={}).text_keys
     assert made.equals(with_text_keys(table).select(*KEYS))
+
+
+def test_a_dataset_of_pairs_is_correlated_and_the_scores_of_its_sources_can_be_put_together(table: pl.DataFrame) -> None:
+    found = pair_outcomes(table, ["dice"], task="own", averages={"both": ("sts12", "mine")})
+    for block in found.blocks:
+        assert (block.task, block.suite, block.measures, block.classes) == ("own", "own", ("spearman",), ())
+        assert block.is_of_pairs
+        assert block.is_aggregated
+    assert found.averages == {"own": {"both": ("sts12", "mine")}}
+    assert found.predictions["dice"].equals(table["dice"])
