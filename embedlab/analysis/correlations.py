@@ -98,5 +98,5 @@ def combine(values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggrega
     """Return weighted means of VALUES over their first axis, one per group: by pairs for `wmean`, otherwise equal; nan without groups."""
     if not groups:
         return np.full(values.shape[1:], np.nan)
-    weights = [len(rows) if aggregate == "wmean" else 1 for rows in groups]
+    weights = [len(rows) for rows in groups] if aggregate == "wmean" else np.ones(len(groups))
     return np.asarray(np.average(values, axis=0, weights=weights))

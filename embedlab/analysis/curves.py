@@ -24,7 +24,7 @@ def smoothed(y: Values, weight: float) -> Values:
 
     The first values are not drawn towards 0: each is divided by the sum of the weights so far.
     """
-    if weight <= 0 or len(y) < 2:
+    if weight <= 0:
         return y
     found, average = np.empty_like(y), 0.0
     for place, value in enumerate(y.tolist()):

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.correlations import average_ranks, correlate, pearson, spearman
+from embedlab.analysis.correlations import average_ranks, combine, correlate, pearson, spearman, why_undefined, why_undefined_gold
+from embedlab.choices import Aggregate
 
 
 @pytest.fixture
@@ -110,3 +111,60 @@ def test_aggregating_over_sources_needs_sources() -> None:
 def test_a_model_that_did_not_score_every_pair_has_no_correlation() -> None:
     frame = pairs().with_columns(model=pl.when(pl.int_range(pl.len()) > 0).then("model"))
     assert np.isnan(correlate(frame, "model", "all"))
+
+
+@pytest.mark.parametrize(
+    ("gold", "scores", "sources", "aggregate", "reason"),
+    [
+        ([1, 2, 3, 4], [4, 3, 2, 1], "aabb", "all", ""),
+        ([1, 2, 3, 4], [4, 3, 2, 1], "aabb", "mean", ""),
+        ([1, 2, 3, 4], [4, 3, 2, 1], None, "all", ""),
+        ([1, 2, 3, 4], [4, 3, 2, 1], None, "mean", "its pairs name no source"),
+        ([3], [4], "a", "all", "a correlation needs two pairs, and it has 1"),
+        ([1, 2, 3], [4, 3, 2], "aab", "wmean", "a correlation needs two pairs, and it has 1 in source 'b'"),
+        ([2.5, 2.5, 2.5], [4, 3, 2], "aab", "all", "all gold scores are 2.5"),
+        ([1, 2, 3, 3], [4, 3, 2, 1], "aabb", "mean", "all gold scores are 3 in source 'b'"),
+        ([1, 2, 3, 4], [7, 7, 7, 7], "aabb", "all", "all its pairs have the same similarity"),
+        ([1, 2, 3, 4], [7, 8, 7, 7], "aabb", "wmean", "all its pairs have the same similarity in source 'b'"),
+        ([1, None, 3, 4], [4, 3, 2, 1], "aabb", "all", "a pair has no gold score"),
+        ([1, 2, 3, None], [4, 3, 2, 1], "aabb", "mean", "a pair has no gold score in source 'b'"),
+    ],
+)
+def test_a_reason_is_given_for_every_correlation_that_is_undefined_and_for_no_other(
+    gold: list[float], scores: list[float], sources: str | None, aggregate: Aggregate, reason: str
+) -> None:
+    frame = pl.DataFrame(
+        {
+            "gold": pl.Series(gold, dtype=pl.Float64),
+            "model": pl.Series(scores, dtype=pl.Float64),
+            "source": pl.Series(list(sources) if sources else [None] * len(gold), dtype=pl.String),
+        }
+    ).with_columns(dataset=pl.lit("made"))
+    assert why_undefined(frame, "model", aggregate) == reason
+    assert np.isnan(correlate(frame, "model", aggregate)) == bool(reason)
+
+
+def test_gold_scores_that_nothing_correlates_with_are_few_or_equal() -> None:
+    found = [why_undefined_gold(np.array(gold)) for gold in ([], [2.0], [2.0, 2.0], [2.0, 2.5], [2.0, 2.0, 2.5])]
+    needs = "a correlation needs two pairs, and it has"
+    assert found == [f"{needs} 0", f"{needs} 1", "all gold scores are 2", "", ""]
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "wmean"])
+def test_several_correlations_of_each_source_are_put_together_at_once(aggregate: Aggregate) -> None:
+    values = np.random.default_rng(4).normal(size=(3, 5))
+    groups = [np.arange(size) for size in (2, 9, 4)]
+    sizes = (2, 9, 4) if aggregate == "wmean" else (1, 1, 1)
+    slow = [sum(values[row, column] * size for row, size in enumerate(sizes)) / sum(sizes) for column in range(5)]
+    assert combine(values, groups, aggregate) == pytest.approx(slow)
+    assert np.isnan(combine(values[:0], [], aggregate)).tolist() == [True] * 5
+    assert combine(values[:, :0], groups, aggregate).shape == (0,)  # of no member
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1.0, 1e200, 1e300])
+def test_pearson_of_negative_numbers_does_not_depend_on_their_size_either(size: float) -> None:
+    rng = np.random.default_rng(5)
+    b = rng.random(60)
+    a = -(b + rng.random(60)) * size
+    for first, second in ((a, b), (b, a), (a, a[::-1])):
+        assert pearson(first, second) == pytest.approx(exact_pearson(first.tolist(), second.tolist()), abs=1e-12)

@@ -13,6 +13,7 @@ def test_smoothing_is_the_weighted_mean_of_all_values_so_far(weight: float) -> N
         slow.append(float((weights * y[: place + 1]).sum() / weights.sum()))
     assert smoothed(y, weight) == pytest.approx(slow)
     assert smoothed(y[:0], weight).tolist() == []
+    assert smoothed(y[:1], weight) == pytest.approx(y[:1])
 
 
 def test_the_range_over_seeds_is_that_of_a_loop_over_all_steps() -> None:

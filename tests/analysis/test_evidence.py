@@ -1,18 +1,19 @@
 """Classified and scored items as evidence, and what a comparison makes of them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.evidence import average_evidence, evidence_of
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.paired_tests import mcnemar
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Correlation
+from embedlab.choices import Correlation, Test
 
 
 def predictions(items: int = 200, rows: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -122,3 +123,46 @@ def test_a_number_without_items_is_shown_and_not_tested() -> None:
     assert found.differences["b"].delta == pytest.approx(0.2)
     assert np.isnan([found.differences["b"].p, found.scores["a"].low]).all()
     assert {score.letters for score in found.scores.values()} == {""}
+
+
+def test_a_measure_without_mcnemars_test_keeps_its_p_and_without_a_test_of_correlations_it_has_none() -> None:
+    gold, predicted = predictions(300, 2)
+    evidence = evidence_of("glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"])
+    plain, wanted, correlated = (
+        compare_evidence([evidence], single("ab"), "a", test=test)[0].differences["b"] for test in ("dyadic", "mcnemar", "williams")
+    )
+    assert 0 < plain.p < 1
+    assert (wanted.test, wanted.p) == ("dyadic", plain.p)
+    assert (correlated.test, np.isnan(correlated.p)) == ("williams", True)
+
+
+def test_scores_are_shown_at_once_and_intervals_follow_slice_by_slice() -> None:
+    evidence = []
+    for seed, name in enumerate(("first", "second", "third")):
+        gold, predicted = predictions(120, 2, seed)
+        evidence.append(evidence_of("transfer", name, gold, dict(enumerate(predicted)), 2, measure=MEASURES["accuracy"]))
+    seen: list[tuple[ComparedSlice, ...]] = []
+    found = compare_evidence(evidence, single("ab"), "a", preview=seen.append)
+    assert len(seen) == 3
+    for done, shown in enumerate(seen):
+        assert [one.key for one in shown] == ["first", "second", "third"]
+        for place, (one, whole) in enumerate(zip(shown, found, strict=True)):
+            for name in "ab":
+                assert one.scores[name].value == whole.scores[name].value
+                has_interval = (one.scores[name].low, one.scores[name].high) == (whole.scores[name].low, whole.scores[name].high)
+                assert has_interval == (place < done)
+
+
+def test_letters_are_given_where_a_test_can_separate_models_alone() -> None:
+    gold, predicted = predictions(120, 2)
+    evidence = evidence_of("glue", "mrpc", gold, dict(enumerate(predicted)), 2, measure=MEASURES["f1"])
+
+    def letters(one: Evidence, names: str, test: Test = "dyadic") -> set[str]:
+        return {score.letters for score in compare_evidence([one], single(names), "a", test=test)[0].scores.values()}
+
+    assert letters(evidence, "ab") <= {"a", "b"}
+    assert letters(evidence, "ab", "williams") == {""}  # no p of it
+    assert letters(replace(evidence, rows=None), "ab") == {""}  # no items to test
+    alone = evidence_of("glue", "mrpc", gold, {0: predicted[0]}, 1, measure=MEASURES["f1"])
+    assert letters(alone, "a") == {"a"}
+    assert letters(replace(alone, rows=None), "a") == {""}

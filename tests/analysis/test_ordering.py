@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, norm, rankdata, spearmanr, t
+from scipy.stats import kendalltau, norm, rankdata, spearmanr, t, ttest_ind
 
 from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.influence import spearman_influence
@@ -133,3 +133,19 @@ def test_estimates_that_share_runs_are_compared_seed_by_seed(gold: np.ndarray) -
     shared = [replace(one, behind=runs) for one in pair]
     assert Ordering(pair).order(0, 1).probability < 0.7
     assert Ordering(shared).order(0, 1).probability > 0.94
+
+
+def test_the_agreement_of_estimates_has_the_fewest_degrees_of_freedom_of_any_two() -> None:
+    """Nine estimates of twenty seeds and one of three, whose spread is known least: draws of a t distribution written out."""
+    rng = np.random.default_rng(6)
+    counts = [20] * 9 + [3]
+    seeds = [place + rng.normal(scale=1.0 if count == 20 else 6.0, size=count) for place, count in enumerate(counts)]
+    printed = list(range(10))
+    found = Ordering([Estimate(members=one) for one in seeds]).agreement(range(10), printed)
+    freedom = min(ttest_ind(one, other, equal_var=False).df for one, other in combinations(seeds, 2))
+    assert freedom < 5
+    deviations = np.array([one.std(ddof=1) / np.sqrt(len(one)) for one in seeds])
+    scale = np.sqrt(freedom / rng.chisquare(freedom, 4000))
+    drawn = np.array([one.mean() for one in seeds])[:, None] + deviations[:, None] * rng.standard_normal((10, 4000)) * scale
+    low, high = np.quantile([kendalltau(printed, one).statistic for one in drawn.T], [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.05)

@@ -151,3 +151,9 @@ def test_facts_of_a_wrong_shape_make_a_score_file_unusable(facts: str, tmp_path:
     pl.DataFrame(schema=SCORE_COLUMNS).write_parquet(path, metadata={"embedlab": facts})
     with pytest.raises(MissingError, match="unusable"):
         ScoreFile.read(path)
+
+
+def test_the_first_scores_of_a_model_make_its_folder(tmp_path: Path) -> None:
+    path = tmp_path / "scores" / "sbert" / "scores.parquet"
+    merge_scores(path, score_file({1: 0.25}))
+    assert as_dict(ScoreFile.read(path)) == {1: 0.25}

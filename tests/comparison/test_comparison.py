@@ -12,9 +12,10 @@ from embedlab.analysis.comparison import comparison_notes
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.evidence import STS_YEARS, PairTest
 from embedlab.analysis.scores import ModelColumns, pair_table, weakest
-from embedlab.comparison.comparison import compare_models
+from embedlab.comparison.comparison import compare_models, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.outcomes.pairs import pair_outcomes
 from tests.analysis.test_influence import spearman_of_rows
 
 NOISE = {"good@1": 1.0, "good@2": 1.0, "good@3": 1.2, "twin": 1.0, "bad@1": 6.0, "bad@2": 9.0, "bad@3": 7.0}
@@ -401,3 +402,18 @@ def test_families_of_nearly_equal_sentences_make_intervals_wider(make_part: Call
         widths.append(found.differences["other"].high - found.differences["other"].low)
         assert (found.topics < 60) == (sentences is words)
     assert widths[0] > 1.3 * widths[1]
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_a_comparison_says_how_it_was_made(common: bool, scored: pl.DataFrame) -> None:
+    found = compare_models(scored, [TWIN, BAD], by="source", aggregate="wmean", reference="bad", margin=0.125, common=common)
+    assert (found.by, found.aggregate, found.models, found.reference) == ("source", "wmean", ("twin", "bad"), "bad")
+    assert (found.test, found.margin, found.common) == ("dyadic", 0.125, common)
+
+
+def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(scored: pl.DataFrame) -> None:
+    holes = scored.with_columns(twin=pl.when(pl.col("pair") != 50).then("twin"))
+    outcomes = pair_outcomes(holes, ["twin", "bad@1"], task="sts", averages={})
+    found = compare_outcomes(outcomes, [TWIN, ModelColumns(name="bad", members=("bad@1",))])
+    assert not found.common
+    assert [one.pairs for one in found.slices] == [100, 30]

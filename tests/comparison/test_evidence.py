@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.near_duplicates import NearDuplicates
-from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
+from embedlab.comparison.evidence import CHOSEN, lacking_datasets, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.frames import keyed_items
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
@@ -186,3 +186,39 @@ def test_nearly_equal_sentences_of_a_block_are_of_one_topic() -> None:
     assert joined is not None
     assert apart.topics.topics - joined.topics.topics == 3
     assert joined.families[6] == joined.families[80]
+
+
+def test_members_that_lack_items_are_named_from_the_fewest_scored_ones(outcomes: Outcomes) -> None:
+    place = pl.int_range(pl.len()) - 90  # in the second dataset
+    holes = {"good": pl.when(place < 8).then("good"), "bad": pl.when(place < 1).then("bad")}
+    found = evidence(replace(outcomes, predictions=outcomes.predictions.with_columns(**holes)))
+    assert found["second"].notes == ("no number of bad: 1 of 60 items scored", "no number of good: 8 of 60 items scored")
+
+
+def test_datasets_that_a_property_leaves_without_a_slice_are_named(outcomes: Outcomes) -> None:
+    assert lacking_datasets(outcomes, "dice") == ["mrpc"]
+    for by in ("dataset", "negation", "source"):  # each item has one, or the property says what it means to have none
+        assert not lacking_datasets(outcomes, by)
+
+
+def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_is_no_average(outcomes: Outcomes) -> None:
+    averages = {"sts": {"of two": ("second", "first"), "of one": ("second",), "of none": (), "of more": ("first", "third")}}
+    found = evidence(replace(outcomes, averages=averages))
+    assert [key for key in found if key.startswith("of")] == ["of two", "of one"]
+    assert found["of two"].points == pytest.approx((found["first"].points + found["second"].points) / 2)
+    assert found["of one"].points == pytest.approx(found["second"].points)
+
+
+def test_the_sources_of_a_part_of_a_dataset_are_never_put_together(outcomes: Outcomes) -> None:
+    parts = slices_of(outcomes, MEMBERS, by="negation")
+    found = {one.key: one for one in outcome_evidence(outcomes, MEMBERS, parts, aggregate="mean")}
+    negated = np.flatnonzero(np.arange(90) % 3 == 0)
+    none = np.flatnonzero(np.arange(90) % 3 > 0)  # of two sources
+    for key, rows in (("first/negation=one", negated), ("first/negation=none", none)):
+        assert found[key].points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", rows)).statistic)
+    settings = {
+        one.key: one.setting for one in outcome_evidence(outcomes, MEMBERS, [*slices_of(outcomes, MEMBERS), *parts], aggregate="mean")
+    }
+    assert {key: settings[key] for key in ("first", "second", "mrpc")} == {"first": "mean", "second": "mean", "mrpc": None}
+    assert {settings[part.key] for part in parts} == {"all", None}
+    assert settings["first/negation=one"] == "all"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.mteb_files import find_mteb_files, plain_name, read_figures, read_predictions
 from tests.data.conftest import Write
 
@@ -117,3 +117,10 @@ def test_a_task_is_found_by_the_letters_and_digits_of_its_name() -> None:
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EmbedlabError, match="not readable"):
         read_figures(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("value", [True, False, None, "0.5", [0.5], 1e300, float("nan"), float("inf")])
+def test_what_is_not_a_similarity_is_refused_with_its_row(value: object, write: Write) -> None:
+    content = json.dumps({"mteb_model_meta": META, "default": {"test": {"cosine_scores": [0.5, value]}}})
+    with pytest.raises(MissingError, match=r"row 1 of 'cosine_scores' is .*, not a number"):
+        read_predictions(write("STS16_predictions.json", content), "test")

@@ -132,3 +132,9 @@ def test_the_columns_of_published_files_are_found_by_the_names_they_have_there(
 ) -> None:
     path = write("rows.csv", ",".join(published) + "\na,b,3\n")
     assert open_own_rows(path, RowShape(texts=tuple(own)), ColumnMap()).frame.to_dicts() == [dict(zip(own, "ab3", strict=True))]
+
+
+def test_a_blank_among_whole_numbers_is_an_empty_label(tmp_path: Path) -> None:
+    pl.DataFrame({"sentence": ["a", "b", "c"], "label": [0.0, None, 1.0]}).write_parquet(tmp_path / "c.parquet")
+    with pytest.raises(EmbedlabError, match=r"c\.parquet, row 2: label is empty"):
+        open_own_rows(tmp_path / "c.parquet", RowShape(texts=("sentence",), labels={"label": ("0", "1")}), ColumnMap())

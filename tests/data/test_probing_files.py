@@ -97,3 +97,11 @@ def test_the_stand_in_is_read_whole_and_never_called_senteval(shared_data: Path)
     assert len(rows) == 10
     assert rows["gum-probing/word-content"] == [1928, 228, 234]
     assert not any("senteval" in f"{task.name}{task.summary}{task.home}".lower() for task in tasks)
+
+
+def test_the_tasks_of_another_folder_are_in_alphabetical_order(tmp_path: Path) -> None:
+    names = ["tense", "depth", "word_order", "length", "voice", "number", "animacy", "case"]
+    for name in names:
+        write(tmp_path / f"probing_mine/{name}.txt", LINES)
+    expected = ["animacy", "case", "depth", "length", "number", "tense", "voice", "word-order"]
+    assert [dataset.name for dataset in suite("mine-probing", tmp_path)] == [f"mine-probing/{name}" for name in expected]

@@ -82,3 +82,9 @@ def test_another_mark_between_the_columns_is_named(mark: str, write: Write) -> N
 def test_a_column_that_occurs_twice_is_refused(write: Write) -> None:
     with pytest.raises(MissingError, match="column 'a' occurs twice"):
         read_rows(write("a.csv", "a,b,a\n1,2,3\n"))
+
+
+def test_lines_of_blanks_between_json_objects_are_skipped(write: Write) -> None:
+    found = read_rows(write("a.jsonl", '  \n{"a": 1}\n\t\n  {"a": 2}\n \n'))
+    assert found["a"].to_list() == [1, 2]
+    assert found[PLACE].to_list() == [2, 4]

@@ -70,3 +70,19 @@ def test_draws_are_uniform_and_follow_their_seed() -> None:
     first, again, other = (_sets(rows, 2, 3, seed).negatives for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
+
+
+def test_a_premise_may_come_after_all_hypotheses() -> None:
+    sets = _sets([(4, 2, ENTAILMENT), (0, 3, NEUTRAL)])
+    assert sets.anchors.tolist() == [0, 4]
+    assert sets.positives.shape == sets.negatives.shape == (2, 5)
+    assert _members(sets.positives) == [set(), {2}]
+    assert _members(sets.negatives) == [{2, 3}, {3}]
+
+
+@pytest.mark.parametrize("more", [0, 1, 100])
+def test_a_limit_that_leaves_nothing_out_changes_no_draw(more: int) -> None:
+    rows = [(0, hypothesis, NEUTRAL if hypothesis % 2 else ENTAILMENT) for hypothesis in range(1, 20)]
+    limited, whole = (_sets(rows, limit, 3) for limit in (20 + more, "all"))
+    assert (limited.positives == whole.positives).all()
+    assert (limited.negatives == whole.negatives).all()

@@ -1,13 +1,18 @@
 """Items cut by a property within each dataset."""
 
+import itertools
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import polars as pl
+import pytest
+from scipy.stats import rankdata
 
-from embedlab.outcomes.cuts import cut, whole_blocks
+from embedlab.outcomes.cuts import cut, halves, whole_blocks
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.property import property_named
+from embedlab.outcomes.property import Property, property_named
+from embedlab.outcomes.selection import select_items
 
 
 def sizes(outcomes: Outcomes, name: str) -> dict[str, int]:
@@ -45,3 +50,53 @@ def test_slices_of_a_dataset_are_disjoint_and_whole(both: Outcomes) -> None:
         rows = np.concatenate([part.rows for part in cut(both, by, by.values(both))])
         assert sorted(rows.tolist()) == list(range(both.rows.height))
     assert [len(part.rows) for part in whole_blocks(both)] == [6, 4]
+
+
+@pytest.mark.parametrize("kind", ["number", "name"])
+def test_items_without_a_value_are_cut_away_before_the_others_are_cut(kind: Literal["number", "name"], pairs: Outcomes) -> None:
+    many = replace(
+        pairs,
+        rows=pl.concat([pairs.rows] * 5),
+        predictions=pl.concat([pairs.predictions] * 5),
+        texts=lambda: pl.concat([pairs.sentences] * 5),
+    )
+    has_value = np.arange(30) % 4 > 0
+    by = Property(name="own", summary="a made one", kind=kind, needs=("gold",), of=lambda items: items["gold"])
+    values = pl.Series(np.arange(30) % 7) if kind == "number" else pl.Series([f"v{n % 3}" for n in range(30)])
+    found = {part.key: part.rows.tolist() for part in cut(many, by, values.set(pl.Series(~has_value), None))}
+    assert sorted(itertools.chain.from_iterable(found.values())) == np.flatnonzero(has_value).tolist()
+    if kind == "name":
+        assert found == {f"made/own=v{value}": [n for n in range(30) if n % 3 == value and n % 4] for value in (1, 2, 0)}
+    else:
+        ranks = rankdata(values.to_numpy()[has_value])  # equal numbers are in the fifth of their mean rank
+        fifths = np.ceil(5 * (ranks - 0.5) / has_value.sum()).astype(int)
+        there = np.flatnonzero(has_value)
+        assert found == {f"made/own-fifth-{fifth}": there[fifths == fifth].tolist() for fifth in sorted({*fifths.tolist()})}
+
+
+@pytest.mark.parametrize("title", ["", "an own title"])
+@pytest.mark.parametrize("kind", ["number", "name"])
+def test_a_slice_is_called_by_the_title_of_its_property_or_by_its_name(
+    kind: Literal["number", "name"], title: str, pairs: Outcomes
+) -> None:
+    by = Property(name="own", summary="a made one", kind=kind, title=title, needs=("gold",), of=lambda items: items["gold"])
+    values = pl.Series([0, 1, 2, 3, 4, 5]) if kind == "number" else pl.Series(list("abcdef"))
+    first = next(cut(pairs, by, values))
+    assert first.title == (f"made fifth 1 ({title or 'own'} 0–0)" if kind == "number" else f"made {title or 'own'}: a")
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("negation:one", {"made/fits": [0, 4], "made/rest": [1, 2, 3, 5], "mood/fits": [7], "mood/rest": [6, 8, 9]}),
+        ("dice>0.9", {"made/fits": [2], "made/rest": [0, 1, 3, 4, 5]}),  # a single sentence has no overlap
+        ("dataset:mood", {"made/rest": [0, 1, 2, 3, 4, 5], "mood/fits": [6, 7, 8, 9]}),
+    ],
+)
+def test_items_that_fit_an_expression_and_the_others_are_two_slices(
+    expression: str, expected: dict[str, list[int]], both: Outcomes
+) -> None:
+    found = list(halves(both, select_items(both, expression, {})))
+    assert {part.key: part.rows.tolist() for part in found} == expected
+    assert [part.title for part in found] == [key.replace("/", " ") for key in expected]
+    assert not any(part.is_whole for part in found)

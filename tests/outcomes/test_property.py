@@ -61,3 +61,13 @@ def test_constant_gold_scores_are_one_band(pairs: Outcomes) -> None:
 
     constant = replace(pairs, rows=pairs.rows.with_columns(gold=pl.lit(3.0)))
     assert property_named("gold").values(constant).n_unique() == 1
+
+
+def test_gold_bands_are_of_equal_width_between_the_least_and_the_greatest_score(pairs: Outcomes) -> None:
+    from dataclasses import replace
+
+    import polars as pl
+
+    scores = pl.Series("gold", [2.0, 2.5, 3.0, 4.75, 6.5, 7.0])
+    found = property_named("gold").values(replace(pairs, rows=pairs.rows.with_columns(scores)))
+    assert found.to_list() == ["2–3", "2–3", "3–4", "4–5", "6–7", "6–7"]

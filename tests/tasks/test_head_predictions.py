@@ -179,3 +179,9 @@ def test_an_ensemble_has_no_vectors(runs: Path) -> None:
     (spec,) = resolve("ensemble:multitask,multitask-baseline", runs).members
     with pytest.raises(UsageError, match="has no vectors"):
         load_scorer(spec, MACHINE)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_pairs_that_are_all_of_one_class_have_a_threshold_without_an_error(label: int) -> None:
+    values = np.array([0.25, 0.75, 0.75, -0.5], np.float32)
+    assert ((values > best_threshold(values, np.full(4, label))) == label).all()

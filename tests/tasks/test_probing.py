@@ -7,6 +7,7 @@ import pytest
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.source import Source
 from embedlab.tasks.probing import TASK, evaluate_probing, open_probing
+from embedlab.tasks.task import Selection
 from tests.tasks.labelled_sentences import WordEncoder, write_probing
 
 
@@ -55,3 +56,27 @@ def test_other_sets_of_a_folder_are_those_beside_senteval(tmp_path: Path) -> Non
 def test_sentevals_ten_are_in_alphabetical_order() -> None:
     assert len(TASK.datasets) == 10
     assert list(TASK.datasets) == sorted(TASK.datasets)
+
+
+def test_scores_are_of_the_test_rows_and_name_them(tmp_path: Path) -> None:
+    for task in ("past_present", "tree_depth"):
+        write_probing(tmp_path / f"probing_mine/{task}.txt")
+    opened = open_probing(Source(folder=tmp_path, offline=True), "mine-probing")
+    found = evaluate_probing(WordEncoder(), opened, "prototyping", name="mine-probing")
+    assert [(part.state.name, part.state.split) for part in found.tested] == [
+        ("mine-probing/past-present", "test"),
+        ("mine-probing/tree-depth", "test"),
+    ]
+    for part, outcomes in zip(found.tested, found.outcomes, strict=True):
+        assert outcomes.split == "test"
+        assert outcomes.items["gold"].to_list() == part.frame["label"].to_list()
+
+
+def test_the_texts_of_tasks_are_those_of_all_their_splits_and_of_no_other_task(tmp_path: Path) -> None:
+    write_probing(tmp_path / "probing_mine/past_present.txt", rows=60)
+    write_probing(tmp_path / "probing_mine/tree_depth.txt", rows=90)
+    assert TASK.texts is not None
+    found = TASK.texts(Source(folder=tmp_path, offline=True), Selection(names=("mine-probing/past-present",)))
+    written = [line.split("\t")[2] for line in (tmp_path / "probing_mine/past_present.txt").read_text().splitlines()]
+    assert [list(column) for column in found.columns] == [[text.strip() for text in written]]
+    assert {state.name for state in found.states} == {"mine-probing/past-present"}

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Set
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from embedlab.core import plugins
@@ -11,9 +12,10 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
 from embedlab.core.plugins import shipped_names
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.source import Source, dataset_names
 from embedlab.evaluation.selection import select_tasks
-from embedlab.tasks.task import Task, TaskResult, all_tasks, scale_of, scores_pairs, task
+from embedlab.tasks.task import Task, TaskResult, all_tasks, own_items, scale_of, scores_pairs, task
 
 OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "tasks")
 
@@ -114,3 +116,12 @@ def test_no_branch_or_table_depends_on_the_name_of_a_task_or_dataset(tmp_path: P
     outside = [file for file in OUTSIDE if not file.is_relative_to(PACKAGE / "data")]
     assert len(outside) > 300  # one test for all: a test each took ten times as long
     assert [found for file in outside for found in _branches(file, names)] == []
+
+
+def test_the_classes_of_items_are_in_alphabetical_order() -> None:
+    labels = ["where", "what", "who", "when", "why", "how", "which", "whose", "what"]
+    state = DatasetState(name="questions", split="dev", rows=9, expected_rows=9, origin="file")
+    found = own_items(Part(frame=pl.DataFrame({"kind": labels}), state=state), "kind")
+    assert found.labels == tuple(labels)
+    assert found.classes == ("how", "what", "when", "where", "which", "who", "whose", "why")
+    assert found.rows.tolist() == list(range(9))
