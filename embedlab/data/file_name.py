@@ -43,6 +43,12 @@ class FileName:
         return not (self.roles or self.source or self.labels or self.scale)
 
     @property
+    def dataset(self) -> str:
+        """The name of its rows as a dataset: as it was typed, with the path in its plain form, so that ./a.csv is a.csv."""
+        said = "" if Path(self.text) == self.path else self.text[len(outside_quotes(self.text, "?")[0]) :]
+        return f"{self.path}{said}"
+
+    @property
     def is_table(self) -> bool:
         """Return whether its rows have named columns."""
         return self.path.suffix.lower() in TABLES

@@ -34,7 +34,7 @@ def open_pair_file(path: Path | str) -> Part:
     rows = read_rows(file.path)
     if not file.is_plain or file.held_out or not {*_REQUIRED} <= {*rows.columns}:
         rows = _detected_rows(name, rows)
-    return Part.of_file(file.path, scored_pairs(file.path, rows), name=name)
+    return Part.of_file(file.path, scored_pairs(file.path, rows), name=file.dataset)
 
 
 def _detected_rows(name: str, rows: pl.DataFrame) -> pl.DataFrame:

@@ -56,5 +56,5 @@ def open_query_file(name: str) -> Queries:
     counts = {EQUAL: pairs.height - others.height, TWICE: others.height - distinct.height}
     skipped = {reason: count for reason, count in counts.items() if count}
     candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
-    part = Part.of_file(own.file.path, ParsedRows(frame=distinct, skipped=skipped), name=name)
+    part = Part.of_file(own.file.path, ParsedRows(frame=distinct, skipped=skipped), name=own.file.dataset)
     return Queries(part=part, candidates=tuple(candidates))

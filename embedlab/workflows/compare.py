@@ -9,12 +9,13 @@ from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.selection import refuse_unknown_property
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather, refuse_unknown_property, refuse_without_items
+from embedlab.workflows.compare_tasks import gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report

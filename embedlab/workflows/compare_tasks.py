@@ -18,8 +18,6 @@ from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.property import property_named
-from embedlab.outcomes.selection import is_expression
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
@@ -49,12 +47,6 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
     if found.is_empty:
         raise MissingError(f"nothing to compare on {', '.join(one.task for one in selected)}", hint="the notes say why of each task")
     return found
-
-
-def refuse_unknown_property(by: str) -> None:
-    """Refuse to group BY what is neither a property nor an expression."""
-    if not is_expression(by):
-        property_named(by)
 
 
 def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) -> None:

@@ -11,6 +11,7 @@ from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.selection import refuse_unknown_property
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
@@ -21,7 +22,7 @@ from embedlab.reports.tables import Table
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather, refuse_unknown_property, refuse_without_items
+from embedlab.workflows.compare_tasks import gather, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -20,7 +21,7 @@ from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.pair_plot import PairPlot
+from embedlab.tui.widgets.pair_plot import LEFT, PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail
 from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, type_text, until, write_scores
 
@@ -228,3 +229,16 @@ async def test_a_model_that_scores_part_of_a_dataset_is_compared_on_common_pairs
         assert screen.result.comparison.slices[1].scores["far"].value == second.scores["far"].value
         assert "common pairs" in str(screen.query_one("#compare-status", Static).content)
         assert first.scores["far"].value == first.scores["far"].value
+
+
+async def test_the_cursor_stays_on_its_pair_where_a_plot_is_drawn_before_its_new_size_is_announced(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(size=WIDE) as pilot:
+        await pilot.press("2")
+        plot = (await when_tested(pilot)).query_one(PairPlot)
+        named, whole = plot.pair, plot.content_size
+        monkeypatch.setattr(PairPlot, "content_size", Size(whole.width * 2 // 3, whole.height * 2 // 3))
+        plot.show(plot.picture)
+        assert plot.drawing.size < (whole.width - LEFT - 1, whole.height)
+        assert plot.pair == named

@@ -259,11 +259,11 @@ async def test_a_wrong_pair_file_is_reported_in_two_lines(world: Settings, tmp_p
     app = Dashboard(world, pair_file=path)
     async with app.run_test() as pilot:
         await until(pilot, lambda: notices(app))
-        assert "no column 'sentence1'" in notices(app)[0]
+        assert "has no column of texts: found a, b" in notices(app)[0]
         assert "hint: " in notices(app)[0]
         await until(pilot, lambda: app.data is not None)
         await pilot.pause()
-        assert "no column 'sentence1'" in str(app.screen.query_one("#no-pairs", Static).content)  # still there when the notice has gone
+        assert "has no column of texts: found a, b" in str(app.screen.query_one("#no-pairs", Static).content)  # also without the notice
 
 
 async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:

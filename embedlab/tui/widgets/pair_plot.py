@@ -55,11 +55,16 @@ class PairPlot(Widget, can_focus=True):
 
     def show(self, picture: Picture | None, *, place: str = "") -> None:
         """Draw PICTURE, of the slice PLACE; the cursor goes to the most interesting pair of another plot."""
+        named, size = self.pair, self._drawn_size
         before, self.picture, self.corner = self.picture, picture, None
         self._place = f"{plain(place)} · " if place else ""
         is_same = before is not None and picture is not None and (before.x.title, before.y.title) == (picture.x.title, picture.y.title)
         self._is_placed = self._is_placed and is_same
         self._draw()
+        if is_same and picture is not None and named is not None and self._drawn_size != size:  # before its new size was announced
+            there = np.flatnonzero(picture.points.rows == named)
+            if len(there):
+                self._go_to(int(there[0]))
 
     def on_resize(self) -> None:
         """Fit the picture to the size; the cursor remains on its pair."""
@@ -79,6 +84,10 @@ class PairPlot(Widget, can_focus=True):
             self._go_to_first()
         self._is_placed = self._is_placed or self.drawing is not None
         self.refresh()
+
+    @property
+    def _drawn_size(self) -> tuple[int, int] | None:
+        return self.drawing.size if self.drawing is not None else None
 
     @property
     def _info_lines(self) -> int:
