@@ -127,5 +127,4 @@ ENCODER = EncoderKind(
     dim=_length,
     backend="numpy",
     is_cached=False,
-    is_published=True,
 )

@@ -71,5 +71,4 @@ ENCODER = EncoderKind(
     backend="torch",
     pooling="static",
     is_cached=False,
-    is_published=True,
 )
