@@ -1,0 +1,154 @@
+"""Where the difference between two models sits: how much larger it is on some items than on all others, by every property."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.comparison import ComparedSlice, Difference, compare_evidence
+from embedlab.analysis.evidence import Evidence, average_evidence, contrast_evidence, member_columns
+from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.evidence import outcome_evidence
+from embedlab.core.errors import UsageError
+from embedlab.outcomes.cuts import ItemSlice, cut
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.property import Property, all_properties
+from embedlab.outcomes.selection import Selection
+
+FEWEST = 20  # items of a dataset, in a slice and beside it, from which the dataset counts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kind:
+    """The items with one value of a property, in every dataset that has them, beside the others that have the property."""
+
+    by: str
+    value: str  # "one", "fifth 1", "headlines"
+    title: str
+    parts: tuple[ItemSlice, ...]  # one a dataset
+    others: tuple[ItemSlice, ...]
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows of the frame."""
+        return np.concatenate([part.rows for part in self.parts])
+
+    @property
+    def rest(self) -> NDArray[np.intp]:
+        """The rows of the same datasets with another value."""
+        return np.concatenate([part.rows for part in self.others])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uneven:
+    """How the difference between two models on items of one kind differs from that on the others."""
+
+    by: str
+    value: str
+    title: str
+    datasets: tuple[str, ...]  # scores are means over them
+    items: int
+    slice: ComparedSlice
+    contrast: Difference  # the difference there minus the difference on the others; p is corrected over all kinds
+
+
+def kinds_of(outcomes: Outcomes, selection: Selection | None = None) -> list[Kind]:
+    """Return the kinds of items by every property that some have; without a SELECTION of all items.
+
+    A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets.
+    """
+    found = []
+    for by in all_properties().values():
+        values = by.values(outcomes)
+        if values.null_count() < len(values):
+            found += [kind for kind in _of_property(outcomes, by, values, selection) if kind.parts]
+    return found
+
+
+def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: Selection | None) -> Iterator[Kind]:
+    has = values.is_not_null().to_numpy()
+    chosen = has if selection is None else has & selection.holds
+    slices: dict[str, list[ItemSlice]] = {}
+    for part in cut(outcomes, by, values):
+        if not part.is_whole and has[part.rows].all():  # not those that have no value
+            name = part.key.removeprefix(f"{outcomes.blocks[part.block].dataset}/")
+            slices.setdefault(name, []).append(part)
+    for name, parts in slices.items():
+        chosen_parts, others = [], []
+        for part in parts:
+            own = part.rows[chosen[part.rows]]
+            all_rows = outcomes.rows_of(part.block)
+            rest = np.setdiff1d(all_rows[chosen[all_rows]], own)
+            if min(len(own), len(rest)) >= FEWEST:
+                chosen_parts.append(replace(part, rows=own))
+                others.append(replace(part, key=f"{part.key}/others", rows=rest))
+        title = _title(by, name, parts, values)
+        yield Kind(by=by.name, value=_value(by, name), title=title, parts=tuple(chosen_parts), others=tuple(others))
+
+
+def _value(by: Property, name: str) -> str:
+    """Return the value behind the NAME of a slice, which is its key without the dataset."""
+    if by.kind == "number":
+        prefix = by.fifth or f"{by.name}-fifth"
+        return f"fifth {name.removeprefix(f'{prefix}-')}"
+    return name.removeprefix(f"{by.name}=")
+
+
+def _title(by: Property, name: str, parts: Sequence[ItemSlice], values: pl.Series) -> str:
+    """Return what people read: of a number in one dataset the bounds of the fifth too, which differ between datasets."""
+    title, value = by.title or by.name, _value(by, name)
+    if by.kind == "name":
+        return f"{title}: {value}"
+    if len(parts) > 1:
+        return f"{title} {value}"
+    own = values.gather(parts[0].rows).to_numpy()
+    return f"{title} {value}: {own.min():.{by.decimals}f}–{own.max():.{by.decimals}f}"
+
+
+def where_they_differ(
+    outcomes: Outcomes, models: Sequence[ModelColumns], kinds: Sequence[Kind], progress: Callable[[int, int], None] | None = None
+) -> list[Uneven]:
+    """Return the kinds of items on which the second model's lead over the first is most unlike its lead elsewhere, first the surest.
+
+    Scores are means over the datasets, and so is the contrast; its p is corrected by Holm over all kinds. One whose score is
+    undefined for a model, such as a correlation with gold scores that are all equal, is left out.
+    """
+    refuse_mixed(outcomes)
+    first, second = models
+    members = member_columns(models)
+    slices = [part for kind in kinds for part in (*kind.parts, *kind.others)]
+    keyed: Mapping[str, Evidence] = {one.key: one for one in outcome_evidence(outcomes, members, slices, progress=progress)}
+    measured = [(kind, _mean(kind, keyed, kind.parts), _mean(kind, keyed, kind.others)) for kind in kinds]
+    usable = [(kind, own, rest) for kind, own, rest in measured if not np.isnan([*own.points, *rest.points]).any()]
+    within = compare_evidence([own for _, own, _ in usable], models, first.name)
+    apart = compare_evidence([contrast_evidence(own.key, own, rest) for _, own, rest in usable], models, first.name)
+    found = [
+        Uneven(
+            by=kind.by,
+            value=kind.value,
+            title=kind.title,
+            datasets=tuple(outcomes.blocks[part.block].dataset for part in kind.parts),
+            items=len(kind.rows),
+            slice=one,
+            contrast=contrast.differences[second.name],
+        )
+        for (kind, _, _), one, contrast in zip(usable, within, apart, strict=True)
+    ]
+    return sorted(found, key=lambda one: (isnan(one.contrast.p), one.contrast.p, -abs(one.contrast.delta)))
+
+
+def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:
+    own = [keyed[part.key] for part in parts]
+    return own[0] if len(own) == 1 else average_evidence(f"{kind.by}={kind.value}", own)
+
+
+def refuse_mixed(outcomes: Outcomes) -> None:
+    """Refuse tasks with different measures: their differences are not of one scale."""
+    names = {block.measures[0]: block.dataset for block in outcomes.blocks}
+    if len(names) > 1:
+        listed = ", ".join(f"{dataset} has {measure}" for measure, dataset in names.items())
+        hint = "select tasks with one measure, such as --task sts12"
+        raise UsageError(f"the selected tasks are measured differently: {listed}", hint=hint)
