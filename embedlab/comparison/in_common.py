@@ -20,6 +20,7 @@ LEVEL = 0.05
 _SHARE = ModelColumns(name="share", members=("share",))
 
 Rows = NDArray[np.bool_]  # (rows,) of the frame
+Counts = NDArray[np.integer]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,14 +64,14 @@ def share_contributions(holds: Rows, side: Rows) -> tuple[float, float, Floats]:
     Contributions are as large as if one item more had the fact and one more had it not, on either side: without that a fact of none of
     ten items would have no variance (Agresti & Caffo 2000).
     """
-    has, own = holds.astype(np.float64), side.astype(np.float64)
-    counts = np.array([own.sum(), (1 - own).sum()])
-    hits = np.array([has @ own, has @ (1 - own)])
+    counts = np.array([np.count_nonzero(side), np.count_nonzero(~side)], dtype=np.float64)
+    hits = np.array([np.count_nonzero(holds & side), np.count_nonzero(holds & ~side)], dtype=np.float64)
     share, elsewhere = hits / counts
-    moved = own * (has - share) / counts[0] - (1 - own) * (has - elsewhere) / counts[1]
-    steadied = (hits + 1) / (counts + 2)
-    spread = float((steadied * (1 - steadied) / (counts + 2)).sum())
-    return float(share), float(elsewhere), moved * np.sqrt(max(1.0, spread / (moved @ moved)))
+    moved = np.where(side, (holds - share) / counts[0], -(holds - elsewhere) / counts[1])
+    spread, steadied = (
+        float((own * (1 - own) / size).sum()) for own, size in ((hits / counts, counts), ((hits + 1) / (counts + 2), counts + 2))
+    )
+    return float(share), float(elsewhere), moved * np.sqrt(max(1.0, steadied / spread)) if spread > 0 else moved
 
 
 def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]) -> list[Common]:
@@ -98,29 +99,37 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
     sentences = outcomes.sentences[rows].with_row_index("row")
     texts = pl.concat([sentences.select("row", text=name) for name in SENTENCES]).drop_nulls()
     words = texts.select("row", word=pl.col("text").str.to_lowercase().str.extract_all(r"\w+")).explode("word").drop_nulls().unique()
-    counted = words.group_by("word").agg("row").filter(pl.col("row").list.len().is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort("word")
     own, behind, found = side[rows], _Behind(outcomes), []
-    for word, places in counted.iter_rows():
+    is_own = pl.Series(own).gather(words["row"])
+    counted = words.with_columns(own=is_own).group_by("word").agg("row", items=pl.len(), hits=pl.col("own").sum())
+    counted = counted.filter(pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort("word")
+    tested = counted.height
+    counted = counted.filter(pl.col("hits") * (len(rows) - int(own.sum())) > (pl.col("items") - pl.col("hits")) * int(own.sum()))
+    p = _independent_p(counted["hits"].to_numpy(), counted["items"].to_numpy(), int(own.sum()), len(rows))
+    for word, places in counted.filter(pl.Series(tested * p < LEVEL)).select("word", "row").iter_rows():
         holds = np.zeros(len(rows), dtype=bool)
         holds[places] = True
-        if counted.height * _independent_p(holds, own) < LEVEL:
-            fact = Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds)
-            one = behind.common(fact, among, own, holds)
-            found.append(replace(one, p_corrected=min(1.0, counted.height * one.p)))
-    return _surest(one for one in found if one.difference > 0)
+        one = behind.common(Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds), among, own, holds)
+        found.append(replace(one, p_corrected=min(1.0, tested * one.p)))
+    return _surest(found)
 
 
 def _surest(found: Iterable[Common]) -> list[Common]:
     return sorted(found, key=lambda one: (isnan(one.p), one.p, -abs(one.difference)))
 
 
-def _independent_p(holds: Rows, side: Rows) -> float:
-    """Return the p of a difference of shares whose items are independent."""
+def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
+    """Return the p of differences of shares whose rows are independent, without any steadying: no larger than what `common` finds.
+
+    HITS of the ITEMS with a fact are on a side of that many of the ROWS.
+    """
     from scipy.special import ndtr
 
-    share, elsewhere, moved = share_contributions(holds, side)
-    spread = float(np.sqrt(moved @ moved))
-    return float(2 * ndtr(-abs(share - elsewhere) / spread)) if spread > 0 else 0.0
+    shares, counts = np.array([hits / side, (items - hits) / (rows - side)]), np.array([[side], [rows - side]])
+    spread = np.sqrt((shares * (1 - shares) / counts).sum(axis=0))
+    distance = np.divide(np.abs(shares[0] - shares[1]), spread, out=np.full(len(hits), np.inf), where=spread > 0)
+    found: Floats = 2 * ndtr(-distance)
+    return found
 
 
 class _Behind:
