@@ -58,14 +58,22 @@ class Uneven:
 def kinds_of(outcomes: Outcomes, selection: Selection | None = None) -> list[Kind]:
     """Return the kinds of items by every property that some have; without a SELECTION of all items.
 
-    A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets.
+    A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets. Of two kinds of which each is
+    all that the other is not, there is the rarer alone.
     """
-    found = []
+    found: list[Kind] = []
     for by in all_properties().values():
         values = by.values(outcomes)
         if values.null_count() < len(values):
-            found += [kind for kind in _of_property(outcomes, by, values, selection) if kind.parts]
+            found += _without_mirror([kind for kind in _of_property(outcomes, by, values, selection) if kind.parts])
     return found
+
+
+def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
+    """Return the kinds of a property; of two of which each is all that the other is not, the rarer alone: both say the same."""
+    if len(kinds) != 2 or not np.array_equal(np.sort(kinds[0].rows), np.sort(kinds[1].rest)):
+        return kinds
+    return [min(kinds, key=lambda kind: len(kind.rows))]
 
 
 def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: Selection | None) -> Iterator[Kind]:
