@@ -28,6 +28,7 @@ class Kind:
     by: str
     value: str  # "one", "fifth 1", "headlines"
     title: str
+    datasets: tuple[str, ...]
     parts: tuple[ItemSlice, ...]  # one a dataset
     others: tuple[ItemSlice, ...]
 
@@ -94,7 +95,14 @@ def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection:
                 chosen_parts.append(replace(part, rows=own))
                 others.append(replace(part, key=f"{part.key}/others", rows=rest))
         title = _title(by, name, parts, values)
-        yield Kind(by=by.name, value=_value(by, name), title=title, parts=tuple(chosen_parts), others=tuple(others))
+        yield Kind(
+            by=by.name,
+            value=_value(by, name),
+            title=title,
+            datasets=tuple(outcomes.blocks[part.block].dataset for part in chosen_parts),
+            parts=tuple(chosen_parts),
+            others=tuple(others),
+        )
 
 
 def _value(by: Property, name: str) -> str:
@@ -124,26 +132,49 @@ def where_they_differ(
     Scores are means over the datasets, and so is the contrast; its p is corrected by Holm over all kinds. One whose score is
     undefined for a model, such as a correlation with gold scores that are all equal, is left out.
     """
+    return uneven(measured_kinds(outcomes, member_columns(models), kinds, progress), models)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredKind:
+    """A kind of items with the evidence of all members on it, and on the others."""
+
+    kind: Kind
+    own: Evidence
+    others: Evidence
+
+    def of_members(self, members: Sequence[int]) -> "MeasuredKind":
+        """The same of some members, given by their numbers, in this order."""
+        return replace(self, own=self.own.of_members(members), others=self.others.of_members(members))
+
+
+def measured_kinds(
+    outcomes: Outcomes, members: Sequence[str], kinds: Sequence[Kind], progress: Callable[[int, int], None] | None = None
+) -> list[MeasuredKind]:
+    """Return the kinds of items with the evidence of MEMBERS; one on which a member has no score is left out."""
     refuse_mixed(outcomes)
-    first, second = models
-    members = member_columns(models)
     slices = [part for kind in kinds for part in (*kind.parts, *kind.others)]
     keyed: Mapping[str, Evidence] = {one.key: one for one in outcome_evidence(outcomes, members, slices, progress=progress)}
-    measured = [(kind, _mean(kind, keyed, kind.parts), _mean(kind, keyed, kind.others)) for kind in kinds]
-    usable = [(kind, own, rest) for kind, own, rest in measured if not np.isnan([*own.points, *rest.points]).any()]
-    within = compare_evidence([own for _, own, _ in usable], models, first.name)
-    apart = compare_evidence([contrast_evidence(own.key, own, rest) for _, own, rest in usable], models, first.name)
+    found = [MeasuredKind(kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)) for kind in kinds]
+    return [one for one in found if not np.isnan([*one.own.points, *one.others.points]).any()]
+
+
+def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Uneven]:
+    """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two MODELS, in their order."""
+    first, second = models
+    within = compare_evidence([one.own for one in measured], models, first.name)
+    apart = compare_evidence([contrast_evidence(one.own.key, one.own, one.others) for one in measured], models, first.name)
     found = [
         Uneven(
             by=kind.by,
             value=kind.value,
             title=kind.title,
-            datasets=tuple(outcomes.blocks[part.block].dataset for part in kind.parts),
+            datasets=kind.datasets,
             items=len(kind.rows),
             slice=one,
             contrast=contrast.differences[second.name],
         )
-        for (kind, _, _), one, contrast in zip(usable, within, apart, strict=True)
+        for kind, one, contrast in zip((each.kind for each in measured), within, apart, strict=True)
     ]
     return sorted(found, key=lambda one: (isnan(one.contrast.p), one.contrast.p, -abs(one.contrast.delta)))
 
