@@ -10,7 +10,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap, total
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.brought_items import evaluate_items
-from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision, typed_notes
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
@@ -74,10 +74,11 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
 
 def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
     """Return a stored EVALUATION with what is known about the training of SPEC now."""
+    known = training_notes(spec)
     return replace(
         evaluation,
         marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
-        notes=tuple(dict.fromkeys([*evaluation.notes, *training_notes(spec)])),
+        notes=tuple(dict.fromkeys([*typed_notes(evaluation, known), *known])),
         **model_facts(spec),
     )
 

@@ -17,6 +17,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task
 from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
+from embedlab.evaluation.provenance import training_notes, with_known_kinds
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
@@ -70,7 +71,8 @@ def member_outcomes(
     if evaluation is not None and not _itemised(one.task, evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
         evaluation = None  # outcomes were lost, or an older version stored none: evaluate again what is tested item by item
     wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(stored)
-    known = {dataset: stored[dataset] for dataset in wanted if dataset in stored}
+    notes = training_notes(spec)  # with their kinds, which files of before do not hold
+    known = {name: replace(stored[name], notes=with_known_kinds(stored[name].notes, notes)) for name in wanted if name in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return _answers(known, evaluation)

@@ -16,7 +16,7 @@ from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.marks import data_marks
+from embedlab.data.marks import UNKNOWN_TEXT, data_marks
 from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total
@@ -24,7 +24,6 @@ from embedlab.encoders.encoder import EncoderFacts, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.pair_scores import BYS, Averages, scores_of
 from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, training_marks, training_notes, training_precision
-from embedlab.evaluation.stated_text import UNKNOWN_TEXT
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec

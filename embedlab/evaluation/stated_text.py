@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
+from embedlab.core.note import Note
+from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.evaluation.training_text import runs_in, starting_models
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_statement
 from embedlab.models.hub import hub_folder
-
-UNKNOWN_TEXT = "training text unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +43,10 @@ def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
 
 def _notes(origin: StatedText) -> Iterator[str]:
     if origin.text is None:
-        yield "its starting encoder's training text is unknown" if origin.is_run else UNKNOWN_TEXT
+        yield Note("its starting encoder's training text is unknown", kind="detail") if origin.is_run else UNKNOWN_TEXT
     elif origin.text:
         whose = "its starting encoder was trained" if origin.is_run else "trained"
-        yield f"{whose} on {', '.join(origin.text)} (stated, not counted)"
+        yield Note(f"{whose} on {', '.join(origin.text)} (stated, not counted)", kind="detail")
 
 
 def _stated(spec: ModelSpec) -> tuple[str, ...] | None:

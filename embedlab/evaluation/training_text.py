@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.note import Note
 from embedlab.core.recipe import without_folders
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
@@ -38,7 +39,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
         try:
             texts.append(_known(run, settings))
         except EmbedlabError as error:
-            notes.append(f"what {run.id} shares with test sets is not counted: {error.message}")
+            notes.append(Note(f"what {run.id} shares with test sets is not counted: {error.message}", kind="uncounted text"))
     return TrainingText(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
 
 

@@ -1,15 +1,14 @@
 """The notes below a table: on the data, on the models' training data, and on how each model was used."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from embedlab.core.note import Note
+from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
-from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED, training_notes
+from embedlab.evaluation.provenance import training_notes
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
 DEFAULT_PRECISION = "float32"
-_NOT_COUNTED = "shares with test sets is not counted"  # in the note of `training_text`, with the reason
-# What is known of training text without changing how a number is read: stated text, and rows that were drawn on purpose.
-_DETAILS = re.compile(r"^its starting encoder|\(stated, not counted\)$|^trained on \d+ rows, ")
 
 
 def with_marks(title: str, marks: Sequence[str]) -> str:
@@ -113,16 +109,6 @@ def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
 def model_note(name: str, note: str) -> Note:
     """Return a NOTE about one model."""
     return Note(f"{name}: {note}", models=(name,), short=phrases_of(note))
-
-
-def phrases_of(note: str) -> tuple[str, ...]:
-    """Return what people see of a note about one model: of shared text no counts, of details nothing."""
-    if note.startswith((PAIRS_SHARED, SENTENCES_SHARED)):
-        what = "pairs" if note.startswith(PAIRS_SHARED) else "sentences"
-        return (f"{note[0]} test {what} in the training data",)
-    if _NOT_COUNTED in note:
-        return ("text shared with its training data is not counted",)
-    return () if _DETAILS.search(note) and "partial" not in note else (note,)
 
 
 def slice_note(key: str, note: str) -> str:

@@ -1,8 +1,8 @@
 """Stored test items with what a model predicted of them, so that two models are compared without predicting again."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
+from embedlab.core.note import NoteKind, kinds_of, with_kinds
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -43,6 +44,7 @@ class _Facts:
     classes: tuple[str, ...]  # every label in class order, which defines the second of two classes; empty for items with scores
     overlap: Overlap = NOTHING_SHARED  # with the model's training data
     notes: tuple[str, ...] = ()
+    note_kinds: Mapping[str, NoteKind] = field(default_factory=dict)  # as in the evaluation
     embedlab: str = __version__
     earlier_fingerprint: str | None = None  # as in the evaluation
 
@@ -93,7 +95,7 @@ class Outcomes(_Facts):
         """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of the dataset is left out."""
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in {"items", "overlap"}}
         content = BytesIO()
-        facts["overlap"] = asdict(self.overlap)
+        facts |= {"overlap": asdict(self.overlap), "note_kinds": kinds_of(self.notes)}
         self.items.write_parquet(content, metadata={_FACTS: json.dumps(facts, sort_keys=True, default=str), KEY: UNSEALED})
         path = folder / self.task / f"{self.name.rpartition('/')[2]}.parquet"
         write_atomic(path, seal(content.getvalue()))
@@ -111,7 +113,7 @@ class Outcomes(_Facts):
         except (OSError, KeyError, pl.exceptions.PolarsError) as error:
             raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
         found = read_json(_Facts, facts, where=path, schema=SCHEMA, hint=_REMADE)
-        return cls(**vars(found), items=items)
+        return cls(**{**vars(found), "notes": with_kinds(found.notes, found.note_kinds), "note_kinds": {}}, items=items)
 
 
 def outcomes_name(dataset: str, split: str) -> str:
