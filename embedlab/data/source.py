@@ -88,7 +88,7 @@ class Source:
         """
         if is_hub_name(name):
             if not (self.downloads or self.offline or is_local(parse_hub_name(name).source.repository)):
-                raise NotDownloadedError(f"dataset {name!r} is not on this machine")
+                raise NotDownloadedError(f"dataset {name!r}")
             return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):
             return open_own_file(name, kind, split)
@@ -112,7 +112,7 @@ class Source:
         if hub is None or self.offline:
             raise self._missing(chosen, split)
         if not self.downloads:
-            raise NotDownloadedError(f"dataset {chosen.name!r} ({split}) is not on this machine")
+            raise NotDownloadedError(f"dataset {chosen.name!r} ({split})")
         return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:
@@ -195,12 +195,13 @@ class Source:
         get = f"`embedlab data get {chosen.name}` on a machine with a network, or " if has_hub else f"download it from {chosen.home}, then "
         folder = self.folder_of(chosen)
         if folder is None:
-            why = ": no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
-            return MissingError(f"{label} is missing{why}", hint=f"{get}--data DIR, or {OFFER}")
+            why = "no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
+            return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR, or {OFFER}", reason=why)
         preferred = chosen.splits[split].layouts[0].files
         absent = next(file for file in preferred if not (folder / file).is_file())
         offer = f", or {OFFER}" if chosen.name in CORPORA else ""
-        return MissingError(f"{label} is missing: no file {absent!r} in {str(folder)!r}", hint=f"{get}--data DIR{offer}")
+        why = f"no file {absent!r} in {str(folder)!r}"
+        return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR{offer}", reason=why)
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:

@@ -121,6 +121,7 @@ class Failed(Event):
     message: str
     hint: str = ""
     exit_code: int = 1  # 130: it was interrupted
+    cause: str = ""  # core.errors.MEMORY: it ran out
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from embedlab.choices import Tracker
-from embedlab.core.crash_reports import UnforeseenError, unforeseen
+from embedlab.core.crash_reports import UnforeseenError, cause_of, unforeseen
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe
@@ -256,7 +256,8 @@ def _report_endings(session: Session) -> Iterator[None]:
     except Exception as error:
         known = _as_known(error)
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
-            session.emit(events.Failed(message=known.message, hint=known.hint, exit_code=known.exit_code))
+            ended = events.Failed(message=known.message, hint=known.hint, exit_code=known.exit_code, cause=cause_of(error))
+            session.emit(ended)
         if isinstance(known, UnforeseenError):
             raise known from error
         raise

@@ -199,7 +199,7 @@ def _notes(state: DatasetState) -> Iterator[str]:
     """What is to be known of a split: its revision, what differs from the published files, and its empty sentences."""
     if state.revision:
         yield state.revision
-    yield from (remark.removeprefix(f"{state.name} {state.split}: ") for remark in remarks(asdict(state)))
+    yield from remarks(asdict(state), is_named=False)
     if state.origin == "folder" and state.expected_rows is not None and not state.revision and content_of(state.sha256) == "unrecorded":
         yield "content unknown: no hash of the published file is recorded"
 

@@ -38,6 +38,7 @@ def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
     assert list(remarks(state({SICK: "0" * 64}))) == [f"sick-r dev: counts right, content unknown: {SICK!r} is not the published file"]
     assert list(remarks(state({SICK: "0" * 64}, rows=7, partial=True))) == ["sick-r is partial: 7 of 500 rows"]
     assert list(remarks(state(published, empty=2))) == ["sick-r dev: 2 empty sentences"]
+    assert list(remarks(state(published, empty=2), is_named=False)) == ["2 empty sentences"]
     (odd,) = remarks(state({SICK: "0" * 64}, partial=True))
     assert odd == "sick-r dev is partial: its classes or empty sentences are not those of the published corpus"
 

@@ -68,7 +68,7 @@ def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
 def _line(error: EmbedlabError, settings: Settings) -> str:
     """What is missing in one line, with what the hub can do about it."""
     if isinstance(error, NotDownloadedError):
-        return _from_hub(error.message.removesuffix(" is not on this machine"), settings)
+        return _from_hub(error.subject, settings)
     return f"{error.message}; {error.hint}"
 
 
