@@ -1,5 +1,7 @@
 """Rank and linear correlation with the gold score, and the three ways papers aggregate it over a dataset's sources."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
@@ -61,19 +63,29 @@ def unscored(pairs: pl.DataFrame, column: str) -> str:
     return f"{count} of {pairs.height} pairs scored" if count < pairs.height else ""
 
 
-def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str:
-    """Return why `correlate` gives nan for these pairs, all of which COLUMN scores; empty if it gives a number."""
+@dataclass(frozen=True, kw_only=True)
+class Undefined:
+    """Why a correlation is undefined."""
+
+    reason: str
+    is_of_scores: bool = False  # of the similarities; otherwise of the pairs, so that no column has a correlation
+
+
+def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> Undefined | None:
+    """Return why `correlate` gives nan for these pairs, all of which COLUMN scores; None if it gives a number."""
     groups = correlated_groups(pairs, aggregate)
     if not groups:
-        return "its pairs name no source"
+        return Undefined(reason="its pairs name no source")
     for rows in groups:
         gold, values = (pairs[name].gather(rows) for name in ("gold", column))
         where = "" if aggregate == "all" else f" in source '{pairs['source'][int(rows[0])]}'"
         if gold.null_count():
-            return f"a pair has no gold score{where}"
-        if reason := why_undefined_gold(gold.to_numpy()) or (SAME_SIMILARITY if values.n_unique() == 1 else ""):
-            return f"{reason}{where}"
-    return ""
+            return Undefined(reason=f"a pair has no gold score{where}")
+        if reason := why_undefined_gold(gold.to_numpy()):
+            return Undefined(reason=f"{reason}{where}")
+        if values.n_unique() == 1:
+            return Undefined(reason=f"{SAME_SIMILARITY}{where}", is_of_scores=True)
+    return None
 
 
 def why_undefined_gold(gold: NDArray[np.float64]) -> str:

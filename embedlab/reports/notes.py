@@ -79,9 +79,9 @@ def undefined_notes(scored: "ScoredPairs", by: str, aggregates: "Sequence[Aggreg
             whole = [member for member in model.members if not unscored(pairs, member)]
             for aggregate in aggregates:
                 found = (why_undefined(pairs, member, aggregate) for member in whole)
-                if reason := next(filter(None, found), ""):
-                    about = model.name if "similarity" in reason else ""
-                    own = reasons.setdefault((part.key, about, reason), [])
+                if (undefined := next(filter(None, found), None)) is not None:
+                    about = model.name if undefined.is_of_scores else ""
+                    own = reasons.setdefault((part.key, about, undefined.reason), [])
                     own += [aggregate] if aggregate not in own else []
     how = {found: f" ({', '.join(own)})" if len(aggregates) > 1 else "" for found, own in reasons.items()}
     return [f"– {', '.join(filter(None, (key, about)))}{how[key, about, reason]}: {reason}" for key, about, reason in reasons]

@@ -140,7 +140,8 @@ def test_a_reason_is_given_for_every_correlation_that_is_undefined_and_for_no_ot
             "source": pl.Series(list(sources) if sources else [None] * len(gold), dtype=pl.String),
         }
     ).with_columns(dataset=pl.lit("made"))
-    assert why_undefined(frame, "model", aggregate) == reason
+    found = why_undefined(frame, "model", aggregate)
+    assert (found.reason if found is not None else "") == reason
     assert np.isnan(correlate(frame, "model", aggregate)) == bool(reason)
 
 

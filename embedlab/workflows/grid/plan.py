@@ -34,6 +34,7 @@ class GridOptions:
     """What a user selects of a grid."""
 
     grid: str  # a name, or a TOML file
+    called: str | None = None  # what errors call it, where the user did not choose the file
     overrides: tuple[str, ...] = ()  # KEY=VALUE for every cell
     seeds: int | None = None  # each of the seeds 1 to N, instead of those of the file
     encoder: str | None = None  # where every cell starts from
@@ -137,7 +138,7 @@ def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
 
 
 def _selected_grid(options: GridOptions) -> Grid:
-    return with_fixed(load_grid(options.grid), options.overrides)
+    return with_fixed(load_grid(options.grid, called=options.called), options.overrides)
 
 
 def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
