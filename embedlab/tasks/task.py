@@ -220,6 +220,10 @@ class PairTask(Task):
         """Return those of its averages whose datasets are all available."""
         return {title: own for title, own in self._averages.items() if {*own} <= {*datasets}}
 
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return Spearman's correlation, which is tested; evaluations also show Pearson's."""
+        return ("spearman",)
+
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
         """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function; the data is opened once."""
         frame = source.open(name, "dev").frame
