@@ -16,6 +16,7 @@ from embedlab.analysis.influence import Floats
 from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate
+from embedlab.core.names import DEFAULT_TASK
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
@@ -64,7 +65,7 @@ class Evidence:
     rows: SliceRows | None = None  # None where a number has no items: it is shown, not tested
     notes: tuple[str, ...] = ()
     average_of: tuple[str, ...] = ()
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str = "spearman"
     scale: Scale = "plain"
     setting: str | None = None  # how sources are put together, where there is a choice

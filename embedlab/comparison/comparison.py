@@ -11,6 +11,7 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, Test
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.nearest import unknown
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.frame import Outcomes
@@ -78,7 +79,7 @@ def compare_models(
     reference: str | None = None,
     test: PairTest = "dyadic",
     margin: float | None = None,
-    task: str = "sts",
+    task: str = DEFAULT_TASK,
     averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
     common: bool = False,
     progress: Callable[[int, int], None] | None = None,

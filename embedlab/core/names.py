@@ -10,6 +10,8 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.version import __version__
 
+DEFAULT_TASK = "sts"  # where none is named
+
 
 def recipe_names() -> list[str]:
     """Return the names of the shipped recipes, in alphabetical order."""

@@ -14,7 +14,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
-from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
+from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import set_values
 from embedlab.core.own_files import absolute, place_files, without_folder
@@ -131,7 +131,7 @@ class MixSection:
 class EvaluateSection:
     """What is measured while training and afterwards."""
 
-    tasks: tuple[str, ...] = ("sts",)  # after training
+    tasks: tuple[str, ...] = (DEFAULT_TASK,)  # after training
     # The dataset whose dev split gives the dev score: Spearman of an STS dataset, the metric of the task multitask for one of its three
     # datasets, their mean for "multitask"; "none" = no dev score.
     dev: str = "sts-benchmark"

@@ -12,6 +12,7 @@ from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.errors import MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
@@ -47,7 +48,7 @@ class ScoredPairs:
     facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
     states: tuple[DatasetState, ...]
     training_text: Mapping[str, TrainingText]  # by member column
-    task: str = "sts"  # which scores its pairs
+    task: str = DEFAULT_TASK  # which scores its pairs
     common: bool = False  # whether all numbers are of the pairs that all models score
 
     _slices: dict[str, list[ItemSlice]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -168,7 +169,7 @@ def score_models(
     parts: Sequence[Part],
     settings: Settings,
     *,
-    task: str = "sts",
+    task: str = DEFAULT_TASK,
     common: bool = False,
     progress: StartProgress | None = None,
     note: Callable[[str], None] = lambda _: None,

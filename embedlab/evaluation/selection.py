@@ -9,7 +9,7 @@ from typing import get_args
 from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import UsageError
-from embedlab.core.names import task_names
+from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
 from embedlab.data.aliases import ALIASES, canonical_names
 from embedlab.data.probing import set_of, suite_title
@@ -34,9 +34,9 @@ class SelectedTask:
         return not self.names or any(name == set_of(name) for name in self.names)
 
     @property
-    def scores_pairs(self) -> bool:
-        """Return whether its outcomes are similarities of pairs."""
-        return find_task(self.task).scores_pairs
+    def definition(self) -> Task:
+        """Return its task."""
+        return find_task(self.task)
 
     @property
     def is_each_alone(self) -> bool:
@@ -70,7 +70,7 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
             raise unknown("task", suite, [ALL, *task_names()])
         suite, names = None, [*members, *names]
     if not names:
-        return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or "sts")]
+        return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or DEFAULT_TASK)]
     found: dict[tuple[str, str | None], list[str]] = {}
     for name in dict.fromkeys(names):
         task = _task_of(name)

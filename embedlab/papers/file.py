@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import pooling_names, task_names
+from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
@@ -48,7 +48,7 @@ class _Table:
     summary: str
     shown_by: str | None = None  # for a table without scores: the command that shows the same thing here
     key: tuple[str, ...] = ("model",)  # the printed columns that name a row
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str = "spearman"
     setting: str = "all"
     scale: Positive = 100.0  # printed number divided by ours

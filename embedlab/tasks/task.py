@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import spearman
-from embedlab.choices import SettingName, TableScale
+from embedlab.choices import Aggregate, SettingName, TableScale, Test
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
@@ -27,6 +27,7 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.pair_parts import open_parts
+from embedlab.data.published import remarks
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.models.catalog import ModelSpec
@@ -113,6 +114,10 @@ class Submission(Protocol):
         ...
 
 
+StoredAs = Literal["pairs", "items", "none"]
+"""What a task stores with its scores: similarities of pairs, once for all uses; what is predicted of each item; or nothing."""
+
+
 class Task(ABC):
     """An evaluation task: a subclass with an object of it, found by its name.
 
@@ -122,7 +127,10 @@ class Task(ABC):
 
     name: str
     summary: str
-    outcomes: Literal["pairs", "items", "none"] = "items"  # stored with the scores: similarities, predictions, or nothing
+    outcomes: StoredAs = "items"
+    is_scored_together: bool = False  # all models at once, of similarities that all uses share; otherwise member by member
+    aggregates: tuple[Aggregate, ...] = ()  # ways to put the sources of a dataset together: of correlations of similarities
+    tests: tuple[Test, ...] = ("dyadic", "mcnemar")  # of the difference of two models
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
     item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
     dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
@@ -186,14 +194,13 @@ class Task(ABC):
         """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened once."""
         raise UsageError(f"the task {self.name!r} has no dev score", hint="name a dataset of pairs as `evaluate.dev`")
 
+    def dev_remarks(self, source: Source, name: str) -> list[str]:
+        """Return what the data of the dev score on NAME lacks of the published data, where its own tables do not say that."""
+        return []
+
     def submission(self) -> Submission | None:
         """Return how predictions of its test splits are written, where their labels are not public and a server scores them."""
         return None
-
-    @property
-    def scores_pairs(self) -> bool:
-        """Return whether its outcomes are similarities of pairs, which are stored once and shared by all uses."""
-        return self.outcomes == "pairs"
 
     def setting(self, setting: SettingName) -> SettingName:
         """Return SETTING, or "literature" for a task that trains no classifiers."""
@@ -204,6 +211,9 @@ class PairTask(Task):
     """The task of ranking pairs by their similarity, as their gold scores do."""
 
     outcomes = "pairs"
+    is_scored_together = True
+    aggregates = ("all", "mean", "wmean")
+    tests = ("dyadic", "williams", "steiger")
 
     def __init__(self, name: str, summary: str, datasets: Sequence[str], averages: Mapping[str, Sequence[str]] | None = None) -> None:
         self.name, self.summary, self.datasets, self._averages = name, summary, tuple(datasets), averages or {}
@@ -230,6 +240,10 @@ class PairTask(Task):
         first, second, gold = (frame[column].to_list() for column in ("sentence1", "sentence2", "gold"))
         return lambda trained: 100 * spearman(gold, trained.encoder.score(first, second))
 
+    def dev_remarks(self, source: Source, name: str) -> list[str]:
+        """Return what the dev split of the dataset NAME lacks of the published one."""
+        return list(remarks(asdict(source.open(name, "dev").state)))
+
 
 def pair_task(name: str, summary: str, datasets: Sequence[str], *, averages: Mapping[str, Sequence[str]] | None = None) -> Task:
     """Return the task of ranking the pairs of DATASETS; AVERAGES name the datasets of each, which is shown where all of them are."""
@@ -253,10 +267,22 @@ def all_tasks() -> list[Task]:
     return list(plugins.loaded("tasks", _load).values())
 
 
-def scores_pairs(name: str) -> bool:
-    """Return whether the task called NAME scores pairs; not one that is gone, or that this process cannot load."""
+def stored_as(name: str) -> StoredAs:
+    """Return what the task called NAME stores with its scores; "none" of one that is gone, or that this process cannot load."""
     found = _known(name)
-    return found is not None and found.scores_pairs
+    return found.outcomes if found is not None else "none"
+
+
+def is_scored_together(name: str) -> bool:
+    """Return whether the task called NAME scores all models at once; not one that is gone."""
+    found = _known(name)
+    return found is not None and found.is_scored_together
+
+
+def aggregates_of(name: str) -> tuple[Aggregate, ...]:
+    """Return the aggregations of the numbers of the task called NAME; none of one that is gone."""
+    found = _known(name)
+    return found.aggregates if found is not None else ()
 
 
 def scale_of(name: str, metric: str) -> TableScale:

@@ -21,6 +21,7 @@ from textual.worker import WorkerFailed, get_current_worker
 
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
@@ -373,7 +374,7 @@ class Dashboard(App[None]):
         """The tasks that a model is scored on: the user's own file, or the available datasets without their other splits."""
         if self.pair_file is not None:
             return [str(self.pair_file.absolute())]
-        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or ["sts"]
+        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or [DEFAULT_TASK]
 
     def poll_evaluations(self) -> None:
         """Show the progress of the scoring processes; add the models of those that ended."""

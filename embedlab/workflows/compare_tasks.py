@@ -37,7 +37,7 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
         if one in known.ready.missing:
             continue
         try:
-            if one.scores_pairs:
+            if one.definition.is_scored_together:
                 _add_pairs(found, models, one, slicing, session)
             else:
                 _add_answers(found, models, one, known, setting, session)

@@ -63,7 +63,7 @@ def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
     selected = select_tasks(options.suite, options.tasks, session.settings.data)
     if _is_of_items(options, selected):
         return _evaluate_items(options, selected, session)
-    is_pairs_alone = len(selected) == 1 and selected[0].scores_pairs
+    is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)
     _check(options, selected, is_pairs_alone=is_pairs_alone)
     if is_pairs_alone:
         return _evaluate_pairs_alone(options, selected[0], session)
@@ -74,7 +74,7 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
     """Whether what is shown is in no stored evaluation, so that single items are picked or grouped."""
     if options.where or options.by not in get_args(By):
         return True
-    return options.by != DATASET and not all(one.scores_pairs for one in selected)
+    return options.by != DATASET and not all(one.definition.aggregates for one in selected)
 
 
 def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
@@ -159,7 +159,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     for one in (one for one in selected if one not in known.ready.missing):
         title = one.task if one.is_each_alone else one.stored_name()  # datasets that are evaluated one by one share a table
         try:
-            if one.scores_pairs:
+            if one.definition.is_scored_together:
                 tables[title] = evaluate_on_pairs(options, models, one, session, is_reported=True)[0]
             elif own := evaluate_on_task(models, one, work, known, session):
                 found[title] = joined(found.get(title, {}), own)
@@ -192,7 +192,7 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pai
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
     }
-    if options.common and not any(one.scores_pairs for one in selected):
+    if options.common and not any(one.definition.aggregates for one in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     if options.common and options.mteb is not None:
         raise UsageError("option mteb writes scores of whole datasets, not of common pairs", hint="remove one of the two options")

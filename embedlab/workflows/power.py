@@ -37,7 +37,7 @@ def power_report(options: PowerOptions, session: Session) -> Report:
     _check(options)
     found = [one for suite in options.suites or (None,) for one in select_tasks(suite, options.tasks, session.settings.data)]
     selected = list(dict.fromkeys(found))
-    if options.common and not any(one.scores_pairs for one in selected):
+    if options.common and not any(one.definition.aggregates for one in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     slicing = Slicing(common=options.common, where=options.where.strip())
     gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from embedlab.core.errors import MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.aliases import canonical_names
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
@@ -21,7 +22,7 @@ def score(
     models: Sequence[str | Model],
     session: Session,
     *,
-    task: str = "sts",
+    task: str = DEFAULT_TASK,
     datasets: Sequence[str] | None = None,
     all_splits: bool = False,
     common: bool = False,

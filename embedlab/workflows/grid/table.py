@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.names import task_names
+from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import data_folder
 from embedlab.core.settings import Settings
@@ -22,7 +22,7 @@ class ScoresOptions:
     """Which scores of a grid are shown, along which of its axes."""
 
     grid: str
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str | None = None  # None: the usual one of the task
     setting: str | None = None
     by: tuple[str, ...] = ("dataset", "average")

@@ -9,6 +9,7 @@ from typing import Any
 from embedlab.analysis.slices import joined_splits
 from embedlab.choices import By
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import FIFTHS_OF, open_parts
@@ -24,7 +25,7 @@ from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import scores_pairs
+from embedlab.tasks.task import is_scored_together
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.reproduce.plan import ReproductionOptions
@@ -64,7 +65,7 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         scored, absent = _score(sorted(names), table.by, session)
         return EvaluatedRows(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
-    scored, absent = _score(sorted(name for name, task in wanted if scores_pairs(task)), "dataset", session)
+    scored, absent = _score(sorted(name for name, task in wanted if is_scored_together(task)), "dataset", session)
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[Outcomes]] = {}
     missing, reported = [], set[str]()
@@ -81,7 +82,7 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
-        elif not scores_pairs(task) or scored is not None:  # where the pairs are missing, that has been said once for all
+        elif not is_scored_together(task) or scored is not None:  # where the pairs are missing, that has been said once for all
             missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(session.settings)}")
     return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
@@ -150,7 +151,7 @@ def _evaluation_file(name: str, task: str, options: ReproductionOptions, session
     (spec,) = resolve(name, session.settings.runs_folder).members
     folder = ScorePlace.of(spec, session.settings).evaluations
     path = folder / f"{task}.json"
-    if options.trains and not scores_pairs(task) and not path.is_file():
+    if options.trains and not is_scored_together(task) and not path.is_file():
         with session.progresses() as progress:
             result = evaluate_on(task, spec, session.settings, lambda work: progress(f"{name}: {work}"))
         for error in result.missing:
@@ -173,7 +174,7 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
     try:
         parts, missing = open_parts(
             Source.from_settings(session.settings),
-            [FIFTHS_OF] if by == "dice" else find_task("sts").datasets,
+            [FIFTHS_OF] if by == "dice" else find_task(DEFAULT_TASK).datasets,
             all_splits=by != "source",
         )
     except MissingError as error:
