@@ -1,13 +1,18 @@
 """A small pair table with two datasets, sources, and models of known quality."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.scores import pair_table
+from embedlab.analysis.evidence import member_columns
+from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.sts import STS_AVERAGES
+from embedlab.outcomes.pairs import pair_outcomes
 
 
 def _part(name: str, sources: Mapping[str | None, int], split: str = "test", seed: int = 0) -> Part:
@@ -49,3 +54,10 @@ def add_model() -> Callable[[pl.DataFrame, str, float, int], pl.DataFrame]:
 def table() -> pl.DataFrame:
     """sts12 with two sources and a dataset without sources."""
     return pair_table([_part("sts12", {"MSRpar": 60, "OnWN": 40}), _part("mine", {None: 30}, seed=1)])
+
+
+def compare_models(
+    table: pl.DataFrame, models: Sequence[ModelColumns], *, averages: Mapping[str, Sequence[str]] = STS_AVERAGES, **options: Any
+) -> Comparison:
+    """MODELS, columns of the pair TABLE, compared with these OPTIONS as `compare_outcomes` does."""
+    return compare_outcomes(pair_outcomes(table, member_columns(models), task="sts", averages=averages), models, **options)

@@ -18,9 +18,6 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate
 from embedlab.core.names import DEFAULT_TASK
 
-STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
-STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
-
 PairTest = Literal["dyadic", "williams", "steiger"]
 
 TextIds = NDArray[np.uint64]

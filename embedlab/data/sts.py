@@ -17,6 +17,9 @@ from embedlab.data.text_file import bad_line, numbers, read_fields, read_lines
 _COLUMNS = ("sentence1", "sentence2", "gold", "source")
 _BLANK = "blank gold score"
 
+STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
+STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
+
 
 def read_year(paths: Sequence[Path], *, sources: Sequence[str | None], fields: Sequence[int] = (2,)) -> ParsedRows:
     """Return the pairs of a year's STS.input and STS.gs files, two per source, in the order of SOURCES; a source None is unknown.

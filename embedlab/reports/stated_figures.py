@@ -6,9 +6,9 @@ from math import nan
 
 import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.core.note import Note
 from embedlab.data.mteb_files import StatedFigures, plain_name
+from embedlab.data.sts import STS_AVERAGES
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import COMPARED, EVALUATED, tidy_frame
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.data.sts import STS_AVERAGES
 from embedlab.evaluation.provenance import COMMON, overlap_mark
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.tui.compare.stored import StoredComparison

@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
@@ -19,6 +18,7 @@ from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
+from embedlab.data.sts import STS_AVERAGES
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
