@@ -246,7 +246,7 @@ def _runs_behind(spec: ModelSpec) -> frozenset[str]:
     """Return the runs that a member is made of."""
     if spec.parts:
         return frozenset().union(*(_runs_behind(part) for part in spec.parts))
-    return frozenset({spec.name} if spec.kind == "run" else ())
+    return frozenset({spec.name} if spec.is_run else ())
 
 
 def _complete_all(

@@ -12,7 +12,6 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
 from embedlab.data.aliases import ALIASES, canonical_names
-from embedlab.data.probing import set_of, suite_title
 from embedlab.data.source import dataset
 from embedlab.tasks.task import Task, all_tasks
 from embedlab.tasks.task import task as find_task
@@ -30,8 +29,8 @@ class SelectedTask:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether it is a whole task, or a whole set of probing files."""
-        return not self.names or any(name == set_of(name) for name in self.names)
+        """Return whether it is a whole task, or a whole set of its datasets."""
+        return not self.names or any(name == self.definition.set_of(name) for name in self.names)
 
     @property
     def definition(self) -> Task:
@@ -41,12 +40,11 @@ class SelectedTask:
     @property
     def is_each_alone(self) -> bool:
         """Return whether each dataset of its task is evaluated by itself."""
-        return find_task(self.task).is_each_alone
+        return self.definition.is_each_alone
 
     def evaluation_name(self, setting: str = "literature") -> str:
-        """Return the task name of its evaluation: a set of probing files has its own name, and another SETTING is appended."""
-        own = set_of(self.names[0]) if self.names else None
-        name = suite_title(own) if own else self.task
+        """Return the task name of its evaluation: a set of datasets has its own name, and another SETTING is appended."""
+        name = self.definition.evaluation_name(self.names)
         return name if setting == "literature" else f"{name}-{setting}"
 
     def stored_name(self, setting: str = "literature") -> str:
@@ -76,7 +74,7 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
         task = _task_of(name)
         if suite not in {None, ALL, task}:
             raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite")
-        together = name if find_task(task).is_each_alone else set_of(name)
+        together = name if find_task(task).is_each_alone else find_task(task).set_of(name)
         found.setdefault((task, together), []).append(name)
     return [SelectedTask(task=task, names=_wanted(task, together, own)) for (task, together), own in found.items()]
 

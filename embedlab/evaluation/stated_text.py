@@ -26,7 +26,7 @@ def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
     if spec.parts:
         for part in spec.parts:
             yield from stated_texts(part)
-    elif spec.kind != "dice":
+    elif not spec.counts_words:
         # What an adapter was trained on is not stated by its base.
         yield StatedText(is_run=bool(runs_in(spec)) and spec.adapter is None, text=_stated(spec) if spec.adapter is None else None)
 
@@ -51,7 +51,7 @@ def _notes(origin: StatedText) -> Iterator[str]:
 
 def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
     """Return what the folder of SPEC states, else its catalog entry, else what its runs started from."""
-    if spec.kind == "word-vectors":
+    if Path(spec.location).is_file():  # a file has nothing beside it that states its text
         return None
     stated = _of_folder(spec)
     if stated is not None or spec.training_text is not None:

@@ -75,7 +75,7 @@ def runs_in(spec: ModelSpec) -> list[RunFolder]:
 
 def _stored(spec: ModelSpec) -> list[RunFolder]:
     """Return the runs that an exported model stores, in its folder or in its download from the hub."""
-    if spec.kind not in {"folder", "hub"}:
+    if not spec.is_transformer or spec.is_run:
         return []
     found = [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))]
     return [run for run in found if run.environment_file.is_file()]  # other tools use a folder of that name too
@@ -84,7 +84,7 @@ def _stored(spec: ModelSpec) -> list[RunFolder]:
 def _own(spec: ModelSpec) -> list[RunFolder]:
     """Return the run whose model SPEC is."""
     folder = Path(spec.location).parent
-    is_run = spec.kind == "run" or (spec.kind == "folder" and (folder / "environment.json").is_file())
+    is_run = spec.is_run or (spec.is_transformer and not spec.is_on_hub and (folder / "environment.json").is_file())
     return [RunFolder(folder)] if is_run else []
 
 

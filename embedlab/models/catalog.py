@@ -54,6 +54,26 @@ class ModelSpec:
     training_text: tuple[str, ...] | None = None  # as its authors state it, if known
 
     @property
+    def is_run(self) -> bool:
+        """Whether it is a seed of a run in the folder of runs."""
+        return self.kind == "run"
+
+    @property
+    def is_on_hub(self) -> bool:
+        """Whether its files are a repository of the hub."""
+        return self.kind == "hub"
+
+    @property
+    def is_transformer(self) -> bool:
+        """Whether it is one folder of weights and settings: of a run, of the user's own, or of the hub."""
+        return self.kind in {"run", "folder", "hub"}
+
+    @property
+    def counts_words(self) -> bool:
+        """Whether it is word overlap, which has neither weights nor training text."""
+        return self.kind == "dice"
+
+    @property
     def is_prefixed(self) -> bool:
         """Whether its kind is one that names call by a prefix."""
         return self.kind not in _OWN_KINDS

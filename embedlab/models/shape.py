@@ -35,4 +35,4 @@ def backends(spec: ModelSpec) -> tuple[str, ...]:
         return tuple(sorted({name for part in spec.parts for name in backends(part)}))
     if spec.is_prefixed:
         return (encoder_kind.backend(spec.kind),)
-    return ("python" if spec.kind == "dice" else "torch",)
+    return ("python" if spec.counts_words else "torch",)

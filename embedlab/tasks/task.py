@@ -152,6 +152,14 @@ class Task(ABC):
         """Return whether NAME is one of its datasets."""
         return name in self.datasets
 
+    def set_of(self, name: str) -> str | None:
+        """Return the set that the dataset NAME is or belongs to, which is evaluated and stored as one; None where it is of the suite."""
+        return None
+
+    def evaluation_name(self, names: Sequence[str]) -> str:
+        """Return what evaluations of the datasets NAMES, which are of one set, call the task."""
+        return self.name
+
     def members(self, suite: str) -> Sequence[str]:
         """Return its datasets in a suite that is not a task, such as a benchmark."""
         return ()

@@ -341,8 +341,10 @@ class Dashboard(App[None]):
     def _typed_model(self, name: str) -> Entry:
         """The entry of a model that is not listed; a wrong name is an error."""
         from embedlab.models.catalog import resolve
+        from embedlab.models.encoder_kind import is_remote
 
-        far = any(spec.kind in {"hub", "http"} for spec in resolve(name, self.settings.runs_folder).members)
+        members = resolve(name, self.settings.runs_folder).members
+        far = any(spec.is_on_hub or (spec.is_prefixed and is_remote(spec.kind)) for spec in members)
         is_scored = not far and find_model(name, self.settings) is not None
         return Entry(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
 

@@ -137,5 +137,5 @@ def _signature(
     )
     settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
     signature = replace(described.signature, setting=settings_used)
-    is_unknown = spec.kind != "dice" and "pooling" not in facts  # nothing could be stored
+    is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

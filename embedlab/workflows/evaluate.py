@@ -111,10 +111,10 @@ def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: 
     return Report.of(tables, EVALUATED, is_whole=is_whole)
 
 
-def _stated_datasets(one: SelectedTask) -> list[str]:
-    """The datasets of a selection, and of a whole task its averages."""
-    datasets = one.names or find_task(one.task).datasets
-    return [*datasets, *([] if one.names else find_task(one.task).averages(datasets, one.task))]
+def _stated_datasets(one: SelectedTask) -> dict[str, Sequence[str]]:
+    """The datasets of a selection, and of a whole task its averages with the datasets that they are over."""
+    datasets = one.names or one.definition.datasets
+    return {**dict.fromkeys(datasets, ()), **({} if one.names else one.definition.averages(datasets, one.task))}
 
 
 def evaluate_on_pairs(

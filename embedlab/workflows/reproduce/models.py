@@ -141,7 +141,7 @@ def training_data_of(table: PaperTable, members: Members, session: Session) -> d
 def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
     """The runs among models and the parts of combined ones."""
     for spec in specs:
-        if spec.kind == "run" and spec.seed is not None:
+        if spec.is_run and spec.seed is not None:
             yield RunFolder.of(runs, spec.name.partition("@")[0], spec.seed)
         yield from _run_folders(spec.parts, runs)
 

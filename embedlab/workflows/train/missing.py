@@ -45,7 +45,7 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
     if settings.sample and name == str(sample_encoder_folder(settings)):
         return
     for spec in trainable(name, settings.runs_folder):
-        if spec.kind == "hub" and not _is_downloaded(spec.location, spec.revision):
+        if spec.is_on_hub and not _is_downloaded(spec.location, spec.revision):
             yield _from_hub(f"encoder {spec.location!r}", settings)
 
 
