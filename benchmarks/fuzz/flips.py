@@ -50,7 +50,7 @@ from embedlab.models.folder import Wishes
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.outcomes import Outcomes, items_frame, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.training import loop
@@ -292,7 +292,7 @@ def _outcomes(world: World) -> Path:
     folder, rows = world.folder / "outcomes", np.arange(200)
     items = items_frame(rows, [str(row % 3) for row in rows], [str(row % 2) for row in rows])
     facts: dict[str, Any] = {"task": "transfer", "dataset": "mr", "split": "cv", "model": "small@1", "fingerprint": "0" * 16}
-    Outcomes(**facts, data=({"name": "mr", "rows": 200},), marks=("sample",), classes=("0", "1", "2"), items=items).save(folder)
+    StoredOutcomes(**facts, data=({"name": "mr", "rows": 200},), marks=("sample",), classes=("0", "1", "2"), items=items).save(folder)
     return folder
 
 

@@ -18,7 +18,7 @@ from embedlab.core.note import Note
 from embedlab.outcomes.cuts import DATASET, ItemSlice, cut, halves, whole_blocks
 from embedlab.outcomes.frame import TEXT_IDS, Block, Outcomes
 from embedlab.outcomes.property import property_named, refuse_lacking
-from embedlab.outcomes.selection import Selection
+from embedlab.outcomes.selection import ItemSelection
 
 _BLOCK = "\0block"  # no member is called so
 CHOSEN = "chosen by results: no interval, no test"
@@ -28,8 +28,8 @@ def slices_of(
     outcomes: Outcomes,
     members: Sequence[str],
     *,
-    by: str | Selection = DATASET,
-    selection: Selection | None = None,
+    by: str | ItemSelection = DATASET,
+    selection: ItemSelection | None = None,
     common: bool = False,
 ) -> list[ItemSlice]:
     """Return the slices of each dataset BY a property, or what a selection picks and the rest; that no item has it is a UsageError.
@@ -38,7 +38,7 @@ def slices_of(
     all MEMBERS have predictions of count, which the title says; a member that has none of a dataset costs the others none.
     """
     parts = list(whole_blocks(outcomes))
-    if isinstance(by, Selection):
+    if isinstance(by, ItemSelection):
         parts = list(halves(outcomes, by))
     elif by != DATASET:
         lacking_datasets(outcomes, by)

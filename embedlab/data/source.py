@@ -26,7 +26,7 @@ from embedlab.data.pair_file import is_pair_file
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 
 
-def datasets() -> Mapping[str, Dataset]:
+def all_datasets() -> Mapping[str, Dataset]:
     """Every dataset by its name: what files of this folder list as DATASETS, and those of plug-ins."""
     return plugins.loaded("datasets", _load)
 
@@ -35,13 +35,13 @@ def dataset_names(kind: DatasetKind | None = None) -> list[str]:
     """Names of the datasets of a kind, or of all, for which no plug-in has to be loaded."""
     if kind is None:
         return plugins.names("datasets")
-    return [name for name, found in datasets().items() if found.kind == kind]
+    return [name for name, found in all_datasets().items() if found.kind == kind]
 
 
 def dataset(name: str) -> Dataset:
     """The dataset called NAME, or by another of its names."""
     listing = "`embedlab data ls` lists all; for your own pairs give the path of their file"
-    return _load(plugins.get("datasets", canonical_name(name), listing=listing, also=ALIASES))
+    return _load(plugins.require("datasets", canonical_name(name), listing=listing, also=ALIASES))
 
 
 def _load(plugin: Plugin) -> Dataset:
@@ -126,10 +126,10 @@ class Source:
             raise self._missing(chosen, split)
         return False
 
-    def suite(self, datasets: Sequence[str]) -> Sequence[str]:
+    def suite(self, all_datasets: Sequence[str]) -> Sequence[str]:
         """Return those of the DATASETS of a whole task that are read: of the starter set those that it holds, where it holds any."""
-        held = [name for name in datasets if name in CORPORA] if is_starter(self.folder) and not self.sample else []
-        return held or datasets
+        held = [name for name in all_datasets if name in CORPORA] if is_starter(self.folder) and not self.sample else []
+        return held or all_datasets
 
     def folder_of(self, chosen: Dataset) -> Path | None:
         """The folder that the files of a dataset are in: one of its own, or the data folder."""

@@ -19,7 +19,7 @@ Averages = Mapping[str, Sequence[str]]  # the datasets of each average, by its t
 Slices = Callable[[By], Sequence[tuple[ItemSlice, pl.DataFrame]]]  # and the pairs of each
 
 
-def scores_of(slices: Slices, member: str, averages: Averages) -> tuple[StoredScore, ...]:
+def pair_scores(slices: Slices, member: str, averages: Averages) -> tuple[StoredScore, ...]:
     """Return every number of one member's column: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     return (*_dataset_scores(slices("dataset"), member, averages), *_slice_scores(slices, member))
 

@@ -20,10 +20,10 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import UNKNOWN_TEXT, data_marks
 from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
-from embedlab.data.shared_text import Overlap, total
+from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.encoder import EncoderFacts, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.pair_scores import BYS, Averages, scores_of
+from embedlab.evaluation.pair_scores import BYS, Averages, pair_scores
 from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
@@ -116,7 +116,7 @@ class ScoredPairs:
             return {}
         found = {part.key: text.overlap(self.keyed[part.rows]) for part in self.slices(by)}
         if by == "dataset":
-            found |= {name: total(found[key] for key in keys) for name, keys in self.averages.items()}
+            found |= {name: total_overlap(found[key] for key in keys) for name, keys in self.averages.items()}
         return {key: counts for key, counts in found.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: str) -> dict[str, Overlap]:
@@ -213,7 +213,7 @@ def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
-        scores=scores_of(lambda by: [(part, scored.pairs_of(part)) for part in scored.slices(by)], member, scored.averages),
+        scores=pair_scores(lambda by: [(part, scored.pairs_of(part)) for part in scored.slices(by)], member, scored.averages),
     )
 
 

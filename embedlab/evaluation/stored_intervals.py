@@ -16,7 +16,7 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.selection import stored_selection
 from embedlab.evaluation.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.parts import StoredPart
 from embedlab.runs.signature import data_part
 from embedlab.tasks.task import Task
@@ -85,7 +85,7 @@ def _wanted(name: str, state: StoredPart) -> WantedPart:
     return WantedPart(name=name, split=split, content=data_part(state), paths=[name])
 
 
-def _outcomes(evaluation: Evaluation, place: ScorePlace, task: str) -> dict[str, Outcomes]:
+def _outcomes(evaluation: Evaluation, place: ScorePlace, task: str) -> dict[str, StoredOutcomes]:
     read = {*map(data_part, evaluation.data)}
     return {
         one.name: one

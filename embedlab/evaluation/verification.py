@@ -22,7 +22,7 @@ from embedlab.evaluation.selection import SelectedTask, stored_selection
 from embedlab.evaluation.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.runs.outcomes import Outcomes, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part, part_differences
 from embedlab.tasks.task import Task, scale_of
@@ -206,7 +206,7 @@ def _own_files(sides: ResultPair, name: str) -> list[str]:
     return list(dict.fromkeys(key.typed for one in (sides.first, sides.second) for key in one.scores if key.slice == name))
 
 
-def _outcomes(fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str) -> dict[str, Outcomes]:
+def _outcomes(fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str) -> dict[str, StoredOutcomes]:
     """Return a member's stored outcomes by dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
         found = {

@@ -16,7 +16,7 @@ from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
-from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, Options, Single, options_text, parse_model
+from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, NameOptions, Single, options_text, parse_model
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 from embedlab.runs.store import in_other_world
@@ -174,7 +174,7 @@ def starting_location(name: str, runs_folder: Path) -> str:
         return name  # it is elsewhere in another installation
     location = spec.location if spec.kind == "hub" else str(Path(spec.location).absolute())
     adapter = str(Path(spec.adapter).absolute()) if spec.adapter is not None and Path(spec.adapter).is_dir() else spec.adapter
-    return location + options_text(replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else Options())
+    return location + options_text(replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else NameOptions())
 
 
 def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:

@@ -13,7 +13,7 @@ from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.models.grammar import Combination
 from embedlab.papers.printed import PAPERS, by_number, published_scores, published_tables
-from embedlab.papers.table import ENCODER, Claim, Deviation, Measure, PaperTable, Point, RowSource
+from embedlab.papers.table import ENCODER, Claim, Deviation, PaperMeasure, PaperTable, Point, RowSource
 
 
 @table
@@ -173,7 +173,7 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
         row=label,
         column=column,
         source=replace(source, set={**source.set, **shared.set, **own.set}),
-        measure=Measure(
+        measure=PaperMeasure(
             task=own.task or shared.task or values.task,
             slice=found,
             metric=own.metric or shared.metric or values.metric,

@@ -33,7 +33,7 @@ class Deviation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class PaperMeasure:
     """The selection of one score in an evaluation."""
 
     task: str
@@ -68,7 +68,7 @@ class Point:
     row: str
     column: str
     source: RowSource
-    measure: Measure
+    measure: PaperMeasure
 
 
 @dataclass(frozen=True, kw_only=True)

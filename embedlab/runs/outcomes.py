@@ -50,7 +50,7 @@ class _Facts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcomes(_Facts):
+class StoredOutcomes(_Facts):
     """One member model's answer to every scored item of one dataset."""
 
     items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
@@ -134,16 +134,16 @@ def items_frame(
     return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
 
 
-def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[Outcomes]:
+def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[StoredOutcomes]:
     """Yield the stored outcomes of a task from a member's folder of evaluations; UNUSABLE receives the error of each skipped file."""
     for path in sorted((folder / task).glob("*.parquet")):
         try:
-            yield Outcomes.load(path)
+            yield StoredOutcomes.load(path)
         except MissingError as error:
             unusable(error)
 
 
-def values_of(outcomes: Sequence[Outcomes]) -> list[NDArray[Any]]:
+def values_of(outcomes: Sequence[StoredOutcomes]) -> list[NDArray[Any]]:
     """Return the gold value of each item, then what each of OUTCOMES, which are of the same items, predicted: class indices, or scores."""
     columns = [outcomes[0].items["gold"], *(one.items["predicted"] for one in outcomes)]
     if not outcomes[0].classes:

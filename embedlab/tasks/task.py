@@ -33,7 +33,7 @@ from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame, outcomes_name
+from embedlab.runs.outcomes import StoredOutcomes, items_frame, outcomes_name
 
 if TYPE_CHECKING:
     import torch
@@ -83,7 +83,7 @@ class TaskResult:
     evaluation: Evaluation
     missing: tuple[MissingError, ...] = ()
     tested: tuple[Part, ...] = ()  # with scored rows, to compare with the model's training text
-    outcomes: tuple[Outcomes, ...] = ()  # item by item
+    outcomes: tuple[StoredOutcomes, ...] = ()  # item by item
     averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # datasets of each average, by the beginning of its name
 
     def save(self, folder: Path, name: str | None = None) -> None:
@@ -267,7 +267,7 @@ def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
 
 def task(name: str) -> Task:
     """Return the task called NAME."""
-    return _load(plugins.get("tasks", name))
+    return _load(plugins.require("tasks", name))
 
 
 def all_tasks() -> list[Task]:
@@ -366,10 +366,10 @@ def own_items(part: Part, column: str) -> GoldItems:
 
 def outcomes_of(
     evaluation: Evaluation, part: Part, gold: Sequence[object], predicted: Sequence[object], *, is_class: bool = True
-) -> Outcomes:
+) -> StoredOutcomes:
     """What the rows of PART have and what a model predicted of each: classes, or scores that are correlated."""
     texts = [[str(value) for value in column] for column in (gold, predicted)]
-    return Outcomes.of(
+    return StoredOutcomes.of(
         evaluation,
         dataset=part.state.name,
         split=part.state.split,

@@ -17,7 +17,7 @@ from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
 from embedlab.reports.score_table import score_table
 from embedlab.reports.stated_figures import stated_table
-from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
+from embedlab.reports.suite_table import SuiteEvaluations, joined_evaluations, suite_table
 from embedlab.reports.tables import Table
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
@@ -26,7 +26,7 @@ from embedlab.workflows.compare_tasks import gather, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import Evaluations, evaluate_members, keep, score
+from embedlab.workflows.scoring import Evaluations, evaluate_members, keep, score_pairs
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
@@ -122,7 +122,7 @@ def evaluate_on_pairs(
 ) -> tuple[Table, bool]:
     """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
     is_suite = not one.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
-    found, is_whole = score(
+    found, is_whole = score_pairs(
         models,
         session,
         task=one.task,
@@ -162,7 +162,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
             if one.definition.is_scored_together:
                 tables[title] = evaluate_on_pairs(options, models, one, session, is_reported=True)[0]
             elif own := evaluate_on_task(models, one, work, known, session):
-                found[title] = joined(found.get(title, {}), own)
+                found[title] = joined_evaluations(found.get(title, {}), own)
                 tables[title] = suite_table(one, found[title])
         except MissingError as error:
             if work.is_one:

@@ -18,7 +18,7 @@ from embedlab.workflows.session import Session
 Evaluations = dict[str, Evaluation]  # by member
 
 
-def score(
+def score_pairs(
     models: Sequence[str | Model],
     session: Session,
     *,

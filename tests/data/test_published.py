@@ -7,7 +7,7 @@ from pathlib import Path
 from embedlab.data.dataset import DatasetState
 from embedlab.data.probing import suite
 from embedlab.data.published import content_of, other_files, published_hash, published_hashes, remarks
-from embedlab.data.source import Source, datasets
+from embedlab.data.source import Source, all_datasets
 
 SICK = "SICK/SICK_trial.txt"
 
@@ -44,7 +44,7 @@ def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
 
 
 def test_every_recorded_file_is_one_that_a_dataset_reads(shared_data: Path) -> None:
-    known = [*datasets().values(), *suite("gum-probing", shared_data)]
+    known = [*all_datasets().values(), *suite("gum-probing", shared_data)]
     files = {file for one in known for split in one.splits.values() for layout in split.layouts for file in layout.files}
     assert set(published_hashes()) <= files
 

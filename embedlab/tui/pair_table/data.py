@@ -82,7 +82,7 @@ def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
     return MissingError(f"cannot read {named} again: the pairs read before remain", hint="press r once the data folder is back")
 
 
-def unscored(data: PairData) -> list[EmbedlabError]:
+def warn_unscored(data: PairData) -> list[EmbedlabError]:
     """A warning about models without a score for any pair, as is usual for a user's own new file."""
     absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
     return [MissingError(f"not scored yet by {', '.join(absent)}", hint="press a on Pairs and name the model")] if absent else []

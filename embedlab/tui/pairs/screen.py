@@ -15,7 +15,7 @@ from embedlab.core.errors import EmbedlabError, UnknownFieldError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, TextDialog
-from embedlab.tui.model_chooser import Entry
+from embedlab.tui.model_chooser import ChooserLine
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView, ShownPairs
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
@@ -311,7 +311,7 @@ class PairsScreen(PairDetails, PairNarrowing):
     async def action_columns(self) -> None:
         """Choose the models and the columns."""
         state = self.dashboard.memory.state.pairs
-        columns = [Entry(label=name, value=f"column:{name}") for name in OPTIONAL]
+        columns = [ChooserLine(label=name, value=f"column:{name}") for name in OPTIONAL]
         present = [one.value for one in columns if one.label not in state.hidden]
         if (chosen := await self.dashboard.models_dialog("Models and columns", columns, present)) is None:
             return

@@ -57,7 +57,7 @@ class PlannedGrid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class GridEstimate:
     """What is left of a grid, where it runs, and what it costs."""
 
     cost: Cost
@@ -87,7 +87,7 @@ def entries_of_runs(plan: GridPlan) -> list[QueueEntry]:
     return [entry_of_run(plan, cell) for cell in plan.cells]
 
 
-def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> Estimate:
+def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimate:
     """Return what the cells cost that are still to do according to ENTRIES."""
     plan, hands = planned.plan, planned.hands
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
@@ -96,7 +96,7 @@ def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> Estimate:
     cost = remaining_cost(plan, entries, at_once)
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
     text = f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
-    return Estimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
+    return GridEstimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
 
 
 def cancel_grid(name: str, settings: Settings) -> GridPlan:

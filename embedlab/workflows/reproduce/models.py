@@ -18,12 +18,12 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task as evaluate_on
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.papers.items import StoredOutcomes
+from embedlab.papers.items import AnswersByCell
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.order import ScoredItems
 from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.outcomes import Outcomes, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import is_scored_together
 from embedlab.tasks.task import task as find_task
@@ -40,7 +40,7 @@ class EvaluatedRows:
     """What is known of the models of a table."""
 
     evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
-    answers: StoredOutcomes
+    answers: AnswersByCell
     scored: ScoredPairs | None  # pair by pair, where the table is about STS and its pairs are there
     missing: tuple[str, ...]
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
@@ -67,7 +67,7 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
     scored, absent = _score(sorted(name for name, task in wanted if is_scored_together(task)), "dataset", session)
     evaluations: dict[tuple[str, str], Evaluation] = {}
-    answers: dict[tuple[str, str], list[Outcomes]] = {}
+    answers: dict[tuple[str, str], list[StoredOutcomes]] = {}
     missing, reported = [], set[str]()
     for name, task in sorted(wanted):
         if name in absent:

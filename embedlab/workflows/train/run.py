@@ -67,7 +67,7 @@ def check_training(plan: TrainPlan, session: Session) -> None:
         _require_gpus(plan.options.gpus)
 
 
-def train(plan: TrainPlan, session: Session) -> TrainResult:
+def train_plan(plan: TrainPlan, session: Session) -> TrainResult:
     """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the tasks of its recipe."""
     options = plan.options
     train_runs(plan.recipe, plan.todo, session, resume=options.resume, track=options.track, keeps_checkpoints=options.keeps_checkpoints)
