@@ -112,7 +112,7 @@ def make_world(folder: Path) -> World:
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
     parts, _ = open_parts(SAMPLE, STS_DATASETS, all_splits=False)
     scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
-    scored_pairs.evaluate_pairs(scored, run.id).save(run.evaluations)
+    scored_pairs.evaluate_pairs(scored)[run.id].save(run.evaluations)
     return World(folder=folder, run=run, recipe=recipe, settings=settings)
 
 

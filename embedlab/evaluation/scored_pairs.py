@@ -33,7 +33,7 @@ from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import KEYS, pair_outcomes
-from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
 from embedlab.tasks.task import task as find_task
 
@@ -205,15 +205,20 @@ def _whole_datasets(member: str) -> pl.Expr:
     return pl.when(pl.col(member).is_not_null().all().over("dataset")).then(pl.col(member)).alias(member)
 
 
-def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
-    """Return every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+def evaluate_pairs(scored: ScoredPairs) -> dict[str, Evaluation]:
+    """Return the evaluation of each member: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, list(scored.places))
+    return {member: _evaluation(scored, member, own) for member, own in scores.items()}
+
+
+def _evaluation(scored: ScoredPairs, member: str, scores: Sequence[StoredScore]) -> Evaluation:
     overlaps = {by: scored.overlaps(member, by) for by in BYS}
     return replace(
         scored.description(member),
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
-        scores=pair_scores(lambda by: [(part, scored.pairs_of(part)) for part in scored.slices(by)], member, scored.averages),
+        scores=tuple(scores),
     )
 
 

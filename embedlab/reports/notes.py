@@ -12,7 +12,6 @@ from embedlab.evaluation.provenance import training_notes
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.choices import Aggregate
     from embedlab.data.dataset import DatasetState
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.evaluation.scored_pairs import ScoredPairs
@@ -66,25 +65,6 @@ def unscored_notes(scored: "ScoredPairs") -> list[str]:
             lacking = ", ".join(f"{name} ({scored_pairs} scored)" for name, scored_pairs in parts.items())
             found.append(model_note(model.name, f"no number on {lacking}{more}"))
     return found
-
-
-def undefined_notes(scored: "ScoredPairs", by: str, aggregates: "Sequence[Aggregate]") -> list[str]:
-    """Return why a correlation of scored pairs is absent, for each slice and model without one."""
-    from embedlab.analysis.correlations import unscored, why_undefined
-
-    reasons: dict[tuple[str, str, str], list[str]] = {}  # the aggregates of each slice, model and reason
-    for part in scored.slices(by):
-        pairs = scored.pairs_of(part)
-        for model in scored.models:
-            whole = [member for member in model.members if not unscored(pairs, member)]
-            for aggregate in aggregates:
-                found = (why_undefined(pairs, member, aggregate) for member in whole)
-                if (undefined := next(filter(None, found), None)) is not None:
-                    about = model.name if undefined.is_of_scores else ""
-                    own = reasons.setdefault((part.key, about, undefined.reason), [])
-                    own += [aggregate] if aggregate not in own else []
-    how = {found: f" ({', '.join(own)})" if len(aggregates) > 1 else "" for found, own in reasons.items()}
-    return [f"– {', '.join(filter(None, (key, about)))}{how[key, about, reason]}: {reason}" for key, about, reason in reasons]
 
 
 def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:

@@ -7,6 +7,7 @@ from typing import cast, get_args
 
 from embedlab.choices import Aggregate, By, Correlation, SettingName
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
@@ -26,7 +27,7 @@ from embedlab.workflows.compare_tasks import gather, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import Evaluations, evaluate_members, keep, score_pairs
+from embedlab.workflows.scoring import Evaluations, keep, score_pairs
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
@@ -132,7 +133,7 @@ def evaluate_on_pairs(
         is_reported=is_reported,
     )
     scored = found.test_pairs
-    evaluations = evaluate_members(scored)
+    evaluations = evaluate_pairs(scored)
     if is_suite and not options.common:
         keep(scored, evaluations, session)
     if options.mteb is not None:

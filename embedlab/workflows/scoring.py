@@ -8,7 +8,6 @@ from embedlab.data.aliases import canonical_names
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
-from embedlab.evaluation.scored_pairs import evaluate_pairs as evaluate_member
 from embedlab.models.catalog import Model
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.task import task as find_task
@@ -52,11 +51,6 @@ def score_pairs(
             note=session.note,
         )
     return scored, not missing
-
-
-def evaluate_members(scored: ScoredPairs) -> Evaluations:
-    """Every member's evaluation."""
-    return {member: evaluate_member(scored, member) for member in scored.places}
 
 
 def keep(scored: ScoredPairs, evaluations: Evaluations, session: Session) -> None:

@@ -16,7 +16,7 @@ from embedlab.data.pair_parts import FIFTHS_OF, open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task as evaluate_on
-from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
+from embedlab.evaluation.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.papers.items import AnswersByCell
 from embedlab.papers.matching_runs import CellKey, Member
@@ -29,7 +29,7 @@ from embedlab.tasks.task import is_scored_together
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.reproduce.plan import ReproductionOptions
-from embedlab.workflows.scoring import evaluate_members, keep
+from embedlab.workflows.scoring import keep
 from embedlab.workflows.session import Session
 
 Members = Mapping[CellKey, Sequence[Member]]
@@ -189,7 +189,7 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
         scored = scored.test_pairs
         places = {name: place for name, place in scored.places.items() if not (place.evaluations / f"{scored.task}.json").is_file()}
         part = replace(scored, places=places)
-        keep(part, evaluate_members(part), session)
+        keep(part, evaluate_pairs(part), session)
     return scored, absent
 
 
