@@ -1,11 +1,11 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_args
 
-from embedlab.choices import Aggregate, By, Correlation, SettingName
+from embedlab.choices import Aggregate, By
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.evaluation.selection import SelectedTask, select_tasks
@@ -24,6 +24,7 @@ from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
+from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
@@ -33,24 +34,6 @@ from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
 
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions:
-    """What is evaluated, and which of its numbers are shown."""
-
-    models: Sequence[str]
-    suite: str | None = None
-    tasks: Sequence[str] = ()
-    by: str = DATASET  # a property of items
-    where: str = ""  # an expression over properties that picks the items; all without one
-    aggregate: Aggregate | None = None  # None: all of them
-    metric: Correlation = "spearman"
-    setting: SettingName = "literature"
-    again: bool = False  # also what was evaluated before
-    common: bool = False  # on the pairs that all models score
-    mteb: Path | None = None  # where results are also written as files of mteb
-    submission: Path | None = None  # where predictions of test splits are also written for their server
 
 
 def evaluation_report(options: EvaluateOptions, session: Session) -> Report:

@@ -16,7 +16,8 @@ from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.models.aliases import declared
 from embedlab.workflows.arguments import given_seeds, given_values, names_of, pairs_of, refuse_unknown_keywords, texts_of
 from embedlab.workflows.compare import CompareOptions, comparison_report
-from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
+from embedlab.workflows.evaluate import evaluation_report
+from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.power import PowerOptions, power_report
