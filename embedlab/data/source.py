@@ -126,10 +126,10 @@ class Source:
             raise self._missing(chosen, split)
         return False
 
-    def suite(self, all_datasets: Sequence[str]) -> Sequence[str]:
+    def suite(self, datasets: Sequence[str]) -> Sequence[str]:
         """Return those of the DATASETS of a whole task that are read: of the starter set those that it holds, where it holds any."""
-        held = [name for name in all_datasets if name in CORPORA] if is_starter(self.folder) and not self.sample else []
-        return held or all_datasets
+        held = [name for name in datasets if name in CORPORA] if is_starter(self.folder) and not self.sample else []
+        return held or datasets
 
     def folder_of(self, chosen: Dataset) -> Path | None:
         """The folder that the files of a dataset are in: one of its own, or the data folder."""

@@ -144,7 +144,7 @@ def _signature(
         scores=(),
         **model_facts(spec),
     )
-    settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score_pairs.setting for score_pairs in own.scores)
+    settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
     signature = replace(described.signature, setting=settings_used)
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature
