@@ -37,10 +37,13 @@ def scored_table(data: Path, models: int) -> tuple[pl.DataFrame, list[str]]:
 def compare_once(table: pl.DataFrame, names: list[str]) -> float:
     """Seconds of a whole comparison."""
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.comparison.comparison import compare_models
+    from embedlab.comparison.comparison import compare_outcomes
+    from embedlab.data.sts import STS_AVERAGES
+    from embedlab.outcomes.pairs import pair_outcomes
 
     start = time.perf_counter()
-    found = compare_models(table, [ModelColumns(name=name, members=(name,)) for name in names])
+    outcomes = pair_outcomes(table, names, task="sts", averages=STS_AVERAGES)
+    found = compare_outcomes(outcomes, [ModelColumns(name=name, members=(name,)) for name in names])
     assert len(found.slices) == 9
     return time.perf_counter() - start
 

@@ -255,9 +255,9 @@ def _half(pairs: pl.DataFrame, names: Sequence[str]) -> tuple[Floats, Floats, Fl
 def show_seeds_null(arguments: argparse.Namespace) -> None:
     """Real scores of seeds of one recipe: every split in two groups should show a difference in 5% only."""
     from embedlab.analysis.comparison import compare_evidence
-    from embedlab.analysis.evidence import STS_AVERAGES
     from embedlab.analysis.scores import ModelColumns
     from embedlab.comparison.evidence import outcome_evidence
+    from embedlab.data.sts import STS_AVERAGES
     from embedlab.outcomes.pairs import pair_outcomes
 
     table, names = real_table(arguments)

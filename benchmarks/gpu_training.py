@@ -51,7 +51,7 @@ from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.learner import Learner
-from embedlab.training.loop import Session, train_block
+from embedlab.training.loop import TrainingSession, train_block
 from embedlab.training.order import epochs_of_steps, group_rows, steps_of_epochs
 from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
@@ -179,7 +179,7 @@ def train(
     )
     (block,) = blocks([data])
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(
+        session = TrainingSession(
             encoder=encoder,
             objectives=[objective],
             accelerator=accelerator(here, track=None, folder=Path(folder), project=shape.recipe, recipe=recipe, seed=SEED),
@@ -208,7 +208,9 @@ def taken(collation: Collation, steps: int, after: int) -> tuple[int, list[int]]
     return sum(map(len, batches)), collation.tokens.lengths[np.concatenate(distinct)].tolist()
 
 
-def progress(session: Session, found: Found, steps: int, seconds: float, product: Product | None) -> Generator[None, events.Step, None]:
+def progress(
+    session: TrainingSession, found: Found, steps: int, seconds: float, product: Product | None
+) -> Generator[None, events.Step, None]:
     """Time a training until it has taken STEPS or SECONDS, take a few more steps apart, then stop it; each event of it is sent here."""
     here = session.encoder.machine
     is_on_gpu = here.device.type == "cuda"

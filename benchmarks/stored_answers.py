@@ -35,7 +35,7 @@ from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Slicing, TaskComparison
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, Outcomes
+from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, StoredOutcomes
 from embedlab.runs.parts import StoredPart
 
 FACTS = "embedlab-answers"  # the parquet metadata key
@@ -43,7 +43,7 @@ WHOSE = ("task", "member", "name")  # of the items: columns next to those of out
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoredOutcomes:
+class KnownOutcomes:
     """A member's answers to a dataset, without its items."""
 
     dataset: str
@@ -58,7 +58,7 @@ class StoredOutcomes:
 class StoredMember:
     """A member on one task."""
 
-    outcomes: Mapping[str, StoredOutcomes]  # by name
+    outcomes: Mapping[str, KnownOutcomes]  # by name
     scores: tuple[StoredScore, ...]
     evaluation: Evaluation | None = None
     training: StoredTraining = UNTRAINED
@@ -112,8 +112,8 @@ def stored_member(task: SelectedTask, spec: ModelSpec, found: MemberOutcomes, se
     place = ScorePlace.of(spec, settings)
     path = place.evaluations / f"{task.stored_name()}.json"
     evaluation = Evaluation.load(path) if path.is_file() else None
-    names = [item.name for item in fields(StoredOutcomes)]
-    outcomes = {name: StoredOutcomes(**{key: getattr(own, key) for key in names}) for name, own in found.outcomes.items()}
+    names = [item.name for item in fields(KnownOutcomes)]
+    outcomes = {name: KnownOutcomes(**{key: getattr(own, key) for key in names}) for name, own in found.outcomes.items()}
     return StoredMember(
         outcomes=outcomes,
         scores=found.scores,
@@ -164,7 +164,7 @@ def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame
     for name, one in stored.outcomes.items():
         own = items.filter(**dict(zip(WHOSE, (task, member, name), strict=True))).drop(WHOSE)
         texts = [key for key in TEXT_COLUMNS if key in own.columns and not own[key].null_count()]
-        outcomes[name] = Outcomes(**vars(one), task=task, model=member, items=own.select(*ITEM_COLUMNS, *texts))
+        outcomes[name] = StoredOutcomes(**vars(one), task=task, model=member, items=own.select(*ITEM_COLUMNS, *texts))
     return MemberOutcomes(outcomes=outcomes, scores=stored.scores, overlaps={}, marks=(), notes=())
 
 

@@ -35,7 +35,7 @@ def evaluate_here(model: str, parts: "Sequence[Part]", threads: int | None, prec
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(cache=Path(folder), runs=Path(folder) / "runs", precision=precision, threads=threads)
         member = resolve(model, settings.runs_folder)
-        evaluation = evaluate_pairs(score_models([member], parts, settings), member.members[0].name)
+        evaluation = evaluate_pairs(score_models([member], parts, settings))[member.members[0].name]
     found = {(score.by, score.metric, score.setting, score.slice): 100 * score.value for score in evaluation.scores}
     return {part.state.name: found["dataset", "spearman", "all", part.state.name] for part in parts}
 

@@ -1,13 +1,20 @@
 """A small pair table with two datasets, sources, and models of known quality."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.scores import pair_table
+from embedlab.analysis.correlations import combine, correlated_groups, pearson, spearman
+from embedlab.analysis.evidence import member_columns
+from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.choices import Aggregate, Correlation
+from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.sts import STS_AVERAGES
+from embedlab.outcomes.pairs import pair_outcomes
 
 
 def _part(name: str, sources: Mapping[str | None, int], split: str = "test", seed: int = 0) -> Part:
@@ -49,3 +56,22 @@ def add_model() -> Callable[[pl.DataFrame, str, float, int], pl.DataFrame]:
 def table() -> pl.DataFrame:
     """sts12 with two sources and a dataset without sources."""
     return pair_table([_part("sts12", {"MSRpar": 60, "OnWN": 40}), _part("mine", {None: 30}, seed=1)])
+
+
+def compare_models(
+    table: pl.DataFrame, models: Sequence[ModelColumns], *, averages: Mapping[str, Sequence[str]] = STS_AVERAGES, **options: Any
+) -> Comparison:
+    """MODELS, columns of the pair TABLE, compared with these OPTIONS as `compare_outcomes` does."""
+    return compare_outcomes(pair_outcomes(table, member_columns(models), task="sts", averages=averages), models, **options)
+
+
+def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Correlation = "spearman") -> float:
+    """The correlation of COLUMN with the gold score over the pairs of one slice.
+
+    nan when a pair has no value in COLUMN, when a correlated group is constant, or when `mean` and `wmean` find no sources.
+    """
+    correlation = spearman if method == "spearman" else pearson
+    gold, values = (pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("gold", column))
+    groups = correlated_groups(pairs, aggregate)
+    each = np.array([correlation(gold[rows], values[rows]) for rows in groups])
+    return float(combine(each, groups, aggregate))

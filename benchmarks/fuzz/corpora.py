@@ -20,7 +20,7 @@ from damage import MUTATIONS
 
 from embedlab.data.dataset import COLUMNS, Dataset, FileLayout
 from embedlab.data.probing import suite, suite_names
-from embedlab.data.source import Source, datasets
+from embedlab.data.source import Source, all_datasets
 
 LINES = 40  # of each file
 
@@ -28,7 +28,7 @@ LINES = 40  # of each file
 def targets(folder: Path) -> Iterator[tuple[Dataset, str, FileLayout]]:
     """Every split in every layout whose files are in FOLDER."""
     own = [one for name in suite_names(folder)[1:] for one in suite(name, folder)]
-    for dataset in (*datasets().values(), *own):
+    for dataset in (*all_datasets().values(), *own):
         for name, split in dataset.splits.items():
             for layout in split.layouts:
                 if all((folder / file).is_file() for file in layout.files):

@@ -50,7 +50,7 @@ from embedlab.models.folder import Wishes
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.outcomes import Outcomes, items_frame, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.training import loop
@@ -112,7 +112,7 @@ def make_world(folder: Path) -> World:
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
     parts, _ = open_parts(SAMPLE, STS_DATASETS, all_splits=False)
     scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
-    scored_pairs.evaluate_pairs(scored, run.id).save(run.evaluations)
+    scored_pairs.evaluate_pairs(scored)[run.id].save(run.evaluations)
     return World(folder=folder, run=run, recipe=recipe, settings=settings)
 
 
@@ -292,7 +292,7 @@ def _outcomes(world: World) -> Path:
     folder, rows = world.folder / "outcomes", np.arange(200)
     items = items_frame(rows, [str(row % 3) for row in rows], [str(row % 2) for row in rows])
     facts: dict[str, Any] = {"task": "transfer", "dataset": "mr", "split": "cv", "model": "small@1", "fingerprint": "0" * 16}
-    Outcomes(**facts, data=({"name": "mr", "rows": 200},), marks=("sample",), classes=("0", "1", "2"), items=items).save(folder)
+    StoredOutcomes(**facts, data=({"name": "mr", "rows": 200},), marks=("sample",), classes=("0", "1", "2"), items=items).save(folder)
     return folder
 
 

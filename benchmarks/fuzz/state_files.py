@@ -72,7 +72,7 @@ def write_run(run: RunFolder, recipe: str = "snli-ce") -> None:
             log.append(
                 events.Step(stage=0, epoch=1, step=step, steps=4, loss=1 / step, lr=1e-5, rows_per_s=9, eta_s=4 - step, memory_mib=100)
             )
-        log.append(events.Note(text="a note"))
+        log.append(events.Noted(text="a note"))
         log.append(events.Dev(step=4, score=50.0))
         log.append(events.Finished(step=4))
 

@@ -19,6 +19,7 @@ from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, Uncertainty, correlation_interval, share_interval
 from embedlab.analysis.weighing import Component, Weighed
 from embedlab.choices import Test
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
 
 SIGNIFICANT = 0.05
@@ -78,7 +79,7 @@ class ComparedSlice:
     differences: Mapping[str, Difference]  # by model, without the reference
     notes: tuple[str, ...] = ()
     average_of: tuple[str, ...] = ()  # keys of the averaged slices
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str = "spearman"
     setting: str | None = None  # how sources are put together, where there is a choice
     sentences: int = 0  # distinct ones; 0 where the items are unknown

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.choices import Aggregate, Correlation
+from embedlab.choices import Aggregate
 
 SAME_SIMILARITY = "all its pairs have the same similarity"
 
@@ -41,39 +41,6 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float:
     if np.isnan(a).any() or np.isnan(b).any():
         return float("nan")
     return pearson(average_ranks(a), average_ranks(b))
-
-
-def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Correlation = "spearman") -> float:
-    """Return the correlation of COLUMN with the gold score over the pairs of one slice.
-
-    nan when a pair has no value in COLUMN, when a correlated group is constant, or when `mean` and `wmean` find no sources.
-    """
-    correlation = spearman if method == "spearman" else pearson
-    gold, values = (pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("gold", column))
-    groups = correlated_groups(pairs, aggregate)
-    each = np.array([correlation(gold[rows], values[rows]) for rows in groups])
-    return float(combine(each, groups, aggregate))
-
-
-def unscored(pairs: pl.DataFrame, column: str) -> str:
-    """Return of how many PAIRS the COLUMN has a score; empty if it scores all of them."""
-    count = int(pairs[column].fill_nan(None).count())
-    return f"{count} of {pairs.height} pairs scored" if count < pairs.height else ""
-
-
-def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str:
-    """Return why `correlate` gives nan for these pairs, all of which COLUMN scores; empty if it gives a number."""
-    groups = correlated_groups(pairs, aggregate)
-    if not groups:
-        return "its pairs name no source"
-    for rows in groups:
-        gold, values = (pairs[name].gather(rows) for name in ("gold", column))
-        where = "" if aggregate == "all" else f" in source '{pairs['source'][int(rows[0])]}'"
-        if gold.null_count():
-            return f"a pair has no gold score{where}"
-        if reason := why_undefined_gold(gold.to_numpy()) or (SAME_SIMILARITY if values.n_unique() == 1 else ""):
-            return f"{reason}{where}"
-    return ""
 
 
 def why_undefined_gold(gold: NDArray[np.float64]) -> str:

@@ -16,9 +16,7 @@ from embedlab.analysis.influence import Floats
 from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate
-
-STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
-STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
+from embedlab.core.names import DEFAULT_TASK
 
 PairTest = Literal["dyadic", "williams", "steiger"]
 
@@ -70,7 +68,7 @@ class Evidence:
     rows: SliceRows | None = None  # None where a number has no items: it is shown, not tested
     notes: tuple[str, ...] = ()
     average_of: tuple[str, ...] = ()
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str = "spearman"
     scale: Scale = "plain"
     setting: str | None = None  # how sources are put together, where there is a choice
@@ -116,17 +114,19 @@ def evidence_of(
     measure: Measure,
     texts: TextIds | None = None,
     groups: ItemGroups | None = None,
+    is_tested: bool = True,
 ) -> Evidence:
     """Return the evidence of one slice of items: PREDICTED has class indices or scores by member number; members without have no score.
 
     texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent. GROUPS are measured
-    one by one, all items together without them; where there is none, because sources are unknown, no member has a score.
+    one by one, all items together without them; where there is none, because sources are unknown, no member has a score. What is not
+    to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
     values = [[measure.value(gold[own], one[own]) for one in predicted.values()] for own in groups.rows]
     points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
     rows = None
-    if groups.rows and len(gold) and predicted:
+    if is_tested and groups.rows and len(gold) and predicted:
         numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
         moved = [measure.influences(gold[own], [one[own] for one in predicted.values()]) for own in groups.rows]
         parts = [_rows(part, numbers[own]) for part, own in zip(moved, groups.rows, strict=True)]

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.named_selections import named_selections
 from embedlab.analysis.tags import TAGS, has_any
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import UnknownFieldError, UsageError
 from embedlab.core.nearest import nearest_name
 
 NOTE, TRAINED = "note", "trained"  # what users write on pairs, and the models that were trained on them
@@ -75,9 +75,10 @@ class _Term:
     columns: Collection[str]
     names: Collection[str] = NAME_FIELDS  # of the columns those that hold names, not numbers
 
-    def error(self, what: str, *, group: str | int = 0, hint: str = "") -> UsageError:
-        """Return the error that points at the GROUP of this term."""
-        return UsageError(f"filter {self.line!r}, column {self.match.start(group) + 1}: {what}", hint=hint)
+    def error(self, what: str, *, group: str | int = 0, hint: str = "", kind: type[UsageError] = UsageError) -> UsageError:
+        """Return the error of this KIND that points at the GROUP of this term."""
+        reason = f"column {self.match.start(group) + 1}: {what}"
+        return kind(f"filter {self.line!r}, {reason}", hint=hint, reason=reason)
 
     def compiled(self) -> pl.Expr:
         """Return the rows for which this term holds; never null."""
@@ -167,7 +168,7 @@ class _Term:
 
     def _tags(self, wanted: Sequence[str]) -> pl.Expr:
         if unknown := next((tag for tag in wanted if tag.lower() not in TAGS), None):
-            raise self.error(f"unknown tag {unknown!r}", group="patterns", hint=f"known: {', '.join(TAGS)}")
+            raise self.error(f"unknown tag {unknown!r}", group="patterns", hint=f"known: {', '.join(TAGS)}", kind=UnknownFieldError)
         return has_any([tag.lower() for tag in wanted])
 
     def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
@@ -189,7 +190,7 @@ class _Term:
         guess = nearest_name(field, known)
         meant = f"did you mean {guess!r}? " if guess else ""
         hint = f'{meant}known: {", ".join(known)}; to search for the text, quote it: "{self.match[0]}"'
-        return self.error(f"unknown field {field!r}", group=group, hint=hint)
+        return self.error(f"unknown field {field!r}", group=group, hint=hint, kind=UnknownFieldError)
 
 
 def _column(field: str, known: Collection[str]) -> str | None:

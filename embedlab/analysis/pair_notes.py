@@ -19,7 +19,7 @@ HINT = "choose another folder with XDG_STATE_HOME"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
+class PairNote:
     """A note with the pair that it is about, so that the file can be read without the datasets."""
 
     note: str
@@ -32,7 +32,7 @@ class PairNotes:
     """All notes by pair key; every change is written at once."""
 
     path: Path
-    notes: Mapping[int, Note]
+    notes: Mapping[int, PairNote]
     trouble: EmbedlabError | None = None  # why the file could not be read; it is set aside before another is written
 
     @classmethod
@@ -61,7 +61,7 @@ class PairNotes:
                 self.trouble = None
             notes = {**_read(self.path)}
             if text:
-                notes[key] = Note(note=text, sentence1=first, sentence2=second)
+                notes[key] = PairNote(note=text, sentence1=first, sentence2=second)
             else:
                 notes.pop(key, None)
             stored = {f"{one:016x}": asdict(note) for one, note in notes.items()}
@@ -92,7 +92,7 @@ def _set_aside(path: Path) -> Path:
     return path.with_suffix(".damaged.json")
 
 
-def _read(path: Path) -> dict[int, Note]:
+def _read(path: Path) -> dict[int, PairNote]:
     """The notes in a file, none where it does not exist; one of another shape is a ValueError."""
     if not path.exists():
         return {}
@@ -100,6 +100,6 @@ def _read(path: Path) -> dict[int, Note]:
     try:
         if values["schema"] != SCHEMA:
             raise ValueError("another schema")
-        return {int(key, 16): Note(**note) for key, note in values["notes"].items()}
+        return {int(key, 16): PairNote(**note) for key, note in values["notes"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("not a file of notes") from error

@@ -36,7 +36,7 @@ def negating_words(sentences: pl.Series) -> pl.Series:
     return sentences.str.to_lowercase().str.extract_all(_NEGATING).list.join(" ")
 
 
-def numbers(sentences: pl.Series) -> pl.Series:
+def numbers_in(sentences: pl.Series) -> pl.Series:
     """The numbers of each sentence, those up to twelve in digits, as lists."""
     found = sentences.str.to_lowercase().str.extract_all(_NUMBER)
     return found.list.eval(pl.element().str.replace_all(",", "", literal=True).replace(_DIGITS))
@@ -56,7 +56,7 @@ def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:
     may_have = [side.str.contains_any(_SIGNS, ascii_case_insensitive=True) for side in (first, second)]
     rows = (may_have[0] | may_have[1]).arg_true()
     return pl.zeros(len(first), pl.Boolean, eager=True).scatter(
-        rows, numbers(first[rows]).list.set_symmetric_difference(numbers(second[rows])).list.len() > 0
+        rows, numbers_in(first[rows]).list.set_symmetric_difference(numbers_in(second[rows])).list.len() > 0
     )
 
 
@@ -79,7 +79,7 @@ TAGS: Mapping[str, Tag] = MappingProxyType(
                 name="number",
                 summary="the sentences have different numbers, in digits or as words from two on",
                 holds=_has_other_numbers,
-                shown=lambda sentences: numbers(sentences).list.join(" "),
+                shown=lambda sentences: numbers_in(sentences).list.join(" "),
             ),
             Tag(
                 name="length",

@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = run_guarded(lambda: _run(arguments), report)
     if code != ExitCode.OK:
         last = errors[-1] if errors else EmbedlabError("interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}")
-        ending.write(last.message, hint=last.hint, exit_code=code)
+        ending.write(last.message, hint=last.hint, exit_code=code, cause=last.cause)
     return code
 
 

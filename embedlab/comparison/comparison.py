@@ -1,12 +1,10 @@
 """Compare models on the items of any task: what the command line, the dashboard, grids and papers show is made here."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import polars as pl
-
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
-from embedlab.analysis.evidence import STS_AVERAGES, PairTest, member_columns
+from embedlab.analysis.evidence import PairTest, member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, Test
 from embedlab.comparison.evidence import outcome_evidence, slices_of
@@ -14,7 +12,6 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.pairs import pair_outcomes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,35 +64,6 @@ def compare_outcomes(
     show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
     found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
     return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)))
-
-
-def compare_models(
-    table: pl.DataFrame,
-    models: Sequence[ModelColumns],
-    *,
-    by: str = DATASET,
-    aggregate: Aggregate = "all",
-    reference: str | None = None,
-    test: PairTest = "dyadic",
-    margin: float | None = None,
-    task: str = "sts",
-    averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
-    common: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> Comparison:
-    """Compare MODELS, columns of the pair TABLE of a TASK that reports AVERAGES, as `compare_outcomes` does."""
-    outcomes = pair_outcomes(table, member_columns(models), task=task, averages=averages)
-    return compare_outcomes(
-        outcomes,
-        models,
-        by=by,
-        aggregate=aggregate,
-        reference=reference,
-        test=test,
-        margin=margin,
-        common=common,
-        progress=progress,
-    )
 
 
 def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test) -> None:

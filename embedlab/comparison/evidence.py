@@ -18,7 +18,7 @@ from embedlab.core.note import Note
 from embedlab.outcomes.cuts import DATASET, ItemSlice, cut, halves, whole_blocks
 from embedlab.outcomes.frame import TEXT_IDS, Block, Outcomes
 from embedlab.outcomes.property import property_named, refuse_lacking
-from embedlab.outcomes.selection import Selection
+from embedlab.outcomes.selection import ItemSelection
 
 _BLOCK = "\0block"  # no member is called so
 CHOSEN = "chosen by results: no interval, no test"
@@ -28,8 +28,8 @@ def slices_of(
     outcomes: Outcomes,
     members: Sequence[str],
     *,
-    by: str | Selection = DATASET,
-    selection: Selection | None = None,
+    by: str | ItemSelection = DATASET,
+    selection: ItemSelection | None = None,
     common: bool = False,
 ) -> list[ItemSlice]:
     """Return the slices of each dataset BY a property, or what a selection picks and the rest; that no item has it is a UsageError.
@@ -38,7 +38,7 @@ def slices_of(
     all MEMBERS have predictions of count, which the title says; a member that has none of a dataset costs the others none.
     """
     parts = list(whole_blocks(outcomes))
-    if isinstance(by, Selection):
+    if isinstance(by, ItemSelection):
         parts = list(halves(outcomes, by))
     elif by != DATASET:
         lacking_datasets(outcomes, by)
@@ -78,19 +78,21 @@ def outcome_evidence(
     *,
     aggregate: Aggregate = "all",
     is_chosen: bool = False,
+    is_tested: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Evidence]:
     """Return the evidence of OUTCOMES on MEMBERS: of each of PARTS (whole datasets without them) and each measure, then of averages.
 
     A member that lacks an item of a slice has no score there, and the others keep theirs. AGGREGATE says how the sources of a whole
-    dataset are put together, where its items name sources. What IS_CHOSEN by results has scores and no items to test.
+    dataset are put together, where its items name sources. What IS_CHOSEN by results has scores and no items to test, and neither has
+    what is not to be tested: what each item contributes is the longest part of the work.
     """
     parts = list(whole_blocks(outcomes)) if parts is None else parts
     found: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
     whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in found}  # the first measure of whole datasets, which averages are over
     for done, part in enumerate(parts):
         block = outcomes.blocks[part.block]
-        own = list(_of_slice(outcomes, block, part, members, aggregate))
+        own = list(_of_slice(outcomes, block, part, members, aggregate, is_tested=is_tested))
         found[block.suite] += own
         if part.is_whole:
             whole[block.suite][part.key] = own[0]
@@ -102,7 +104,9 @@ def outcome_evidence(
     return [replace(one, rows=None, notes=(*one.notes, CHOSEN)) for one in evidence] if is_chosen else evidence
 
 
-def _of_slice(outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequence[str], aggregate: Aggregate) -> Iterator[Evidence]:
+def _of_slice(
+    outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequence[str], aggregate: Aggregate, *, is_tested: bool
+) -> Iterator[Evidence]:
     items, predictions = outcomes.rows[part.rows], outcomes.predictions.select(members)[part.rows].fill_nan(None)
     has_gold = items["gold"].is_not_null()
     scored, values = items.filter(has_gold), predictions.filter(has_gold)
@@ -119,7 +123,8 @@ def _of_slice(outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequen
     for place, name in enumerate(block.measures):
         key, title = (part.key, part.title) if not place else (f"{part.key} {name}", f"{part.title} {name}")
         measure = MEASURES[name]
-        made = evidence_of(block.task, key, gold, predicted, len(members), measure=measure, texts=_texts(scored), groups=groups)
+        texts = _texts(scored)
+        made = evidence_of(block.task, key, gold, predicted, len(members), measure=measure, texts=texts, groups=groups, is_tested=is_tested)
         undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
         setting = (aggregate if part.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting)

@@ -14,7 +14,7 @@ from embedlab.comparison.in_common import Common, Fact, in_common, words_in_comm
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
 from embedlab.comparison.uneven import Kind, Uneven, kinds_of, refuse_mixed, where_they_differ
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.selection import Selection
+from embedlab.outcomes.selection import ItemSelection
 
 FEWEST = 10  # items of a side that can have something in common
 
@@ -48,7 +48,7 @@ class Explanation:
 def explained(
     outcomes: Outcomes,
     models: Sequence[ModelColumns],
-    selection: Selection | None = None,
+    selection: ItemSelection | None = None,
     *,
     examples: int = 5,
     progress: Callable[[int, int], None] | None = None,
@@ -76,7 +76,7 @@ def explained(
     )
 
 
-def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], selection: Selection | None) -> ComparedSlice:
+def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], selection: ItemSelection | None) -> ComparedSlice:
     members = member_columns(models)
     parts = slices_of(outcomes, members, selection=selection)
     keys = {part.key for part in parts}

@@ -16,7 +16,7 @@ from embedlab.core.errors import UsageError
 from embedlab.outcomes.cuts import ItemSlice, cut
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property, all_properties
-from embedlab.outcomes.selection import Selection
+from embedlab.outcomes.selection import ItemSelection
 
 FEWEST = 20  # items of a dataset, in a slice and beside it, from which the dataset counts
 
@@ -56,7 +56,7 @@ class Uneven:
     contrast: Difference  # the difference there minus the difference on the others; p is corrected over all kinds
 
 
-def kinds_of(outcomes: Outcomes, selection: Selection | None = None) -> list[Kind]:
+def kinds_of(outcomes: Outcomes, selection: ItemSelection | None = None) -> list[Kind]:
     """Return the kinds of items by every property that some have; without a SELECTION of all items.
 
     A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets. Of two kinds of which each is
@@ -77,7 +77,7 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
     return [min(kinds, key=lambda kind: len(kind.rows))]
 
 
-def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: Selection | None) -> Iterator[Kind]:
+def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None) -> Iterator[Kind]:
     has = values.is_not_null().to_numpy()
     chosen = has if selection is None else has & selection.holds
     slices: dict[str, list[ItemSlice]] = {}

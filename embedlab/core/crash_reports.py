@@ -1,5 +1,6 @@
 """What the program did not foresee: two lines for the user, and a file with the traceback for whoever mends it."""
 
+import errno
 import os
 import platform
 import sys
@@ -11,11 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.errors import MEMORY, EmbedlabError, ExitCode
 from embedlab.core.paths import state_folder
 from embedlab.core.printable import one_line
 from embedlab.core.version import __version__
 
+# What torch and C++ say in a RuntimeError where memory runs out, of a GPU or of the machine.
+_OUT_OF_MEMORY = ("out of memory", "bad_alloc", "can't allocate memory", "Cannot allocate memory", "MemoryError")
 ENDS = (KeyboardInterrupt, SystemExit, GeneratorExit)  # how a program is ended on purpose
 
 
@@ -37,8 +40,20 @@ def unforeseen(error: BaseException) -> UnforeseenError:
         path = _write(error)
     except OSError as refusal:
         hint = f"a bug, whose report cannot be written to {str(reports_folder())!r}: {refusal.strerror}; --debug shows it"
-        return UnforeseenError(f"unforeseen: {what}", hint=hint)
-    return UnforeseenError(f"unforeseen: {what}", hint=f"this is a bug; its report, to send with what you typed: {path}")
+    else:
+        hint = f"this is a bug; its report, to send with what you typed: {path}"
+    known = UnforeseenError(f"unforeseen: {what}", hint=hint)
+    known.cause = cause_of(error)
+    return known
+
+
+def cause_of(error: BaseException) -> str:
+    """Return MEMORY for an ERROR by whose type, or by the words of a library without a type for it, that ran out; else nothing."""
+    if isinstance(error, EmbedlabError):
+        return error.cause
+    is_typed = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+    is_said = isinstance(error, RuntimeError) and any(words in str(error) for words in _OUT_OF_MEMORY)
+    return MEMORY if is_typed or is_said else ""
 
 
 def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) -> int:

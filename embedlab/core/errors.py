@@ -5,6 +5,7 @@ from enum import IntEnum
 
 LONGEST_WORD = 120  # characters of a value in a message; the names of a grid's runs have up to about ninety
 LONGEST_FILE_NAME = 255  # characters of each part of a path
+MEMORY = "memory"  # the cause of an error: it ran out
 SHOWN = 80  # characters that are left of a longer one
 
 _LONG_WORD = re.compile(rf"[^\s'\"`]{{{LONGEST_WORD + 1},}}")
@@ -27,10 +28,12 @@ class EmbedlabError(Exception):
     """
 
     exit_code = ExitCode.FAILED
+    cause = ""  # MEMORY where it ran out
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", reason: str = "") -> None:
         self.message = shorten_values(message)
         self.hint = shorten_values(hint)
+        self.reason = shorten_values(reason) or self.message  # what is wrong, where the message also names what is concerned
         super().__init__(self.message)
 
 
@@ -46,8 +49,16 @@ class MissingError(EmbedlabError):
     exit_code = ExitCode.MISSING
 
 
+class UnknownFieldError(UsageError):
+    """An expression names a field or a tag that is not there; the hint lists those that are."""
+
+
 class NotDownloadedError(MissingError):
     """The hub has what is missing, and downloads were not wanted now."""
+
+    def __init__(self, subject: str, *, hint: str = "") -> None:
+        self.subject = shorten_values(subject)
+        super().__init__(f"{subject} is not on this machine", hint=hint)
 
 
 class NotLoadedError(MissingError):

@@ -10,6 +10,8 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.version import __version__
 
+DEFAULT_TASK = "sts"  # where none is named
+
 
 def recipe_names() -> list[str]:
     """Return the names of the shipped recipes, in alphabetical order."""
@@ -62,7 +64,7 @@ def objective_options(name: str) -> Any:
 
     It is loaded by name, so that recipes can be checked without this layer importing any objective.
     """
-    found = (plugin := plugins.get("objectives", name)).load()
+    found = (plugin := plugins.require("objectives", name)).load()
     if absent := [part for part in ("SUMMARY", "Options", "needs") if not hasattr(found, part)]:
         raise MissingError(f"{plugin.title} has no {absent[0]!r}", hint="docs/plugins.md shows a whole one")
     return found
@@ -75,7 +77,7 @@ def can_load_objective(name: str, *, is_stored: bool = False) -> bool:
     """
     found = plugins.find("objectives", name)
     if not is_stored:
-        return plugins.can_load(found or plugins.get("objectives", name))
+        return plugins.can_load(found or plugins.require("objectives", name))
     try:
         return found is not None and plugins.can_load(found) and objective_options(name) is not None
     except MissingError:
@@ -89,7 +91,7 @@ def pooling_names() -> list[str]:
 
 def known_pooling(name: str) -> str:
     """Return the NAME of a pooling; another one is a UsageError with the nearest, one of a plug-in that cannot be used an error."""
-    found = plugins.get("poolings", name)
+    found = plugins.require("poolings", name)
     if found.fault is not None:
         raise found.fault
     return name

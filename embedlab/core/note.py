@@ -1,30 +1,62 @@
 """A note on numbers: in full for machines, and the phrases that people see, which are grouped over models."""
 
-from collections.abc import Mapping, Sequence
-from typing import Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Self
 
 from embedlab.core.printable import one_line
 
+NoteKind = Literal["remark", "detail", "shared pairs", "shared sentences", "uncounted text"]
+
+# What people see of a note of this kind about one model, where that is not its text: of shared text no counts, of details nothing.
+PHRASES: Mapping[NoteKind, tuple[str, ...]] = {
+    "detail": (),
+    "shared pairs": ("† test pairs in the training data",),
+    "shared sentences": ("‡ test sentences in the training data",),
+    "uncounted text": ("text shared with its training data is not counted",),
+}
+
 
 class Note(str):
-    """A note in full, with what people see of it: phrases about MODELS, or about the whole table where there are none.
+    """A note in full, with its kind and what people see of it: phrases about MODELS, or about the whole table where there are none.
 
-    A note without phrases is a detail, which people see only if they want all notes. They see a plain text as it is.
+    A note without phrases is a detail, which people see only if they want all notes. They see a plain text as it is. What depends on
+    a note depends on its kind, never on its text.
     """
 
-    __slots__ = ("models", "short")
+    __slots__ = ("kind", "models", "short")
+    kind: NoteKind
     models: tuple[str, ...]
     short: tuple[str, ...]
 
-    def __new__(cls, text: str, *, models: Sequence[str] = (), short: Sequence[str] = ()) -> Self:
+    def __new__(cls, text: str, *, models: Sequence[str] = (), short: Sequence[str] = (), kind: NoteKind = "remark") -> Self:
         """Return the note of TEXT."""
         note = super().__new__(cls, text)
-        note.models, note.short = tuple(models), tuple(short)
+        note.kind, note.models, note.short = kind, tuple(models), tuple(short)
         return note
 
     def with_text(self, text: str) -> "Note":
         """Return the same note with another full text."""
-        return Note(text, models=self.models, short=self.short)
+        return Note(text, models=self.models, short=self.short, kind=self.kind)
+
+
+def kind_of(note: str) -> NoteKind:
+    """Return the kind of a NOTE; a plain text is a remark."""
+    return note.kind if isinstance(note, Note) else "remark"
+
+
+def phrases_of(note: str) -> tuple[str, ...]:
+    """Return what people see of a NOTE about one model, by its kind."""
+    return PHRASES.get(kind_of(note), (note,))
+
+
+def kinds_of(notes: Iterable[str]) -> dict[str, NoteKind]:
+    """Return the kinds of NOTES by their texts, as files store them beside the texts; remarks are absent."""
+    return {str(note): kind for note in notes if (kind := kind_of(note)) != "remark"}
+
+
+def with_kinds(notes: Iterable[str], kinds: Mapping[str, NoteKind]) -> tuple[str, ...]:
+    """Return NOTES of a file with the KINDS of their texts."""
+    return tuple(Note(note, kind=kinds[note]) if note in kinds else note for note in notes)
 
 
 def shown_notes(notes: Sequence[str], titles: Mapping[str, str]) -> list[str]:

@@ -26,7 +26,7 @@ def place_files(values: TomlTable, folder: Path) -> TomlTable:
     return values
 
 
-def without_folder(name: str) -> str:
+def published_name(name: str) -> str:
     """Return the NAME of a dataset for publication: of a file with an absolute path the file's name, with its options."""
     path, sign, options = name.partition("?")
     return f"{Path(path).name}{sign}{options}" if Path(path).is_absolute() else name

@@ -107,7 +107,7 @@ class PluginFile:
             if isinstance(error, EmbedlabError):
                 raise
             raise MissingError(
-                f"the plug-in file {str(self.path)!r} fails{_place(error, self.path)}: {one_line(error)}",
+                f"the plug-in file {str(self.path)!r} fails{_place(error, self.path)}: {error_line(error)}",
                 hint="correct it, or remove it from [plugins] files in the settings",
             ) from error
         return module
@@ -141,7 +141,7 @@ def trust(path: Path) -> str:
     return digest(content)
 
 
-def one_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Return an error's type and the first line of its text."""
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
@@ -160,7 +160,7 @@ def _declared(content: bytes, path: Path) -> Declared:
         tree = ast.parse(content, str(path))
     except (SyntaxError, ValueError, RecursionError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise MissingError(f"the plug-in file {str(path)!r} is not Python{line}: {one_line(error)}", hint="correct it") from error
+        raise MissingError(f"the plug-in file {str(path)!r} is not Python{line}: {error_line(error)}", hint="correct it") from error
     found = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and _assigns(node) and node.value]
     if len(found) != 1:
         count = "no" if not found else "more than one"

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar, get_args
 from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import PACKAGE
-from embedlab.core.plugin_files import DECLARATION, PluginFile, digest, one_line, plugin_files
+from embedlab.core.plugin_files import DECLARATION, PluginFile, digest, error_line, plugin_files
 from embedlab.core.plugin_packages import package_entries
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class Plugin:
             raise
         except (Exception, SystemExit) as error:
             raise MissingError(
-                f"the plug-in package {self.origin!r} fails to import {self.module!r}: {one_line(error)}",
+                f"the plug-in package {self.origin!r} fails to import {self.module!r}: {error_line(error)}",
                 hint="update or uninstall the package",
             ) from error
 
@@ -143,7 +143,7 @@ def find(kind: Kind, name: str) -> Plugin | None:
     return next((one for one in named if one.fault is None), next(iter(named), None))
 
 
-def get(kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()) -> Plugin:
+def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()) -> Plugin:
     """Return what is called NAME; a name that nothing has is a UsageError with the nearest one, CALLED in it as the user knows it.
 
     ALSO are other names that the user may have meant.

@@ -14,10 +14,10 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
-from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
+from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import set_values
-from embedlab.core.own_files import absolute, place_files, without_folder
+from embedlab.core.own_files import absolute, place_files, published_name
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
 
@@ -131,7 +131,7 @@ class MixSection:
 class EvaluateSection:
     """What is measured while training and afterwards."""
 
-    tasks: tuple[str, ...] = ("sts",)  # after training
+    tasks: tuple[str, ...] = (DEFAULT_TASK,)  # after training
     # The dataset whose dev split gives the dev score: Spearman of an STS dataset, the metric of the task multitask for one of its three
     # datasets, their mean for "multitask"; "none" = no dev score.
     dev: str = "sts-benchmark"
@@ -289,7 +289,7 @@ def recipe_to_table(recipe: Recipe) -> TomlTable:
         "stage": [
             {
                 "data": unbuild(stage.data),
-                "objective": {"name": stage.objective.name, **option_values(stage.objective)},
+                "objective": {"name": stage.objective.name, **objective_values(stage.objective)},
                 "optim": unbuild(stage.optim),
             }
             for stage in recipe.stages
@@ -299,7 +299,7 @@ def recipe_to_table(recipe: Recipe) -> TomlTable:
     }
 
 
-def option_values(objective: ObjectiveSection) -> TomlTable:
+def objective_values(objective: ObjectiveSection) -> TomlTable:
     """Return the options of OBJECTIVE as a table."""
     options = objective.options
     return options.plain() if isinstance(options, RawOptions) else dict(unbuild(options))
@@ -330,7 +330,7 @@ def without_folders(recipe: Recipe) -> Recipe:
         )
         for stage in recipe.stages
     )
-    evaluate = dataclasses.replace(recipe.evaluate, dev=without_folder(recipe.evaluate.dev))
+    evaluate = dataclasses.replace(recipe.evaluate, dev=published_name(recipe.evaluate.dev))
     return dataclasses.replace(recipe, stages=tuple(stages), evaluate=evaluate)
 
 

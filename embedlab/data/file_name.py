@@ -87,7 +87,7 @@ def parse_file_name(text: str) -> FileName:
         roles={role: values[role] for role in ROLES if role in values},
         source=values.get("source"),
         labels=_labels(text, values.get("labels")),
-        scale=scale_of(text, values.get("scale")),
+        scale=stated_scale(text, values.get("scale")),
         low_scores=LOW_SCORES in values,
         held_out=_share(text, values.get("held-out")),
     )
@@ -112,7 +112,7 @@ def is_row_file(name: str) -> bool:
     return path.endswith((*TABLES, TEXT_FILE)) and not re.match(r"[\w.+-]+:", path)
 
 
-def scale_of(name: str, text: str | None) -> tuple[float, float] | None:
+def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
     """Return the scale `LOW-HIGH` that the option of a dataset's NAME states."""
     if text is None:
         return None

@@ -14,7 +14,7 @@ import polars as pl
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.data.dataset import DatasetState, HubSource, Part
-from embedlab.data.file_name import HUB, scale_of
+from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
 from embedlab.data.pair_file import scored_pairs
 from embedlab.data.row_file import PLACE
@@ -63,7 +63,7 @@ def parse_hub_name(name: str) -> HubPairs:
         config=values.get("config"),
         where={column: value} if value else {},
     )
-    return HubPairs(name=name, source=source, scale=scale_of(name, values.get("scale")))
+    return HubPairs(name=name, source=source, scale=stated_scale(name, values.get("scale")))
 
 
 def open_hub_pairs(name: str, *, offline: bool = False) -> Part:

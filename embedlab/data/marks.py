@@ -7,6 +7,7 @@ if TYPE_CHECKING:  # showing stored numbers needs no polars
     from embedlab.data.dataset import DatasetState
 
 PARTIAL, SAMPLE = "partial", "sample"
+UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
 
 
 def data_marks(states: "Iterable[DatasetState]") -> tuple[str, ...]:

@@ -30,7 +30,7 @@ _STS22: Mapping[str, int] = {
 }
 
 
-def read_pairs(paths: Sequence[Path], *, scale: tuple[float, float], language: str | None = None) -> ParsedRows:
+def read_json_pairs(paths: Sequence[Path], *, scale: tuple[float, float], language: str | None = None) -> ParsedRows:
     """Return the pairs of a file of JSON lines, those of one LANGUAGE where it is named; a score outside SCALE is an error at its line."""
     (path,) = paths
     rows = scored_pairs(path, read_rows(path), scale=scale)
@@ -53,9 +53,9 @@ def _split(
     whole: str | None = None,
 ) -> Split:
     """Return a split in a FOLDER, or in the folder WHOLE that has it among other languages."""
-    own = FileLayout(files=(f"{folder}/{split}.jsonl",), read=partial(read_pairs, scale=scale), write=write_pairs)
+    own = FileLayout(files=(f"{folder}/{split}.jsonl",), read=partial(read_json_pairs, scale=scale), write=write_pairs)
     language = next(iter(languages or {}), None)
-    part = FileLayout(files=(f"{whole}/{split}.jsonl",), read=partial(read_pairs, scale=scale, language=language))
+    part = FileLayout(files=(f"{whole}/{split}.jsonl",), read=partial(read_json_pairs, scale=scale, language=language))
     layouts = (own,) if whole is None else (own, part)
     return Split(layouts=layouts, expected=Expected(rows=rows, classes=languages, empty=None), hub=hub)
 

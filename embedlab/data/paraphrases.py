@@ -10,7 +10,7 @@ import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.sentences import both_sentences
-from embedlab.data.text_file import numbers, read_fields
+from embedlab.data.text_file import read_fields, read_numbers
 
 _COLUMNS = COLUMNS["paraphrases"]
 
@@ -19,7 +19,7 @@ def read_quora(paths: Sequence[Path]) -> ParsedRows:
     """Return the pairs of a tab-separated file with the columns sentence1, sentence2 and is_duplicate, written 0.0 or 1.0."""
     (path,) = paths
     frame = read_fields(path, list(_COLUMNS), line_shape="id, sentence1, sentence2, is_duplicate")
-    labels = numbers(path, frame["is_duplicate"], frame["line"], 0, 1, "is_duplicate", is_class=True).cast(pl.Int8)
+    labels = read_numbers(path, frame["is_duplicate"], frame["line"], 0, 1, "is_duplicate", is_class=True).cast(pl.Int8)
     labelled = frame.with_columns(labels.alias("is_duplicate")).select(list(_COLUMNS)).drop_nulls("is_duplicate")
     blank = len(frame) - len(labelled)
     return ParsedRows(frame=labelled, skipped={"blank label": blank} if blank else {})

@@ -37,7 +37,7 @@ def _entries(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
                 continue
             part = source.open_split(chosen, "test")
         except EmbedlabError as error:
-            yield {"name": plugin.name, "error": error.message}
+            yield {"name": plugin.name, "error": error.reason}
             continue
         part.frame.write_parquet(folder / f"{number}.parquet")
         place = source.folder_of(chosen)

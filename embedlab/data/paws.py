@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, HubSource, ParsedRows, Split
-from embedlab.data.text_file import numbers, read_fields
+from embedlab.data.text_file import read_fields, read_numbers
 
 _HEADER = ("sentence1", "sentence2", "label")
 
@@ -19,7 +19,7 @@ def read_paws(paths: Sequence[Path]) -> ParsedRows:
     """Return the pairs of a tab-separated file with the header id, sentence1, sentence2, label; the label is 0 or 1."""
     (path,) = paths
     frame = read_fields(path, _HEADER, line_shape="id, sentence1, sentence2, label")
-    labels = numbers(path, frame["label"], frame["line"], 0, 1, "label", is_class=True).cast(pl.Int8)
+    labels = read_numbers(path, frame["label"], frame["line"], 0, 1, "label", is_class=True).cast(pl.Int8)
     pairs = frame.with_columns(labels.alias("is_duplicate")).select(list(COLUMNS["paraphrases"]))
     labelled = pairs.drop_nulls("is_duplicate")
     blank = len(pairs) - len(labelled)

@@ -37,9 +37,13 @@ def content_of(sha256: Mapping[str, str]) -> Content:
     return "published" if sha256 and all(published_hash(file) for file in sha256) else "unrecorded"
 
 
-def remarks(state: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the remarks for every number made from data in this STATE, the fields of `dataset.DatasetState`."""
+def remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterator[str]:
+    """Yield the remarks for every number made from data in this STATE, the fields of `dataset.DatasetState`.
+
+    Those on a split name it, unless the reader sees its name beside them.
+    """
     name, of = state["name"], f"{state['name']} {state.get('split')}"
+    about = f"{of}: " if is_named else ""
     rows, expected = state.get("rows"), state.get("expected_rows")
     if state.get("partial") and rows != expected:
         yield f"{name} is partial: {rows} of {expected} rows" + (" (starter set)" if state.get("origin") == "starter" else "")
@@ -47,6 +51,6 @@ def remarks(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"{of} is partial: its classes or empty sentences are not those of the published corpus"
     elif state.get("origin") == "folder" and not state.get("revision") and (others := other_files(state.get("sha256", {}))):
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        yield f"{of}: counts right, content unknown: {others[0]!r}{more} is not the published file"
+        yield f"{about}counts right, content unknown: {others[0]!r}{more} is not the published file"
     if empty := state.get("empty", 0):
-        yield f"{of}: {empty} empty sentence{'s' * (empty != 1)}"
+        yield f"{about}{empty} empty sentence{'s' * (empty != 1)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
-from embedlab.data.text_file import bad_line, numbers, read_fields
+from embedlab.data.text_file import bad_line, read_fields, read_numbers
 
 _HEADER = {"sentence": "sentence", "sentiment": "label"}
 
@@ -18,7 +18,7 @@ def read_sentiment(paths: Sequence[Path]) -> ParsedRows:
     """Return the sentences of a tab-separated file with the columns sentence and sentiment."""
     (path,) = paths
     frame = read_fields(path, list(_HEADER), line_shape="id, sentence, sentiment").rename(_HEADER)
-    labels = numbers(path, frame["label"], frame["line"], 0, 4, "sentiment", is_class=True)
+    labels = read_numbers(path, frame["label"], frame["line"], 0, 4, "sentiment", is_class=True)
     unlabelled = frame.filter(labels.is_null())
     if not unlabelled.is_empty():
         raise bad_line(path, unlabelled["line"][0], "no sentiment")

@@ -31,6 +31,6 @@ class Overlap:
 NOTHING_SHARED = Overlap(sentences=0, shared_sentences=0, pairs=0, shared_pairs=0)
 
 
-def total(counts: Iterable[Overlap]) -> Overlap:
+def total_overlap(counts: Iterable[Overlap]) -> Overlap:
     """Return the counts of several evaluation sets together."""
     return reduce(Overlap.__add__, counts, NOTHING_SHARED)

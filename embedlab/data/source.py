@@ -26,7 +26,7 @@ from embedlab.data.pair_file import is_pair_file
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 
 
-def datasets() -> Mapping[str, Dataset]:
+def all_datasets() -> Mapping[str, Dataset]:
     """Every dataset by its name: what files of this folder list as DATASETS, and those of plug-ins."""
     return plugins.loaded("datasets", _load)
 
@@ -35,13 +35,13 @@ def dataset_names(kind: DatasetKind | None = None) -> list[str]:
     """Names of the datasets of a kind, or of all, for which no plug-in has to be loaded."""
     if kind is None:
         return plugins.names("datasets")
-    return [name for name, found in datasets().items() if found.kind == kind]
+    return [name for name, found in all_datasets().items() if found.kind == kind]
 
 
 def dataset(name: str) -> Dataset:
     """The dataset called NAME, or by another of its names."""
     listing = "`embedlab data ls` lists all; for your own pairs give the path of their file"
-    return _load(plugins.get("datasets", canonical_name(name), listing=listing, also=ALIASES))
+    return _load(plugins.require("datasets", canonical_name(name), listing=listing, also=ALIASES))
 
 
 def _load(plugin: Plugin) -> Dataset:
@@ -88,7 +88,7 @@ class Source:
         """
         if is_hub_name(name):
             if not (self.downloads or self.offline or is_local(parse_hub_name(name).source.repository)):
-                raise NotDownloadedError(f"dataset {name!r} is not on this machine")
+                raise NotDownloadedError(f"dataset {name!r}")
             return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):
             return open_own_file(name, kind, split)
@@ -112,7 +112,7 @@ class Source:
         if hub is None or self.offline:
             raise self._missing(chosen, split)
         if not self.downloads:
-            raise NotDownloadedError(f"dataset {chosen.name!r} ({split}) is not on this machine")
+            raise NotDownloadedError(f"dataset {chosen.name!r} ({split})")
         return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:
@@ -195,12 +195,13 @@ class Source:
         get = f"`embedlab data get {chosen.name}` on a machine with a network, or " if has_hub else f"download it from {chosen.home}, then "
         folder = self.folder_of(chosen)
         if folder is None:
-            why = ": no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
-            return MissingError(f"{label} is missing{why}", hint=f"{get}--data DIR, or {OFFER}")
+            why = "no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
+            return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR, or {OFFER}", reason=why)
         preferred = chosen.splits[split].layouts[0].files
         absent = next(file for file in preferred if not (folder / file).is_file())
         offer = f", or {OFFER}" if chosen.name in CORPORA else ""
-        return MissingError(f"{label} is missing: no file {absent!r} in {str(folder)!r}", hint=f"{get}--data DIR{offer}")
+        why = f"no file {absent!r} in {str(folder)!r}"
+        return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR{offer}", reason=why)
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:

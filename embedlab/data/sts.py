@@ -12,10 +12,13 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.data.dataset import Dataset, Expected, FileLayout, HubSource, ParsedRows, Split
-from embedlab.data.text_file import bad_line, numbers, read_fields, read_lines
+from embedlab.data.text_file import bad_line, read_fields, read_lines, read_numbers
 
 _COLUMNS = ("sentence1", "sentence2", "gold", "source")
 _BLANK = "blank gold score"
+
+STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
+STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 
 
 def read_year(paths: Sequence[Path], *, sources: Sequence[str | None], fields: Sequence[int] = (2,)) -> ParsedRows:
@@ -41,7 +44,7 @@ def _read_source(input_path: Path, gold_path: Path, source: str | None, fields: 
             hint="get both files again: they belong together",
         )
     return pairs.with_columns(
-        numbers(gold_path, gold, pairs["line"], 0, 5, "gold score").alias("gold"), pl.lit(source, pl.String).alias("source")
+        read_numbers(gold_path, gold, pairs["line"], 0, 5, "gold score").alias("gold"), pl.lit(source, pl.String).alias("source")
     )
 
 
@@ -53,7 +56,7 @@ def read_benchmark(paths: Sequence[Path]) -> ParsedRows:
     for number, line in enumerate(read_lines(path), 1):
         if any("http" not in licence for licence in line.split("\t")[7:]):  # two tabs within sentences make nine fields too
             raise bad_line(path, number, "its last two of 9 fields are not licences with their addresses")
-    return _scored(frame.with_columns(numbers(path, frame["gold"], frame["line"], 0, 5, "gold score").alias("gold")))
+    return _scored(frame.with_columns(read_numbers(path, frame["gold"], frame["line"], 0, 5, "gold score").alias("gold")))
 
 
 def read_glue_benchmark(paths: Sequence[Path]) -> ParsedRows:
@@ -61,7 +64,7 @@ def read_glue_benchmark(paths: Sequence[Path]) -> ParsedRows:
     (path,) = paths
     columns = ("filename", "score", "sentence1", "sentence2")
     frame = read_fields(path, columns, line_shape=", ".join(columns)).rename({"filename": "source"})
-    return _scored(frame.with_columns(numbers(path, frame["score"], frame["line"], 0, 5, "gold score").alias("gold")))
+    return _scored(frame.with_columns(read_numbers(path, frame["score"], frame["line"], 0, 5, "gold score").alias("gold")))
 
 
 def write_benchmark(frame: pl.DataFrame) -> tuple[str, ...]:
@@ -77,7 +80,7 @@ def read_sick(paths: Sequence[Path]) -> ParsedRows:
     frame = read_fields(path, list(header), line_shape="pair_ID, sentence_A, sentence_B, relatedness_score, entailment_judgment").rename(
         header
     )
-    gold = numbers(path, frame["gold"], frame["line"], 1, 5, "relatedness score").alias("gold")
+    gold = read_numbers(path, frame["gold"], frame["line"], 1, 5, "relatedness score").alias("gold")
     return _scored(frame.with_columns(gold, pl.lit("SICK").alias("source")))
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.sentences import both_sentences
-from embedlab.data.text_file import bad_line, numbers, read_fields
+from embedlab.data.text_file import bad_line, read_fields, read_numbers
 
 _HEADER = ("sentence1", "sentence2", "similarity")
 
@@ -20,7 +20,7 @@ def read_course_pairs(paths: Sequence[Path]) -> ParsedRows:
     """Return the pairs of a tab-separated file with the columns sentence1, sentence2 and similarity."""
     (path,) = paths
     frame = read_fields(path, _HEADER, line_shape="id, sentence1, sentence2, similarity")
-    gold = numbers(path, frame["similarity"], frame["line"], 0, 5, "similarity")
+    gold = read_numbers(path, frame["similarity"], frame["line"], 0, 5, "similarity")
     unscored = frame.filter(gold.is_null())
     if not unscored.is_empty():
         raise bad_line(path, unscored["line"][0], "no similarity")

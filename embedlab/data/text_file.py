@@ -121,7 +121,9 @@ def text_fault(text: str) -> str | None:
     return None
 
 
-def numbers(path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str, *, is_class: bool = False) -> pl.Series:
+def read_numbers(
+    path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str, *, is_class: bool = False
+) -> pl.Series:
     """Return TEXTS as numbers, null where blank; other text, a number outside LOW to HIGH or a fractional class is an error at its line."""
     stripped = texts.str.strip_chars()
     values = stripped.cast(pl.Float64, strict=False)

@@ -69,7 +69,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     )
 
 
-def describe_engine(settings: Settings) -> str:
+def engine_line(settings: Settings) -> str:
     """Describe in one line what the CPU engine does on this machine."""
     return engine.describe_engine(is_on=settings.cpu_engine == "on")
 

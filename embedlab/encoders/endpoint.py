@@ -21,7 +21,7 @@ from embedlab.core.settings import API_KEY
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.encoders.refused_texts import RefusedTextsError
 from embedlab.models.encoder_kind import EncoderKind
-from embedlab.models.endpoint_identity import LOWEST_COSINE, SENTENCES, confirm_identity, identity_of
+from embedlab.models.endpoint_identity import LOWEST_COSINE, SENTENCES, confirm_identity, endpoint_identity
 
 if TYPE_CHECKING:
     import httpx2
@@ -302,7 +302,7 @@ def endpoint_kind(scheme: str) -> EncoderKind:
         pooling="endpoint",
         per_save=TEXTS_A_SAVE,
         is_remote=True,
-        identity=lambda location: identity_of(f"{scheme}:{location}"),
+        identity=lambda location: endpoint_identity(f"{scheme}:{location}"),
     )
 
 

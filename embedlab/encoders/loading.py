@@ -34,7 +34,7 @@ GIB = 2**30
 def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> PairScorer:
     """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or a device needs it."""
     if settings.device in {"auto", "cpu"} and _needs_no_torch(spec):
-        if spec.kind == "dice":
+        if spec.counts_words:
             return DiceScorer()
         fingerprint = spec_fingerprint(spec, precision=evaluation_precision(settings))
         return load_prefixed_scorer(spec, fingerprint, cache, int(settings.cache_gib * GIB), offline=settings.offline)
@@ -45,14 +45,14 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
 
 def _needs_no_torch(spec: ModelSpec) -> bool:
     """Return whether SPEC is looked up or counted; a plug-in may do anything."""
-    return spec.kind == "dice" or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
+    return spec.counts_words or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
 
 
 def load_scorer(
     spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> PairScorer:
     """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
-    if spec.kind == "dice":
+    if spec.counts_words:
         return DiceScorer()
     if spec.is_prefixed and not spec.is_transformed:
         fingerprint = spec_fingerprint(spec, precision=machine.precision)
@@ -64,7 +64,7 @@ def load_encoder(
     spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> Encoder:
     """Load an encoder; a model that only scores pairs is a UsageError."""
-    if spec.kind == "dice":
+    if spec.counts_words:
         raise UsageError(
             f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, for example sbert or word-vectors:FILE"
         )
@@ -140,7 +140,7 @@ def load_trainable(
     spec: ModelSpec, machine: "Machine", *, max_tokens: int | None = None, lora: "Lora | None" = None, offline: bool = False
 ) -> "TransformerEncoder":
     """Load the transformer of SPEC without a cache, with LORA to be trained in place of its weights; anything else is a UsageError."""
-    if spec.kind not in ("run", "folder", "hub"):
+    if not spec.is_transformer:
         raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
     if spec.is_transformed or spec.layer is not None:
         raise UsageError(

@@ -31,7 +31,7 @@ class PoolingMethod:
 
 def pooling_method(name: str) -> PoolingMethod:
     """Return the pooling called NAME."""
-    plugin = plugins.get("poolings", name)
+    plugin = plugins.require("poolings", name)
     found = plugin.load()
     if callable(found):
         return PoolingMethod(pool=found)

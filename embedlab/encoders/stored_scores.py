@@ -44,7 +44,7 @@ class ScorePlace:
         """
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         fingerprint = spec_fingerprint(spec, precision=precision)
-        is_plain_run = spec.kind == "run" and not spec.has_options and precision == "float32"
+        is_plain_run = spec.is_run and not spec.has_options and precision == "float32"
         earlier, heads = earlier_fingerprint(spec, fingerprint, precision=precision), _heads(spec)
         names = [combined_fingerprint(one, *heads) if heads else one for one in (fingerprint, earlier) if one is not None]
         cached = [settings.cache / "models" / name for name in names]
@@ -79,7 +79,7 @@ class ScorePlace:
 
 def _heads(spec: ModelSpec) -> list[str]:
     """Return the hashes of the heads that SPEC predicts with: its own, or those of an ensemble's members."""
-    runs = [Path(one.location).parent for one in (spec, *spec.parts) if one.kind == "run"]
+    runs = [Path(one.location).parent for one in (spec, *spec.parts) if one.is_run]
     return [file_hash(run / "heads.safetensors") for run in runs if (run / "heads.safetensors").is_file()]
 
 

@@ -14,7 +14,7 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brought_items, file_and_part
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.task import GoldItems, Task, TaskResult, all_tasks, brought_evaluation
 
 BROUGHT = "brought"
@@ -122,8 +122,8 @@ def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
         yield StoredScore(by="dataset", slice=one.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split)
 
 
-def _outcomes(evaluation: Evaluation, one: _Joined) -> Outcomes:
+def _outcomes(evaluation: Evaluation, one: _Joined) -> StoredOutcomes:
     gold = one.gold
     items = items_frame(gold.rows, gold.labels, one.predicted, gold.texts)
-    found = Outcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
+    found = StoredOutcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
     return replace(found, notes=evaluation.notes)

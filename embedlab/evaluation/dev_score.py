@@ -1,13 +1,13 @@
 """The dev score that training computes at intervals, by the name that a recipe gives as `evaluate.dev`."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.pair_file import is_pair_file
-from embedlab.data.published import remarks
 from embedlab.data.source import Source
 from embedlab.tasks.task import Task, all_tasks
+from embedlab.tasks.task import task as find_task
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -20,12 +20,10 @@ def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
 
 def dev_notes(source: Source, name: str) -> list[str]:
     """Return what the dev split of dataset NAME lacks of the published one; a task says that of its own data."""
-    if not _task(name).scores_pairs:
-        return []
-    return [f"dev score: {remark}" for remark in remarks(asdict(source.open(name, "dev").state))]
+    return [f"dev score: {remark}" for remark in _task(name).dev_remarks(source, name)]
 
 
 def _task(name: str) -> Task:
     tasks = all_tasks()
     named = next((one for one in tasks if name in one.dev_names or (is_pair_file(name) and one.has_dataset(name))), None)
-    return named or next(one for one in tasks if one.scores_pairs)  # any other name is a dataset of pairs
+    return named or find_task(DEFAULT_TASK)  # any other name is a dataset of pairs

@@ -14,13 +14,13 @@ from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
-from embedlab.evaluation.outcomes import Answers, averages_of, figures, measures_of
+from embedlab.evaluation.outcomes import Answers, averages_of, figure_evidence, measures_of
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
 from embedlab.outcomes.pairs import KEYS
-from embedlab.runs.outcomes import Outcomes as StoredOutcomes
+from embedlab.runs.outcomes import StoredOutcomes as StoredOutcomes
 from embedlab.runs.outcomes import values_of
 from embedlab.tasks.task import task as find_task
 
@@ -71,7 +71,7 @@ def item_evidence(one: SelectedTask, answers: Answers, members: Sequence[str]) -
     """Return a row of evidence for each dataset and measure of a task, the averages that papers report, and numbers without items."""
     outcomes = item_outcomes(one, answers, members)
     tested = outcome_evidence(outcomes, members) if outcomes is not None else []
-    return [*tested, *figures(one.task, answers, members)]
+    return [*tested, *figure_evidence(one.task, answers, members)]
 
 
 def keyed_items(outcomes: Outcomes, part: ItemSlice) -> pl.DataFrame:

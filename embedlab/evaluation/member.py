@@ -7,10 +7,10 @@ from typing import Any
 from embedlab.choices import SettingName
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.shared_text import Overlap, total
+from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.brought_items import evaluate_items
-from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision, typed_notes
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
@@ -50,7 +50,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     known, evaluation = training_text(spec, settings), result.evaluation
     found = [(part.state.name, known.text.overlap(part.frame)) for part in result.tested] if known.text is not None else []
     # Both validation splits of MNLI are named mnli.
-    totals = {name: total(counts for other, counts in found if other == name) for name, _ in found}
+    totals = {name: total_overlap(counts for other, counts in found if other == name) for name, _ in found}
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
@@ -74,10 +74,11 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
 
 def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
     """Return a stored EVALUATION with what is known about the training of SPEC now."""
+    known = training_notes(spec)
     return replace(
         evaluation,
         marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
-        notes=tuple(dict.fromkeys([*evaluation.notes, *training_notes(spec)])),
+        notes=tuple(dict.fromkeys([*typed_notes(evaluation, known), *known])),
         **model_facts(spec),
     )
 
@@ -95,7 +96,7 @@ def model_facts(spec: ModelSpec) -> dict[str, Any]:
 def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
     """Return the text that the datasets of each average share with the training data; averages without shared text are absent."""
     found = {
-        score.slice: total(shared[name] for name in members if name in shared)
+        score.slice: total_overlap(shared[name] for name in members if name in shared)
         for score in result.evaluation.scores
         for average, members in result.averages.items()
         if score.by == "average" and score.slice.startswith(average)

@@ -12,16 +12,17 @@ from embedlab.core.errors import MissingError
 from embedlab.core.names import code_version
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.shared_text import Overlap, total
+from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task
 from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
+from embedlab.evaluation.provenance import training_notes, with_known_kinds
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.parts import StoredPart
 from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
@@ -31,7 +32,7 @@ from embedlab.tasks.task import task as find_task
 class MemberOutcomes:
     """The outcomes, scores and notes of one member model on one task."""
 
-    outcomes: Mapping[str, Outcomes]  # by dataset, for datasets that are tested item by item
+    outcomes: Mapping[str, StoredOutcomes]  # by dataset, for datasets that are tested item by item
     scores: tuple[StoredScore, ...]  # for the other datasets
     overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
     marks: tuple[str, ...]
@@ -70,7 +71,8 @@ def member_outcomes(
     if evaluation is not None and not _itemised(one.task, evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
         evaluation = None  # outcomes were lost, or an older version stored none: evaluate again what is tested item by item
     wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(stored)
-    known = {dataset: stored[dataset] for dataset in wanted if dataset in stored}
+    notes = training_notes(spec)  # with their kinds, which files of before do not hold
+    known = {name: replace(stored[name], notes=with_known_kinds(stored[name].notes, notes)) for name in wanted if name in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return _answers(known, evaluation)
@@ -87,7 +89,7 @@ def member_outcomes(
     return _answers({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
 
 
-def measures_of(task: str, dataset: str, outcomes: Outcomes) -> tuple[str, ...]:
+def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str, ...]:
     """Return the measures of a dataset, the one that enters averages first."""
     usual = "accuracy" if outcomes.classes else "spearman"
     return find_task(task).measures(dataset) or (usual,)
@@ -98,7 +100,9 @@ def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequ
     return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
 
 
-def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> MemberOutcomes:
+def _answers(
+    outcomes: Mapping[str, StoredOutcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()
+) -> MemberOutcomes:
     found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
     # A score that chose a setting is not a result where a test score exists; some test splits have no labels.
     tested = {score.slice for score in found if score.split != "dev"}
@@ -147,7 +151,7 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
     )
 
 
-def figures(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
+def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
     """Return the numbers of MEMBERS on a task that have no items: they are shown next to each other, not tested."""
     found = []
     keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
@@ -166,5 +170,5 @@ def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -
     """Return the text that each row shares with a training text, by its key; OVERLAPS are by slice."""
     names = {one.key: one.key.removesuffix(f" {one.metric}") for one in evidence}
     behind = {one.key: [names[key] for key in one.average_of] or [names[one.key]] for one in evidence}
-    found = {key: total(overlaps[name] for name in own if name in overlaps) for key, own in behind.items()}
+    found = {key: total_overlap(overlaps[name] for name in own if name in overlaps) for key, own in behind.items()}
     return {key: counts for key, counts in found.items() if counts}

@@ -1,12 +1,13 @@
 """The scores of similarities against the gold scores of pairs: by dataset, source and fifth of word overlap."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-import polars as pl
-
-from embedlab.analysis.correlations import correlate
+from embedlab.analysis.evidence import Evidence
 from embedlab.choices import Aggregate, By, Correlation
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.outcomes.cuts import ItemSlice
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.pairs import measured_by
 from embedlab.runs.evaluations import StoredScore
 
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
@@ -14,35 +15,32 @@ METHODS: tuple[Correlation, ...] = ("spearman", "pearson")
 BYS: tuple[By, ...] = ("dataset", "source", "dice")
 
 Averages = Mapping[str, Sequence[str]]  # the datasets of each average, by its title
+Slices = Mapping[By, Sequence[ItemSlice]]
 
 
-Slices = Callable[[By], Sequence[tuple[ItemSlice, pl.DataFrame]]]  # and the pairs of each
-
-
-def scores_of(slices: Slices, member: str, averages: Averages) -> tuple[StoredScore, ...]:
-    """Return every number of one member's column: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
-    return (*_dataset_scores(slices("dataset"), member, averages), *_slice_scores(slices, member))
-
-
-def _dataset_scores(parts: Sequence[tuple[ItemSlice, pl.DataFrame]], member: str, averages: Averages) -> Iterator[StoredScore]:
+def pair_scores(outcomes: Outcomes, slices: Slices, members: Sequence[str]) -> dict[str, tuple[StoredScore, ...]]:
+    """Return every number of each member: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    found: dict[str, list[StoredScore]] = {member: [] for member in members}
+    measured = {method: measured_by(outcomes, method) for method in METHODS}
     for aggregate in AGGREGATES:
         for method in METHODS:
-            values = {part.key: correlate(pairs, member, aggregate, method) for part, pairs in parts}
-            for part, pairs in parts:
-                yield _score("dataset", part.key, method, aggregate, values[part.key], pairs.height)
-            for name, keys in averages.items():
-                items = sum(pairs.height for part, pairs in parts if part.key in keys)
-                yield _score("average", name, method, aggregate, sum(values[key] for key in keys) / len(keys), items)
-
-
-def _slice_scores(slices: Slices, member: str) -> Iterator[StoredScore]:
+            for one in outcome_evidence(measured[method], members, slices["dataset"], aggregate=aggregate, is_tested=False):
+                for member, score in _scores("average" if one.average_of else "dataset", one, members, aggregate):
+                    found[member].append(score)
     by: By
     for by in ("source", "dice"):
-        for part, pairs in slices(by):
-            for method in METHODS:
-                value = correlate(pairs, member, "all", method)
-                yield _score(by, part.key, method, "all", value, pairs.height, title=part.title if by == "dice" else None)
+        both = [outcome_evidence(measured[method], members, slices[by], is_tested=False) for method in METHODS]
+        for one in (one for of_slice in zip(*both, strict=True) for one in of_slice):
+            for member, score in _scores(by, one, members, "all", title=one.title if by == "dice" else None):
+                found[member].append(score)
+    return {member: tuple(own) for member, own in found.items()}
 
 
-def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: float, items: int, title: str | None = None) -> StoredScore:
-    return StoredScore(by=by, slice=key, metric=method, setting=aggregate, value=value, items=items, title=title)
+def _scores(
+    by: str, one: Evidence, members: Sequence[str], aggregate: Aggregate, title: str | None = None
+) -> Iterator[tuple[str, StoredScore]]:
+    for member, value in zip(members, one.points.tolist(), strict=True):
+        yield (
+            member,
+            StoredScore(by=by, slice=one.key, metric=one.metric, setting=aggregate, value=value, items=one.pairs, title=title),
+        )

@@ -71,7 +71,7 @@ def _identity(part: Mapping[str, object]) -> dict[str, object]:
 
 
 def _transformers(spec: ModelSpec) -> Iterator[ModelSpec]:
-    if spec.kind in ("run", "folder", "hub"):
+    if spec.is_transformer:
         yield spec
     for part in spec.parts:
         yield from _transformers(part)

@@ -1,14 +1,16 @@
 """The marks and notes of numbers: partial or generated data in evaluation or training, and test text seen in training."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from embedlab.data.marks import marks_of
+from embedlab.core.note import Note, NoteKind
+from embedlab.data.marks import UNKNOWN_TEXT, marks_of
 from embedlab.data.shared_text import Overlap
 
 if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers of training data
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.environment import Environment
+    from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.store import RunFolder
 
 OVERLAP, SHORTENED = "overlap", "shortened"
@@ -19,7 +21,7 @@ PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     """Return the marks of every number of a model: those of its runs' training data, and of unknown training text."""
-    from embedlab.evaluation.stated_text import UNKNOWN_TEXT, is_text_unknown
+    from embedlab.evaluation.stated_text import is_text_unknown
 
     known = _environments(spec)
     marks = marks_of(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
@@ -57,7 +59,8 @@ def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
     reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.names]
     is_own = any(data.sample == "seed" or data.shares for data in reading)
     drawn = "drawn anew by each seed" if is_own else "the same for every seed"
-    return f"trained on {part['used']} rows, {drawn}, of {there}"
+    text = f"trained on {part['used']} rows, {drawn}, of {there}"
+    return text if part.get("partial") else Note(text, kind="detail")  # rows that were drawn on purpose change no reading of a number
 
 
 def _environments(spec: "ModelSpec") -> "list[Environment]":
@@ -87,9 +90,33 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
         for name, one in overlaps.items()
         if one.shared_sentences and not one.shared_pairs
     ]
-    notes = ((PAIRS_SHARED, "pairs", pairs), (SENTENCES_SHARED, "sentences", sentences))
-    declared = [name for name, one in overlaps.items() if one.declared]
-    return (
-        *(f"{sign} test {what} that are in its training data: {', '.join(counts)}" for sign, what, counts in notes if counts),
-        *([f"{SENTENCES_SHARED} declared as its training data, not counted: {', '.join(declared)}"] if declared else []),
+    kinds: tuple[tuple[NoteKind, str, str, list[str]], ...] = (
+        ("shared pairs", PAIRS_SHARED, "pairs", pairs),
+        ("shared sentences", SENTENCES_SHARED, "sentences", sentences),
     )
+    declared = [name for name, one in overlaps.items() if one.declared]
+    stated = f"{SENTENCES_SHARED} declared as its training data, not counted: {', '.join(declared)}"
+    return (
+        *(
+            Note(f"{sign} test {what} that are in its training data: {', '.join(counts)}", kind=kind)
+            for kind, sign, what, counts in kinds
+            if counts
+        ),
+        *([Note(stated, kind="shared sentences")] if declared else []),
+    )
+
+
+def typed_notes(evaluation: "Evaluation", known: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the notes of a stored EVALUATION with their kinds: those of the KNOWN notes, and of shared text.
+
+    Files of before do not hold the kinds of notes.
+    """
+    averages = {score.slice for score in evaluation.scores if score.by == "average"}
+    shared = overlap_notes({name: counts for name, counts in evaluation.overlaps.items() if name not in averages})
+    return with_known_kinds(evaluation.notes, (*shared, *known))
+
+
+def with_known_kinds(notes: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Return NOTES, each that is among the KNOWN ones as that."""
+    typed = {note: note for note in known}
+    return tuple(typed.get(note, note) for note in notes)

@@ -12,19 +12,19 @@ from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.errors import MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.marks import data_marks
+from embedlab.data.marks import UNKNOWN_TEXT, data_marks
 from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
-from embedlab.data.shared_text import Overlap, total
+from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.encoder import EncoderFacts, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.pair_scores import BYS, Averages, scores_of
+from embedlab.evaluation.pair_scores import BYS, Averages, pair_scores
 from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, training_marks, training_notes, training_precision
-from embedlab.evaluation.stated_text import UNKNOWN_TEXT
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
@@ -33,7 +33,7 @@ from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import KEYS, pair_outcomes
-from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
 from embedlab.tasks.task import task as find_task
 
@@ -48,7 +48,7 @@ class ScoredPairs:
     facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
     states: tuple[DatasetState, ...]
     training_text: Mapping[str, TrainingText]  # by member column
-    task: str = "sts"  # which scores its pairs
+    task: str = DEFAULT_TASK  # which scores its pairs
     common: bool = False  # whether all numbers are of the pairs that all models score
 
     _slices: dict[str, list[ItemSlice]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -116,7 +116,7 @@ class ScoredPairs:
             return {}
         found = {part.key: text.overlap(self.keyed[part.rows]) for part in self.slices(by)}
         if by == "dataset":
-            found |= {name: total(found[key] for key in keys) for name, keys in self.averages.items()}
+            found |= {name: total_overlap(found[key] for key in keys) for name, keys in self.averages.items()}
         return {key: counts for key, counts in found.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: str) -> dict[str, Overlap]:
@@ -169,7 +169,7 @@ def score_models(
     parts: Sequence[Part],
     settings: Settings,
     *,
-    task: str = "sts",
+    task: str = DEFAULT_TASK,
     common: bool = False,
     progress: StartProgress | None = None,
     note: Callable[[str], None] = lambda _: None,
@@ -205,15 +205,20 @@ def _whole_datasets(member: str) -> pl.Expr:
     return pl.when(pl.col(member).is_not_null().all().over("dataset")).then(pl.col(member)).alias(member)
 
 
-def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
-    """Return every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+def evaluate_pairs(scored: ScoredPairs) -> dict[str, Evaluation]:
+    """Return the evaluation of each member: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, list(scored.places))
+    return {member: _evaluation(scored, member, own) for member, own in scores.items()}
+
+
+def _evaluation(scored: ScoredPairs, member: str, scores: Sequence[StoredScore]) -> Evaluation:
     overlaps = {by: scored.overlaps(member, by) for by in BYS}
     return replace(
         scored.description(member),
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
-        scores=scores_of(lambda by: [(part, scored.pairs_of(part)) for part in scored.slices(by)], member, scored.averages),
+        scores=tuple(scores),
     )
 
 
@@ -246,7 +251,7 @@ def _runs_behind(spec: ModelSpec) -> frozenset[str]:
     """Return the runs that a member is made of."""
     if spec.parts:
         return frozenset().union(*(_runs_behind(part) for part in spec.parts))
-    return frozenset({spec.name} if spec.kind == "run" else ())
+    return frozenset({spec.name} if spec.is_run else ())
 
 
 def _complete_all(

@@ -9,10 +9,9 @@ from typing import get_args
 from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import UsageError
-from embedlab.core.names import task_names
+from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
 from embedlab.data.aliases import ALIASES, canonical_names
-from embedlab.data.probing import set_of, suite_title
 from embedlab.data.source import dataset
 from embedlab.tasks.task import Task, all_tasks
 from embedlab.tasks.task import task as find_task
@@ -30,23 +29,22 @@ class SelectedTask:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether it is a whole task, or a whole set of probing files."""
-        return not self.names or any(name == set_of(name) for name in self.names)
+        """Return whether it is a whole task, or a whole set of its datasets."""
+        return not self.names or any(name == self.definition.set_of(name) for name in self.names)
 
     @property
-    def scores_pairs(self) -> bool:
-        """Return whether its outcomes are similarities of pairs."""
-        return find_task(self.task).scores_pairs
+    def definition(self) -> Task:
+        """Return its task."""
+        return find_task(self.task)
 
     @property
     def is_each_alone(self) -> bool:
         """Return whether each dataset of its task is evaluated by itself."""
-        return find_task(self.task).is_each_alone
+        return self.definition.is_each_alone
 
     def evaluation_name(self, setting: str = "literature") -> str:
-        """Return the task name of its evaluation: a set of probing files has its own name, and another SETTING is appended."""
-        own = set_of(self.names[0]) if self.names else None
-        name = suite_title(own) if own else self.task
+        """Return the task name of its evaluation: a set of datasets has its own name, and another SETTING is appended."""
+        name = self.definition.evaluation_name(self.names)
         return name if setting == "literature" else f"{name}-{setting}"
 
     def stored_name(self, setting: str = "literature") -> str:
@@ -70,13 +68,13 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
             raise unknown("task", suite, [ALL, *task_names()])
         suite, names = None, [*members, *names]
     if not names:
-        return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or "sts")]
+        return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or DEFAULT_TASK)]
     found: dict[tuple[str, str | None], list[str]] = {}
     for name in dict.fromkeys(names):
         task = _task_of(name)
         if suite not in {None, ALL, task}:
             raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite")
-        together = name if find_task(task).is_each_alone else set_of(name)
+        together = name if find_task(task).is_each_alone else find_task(task).set_of(name)
         found.setdefault((task, together), []).append(name)
     return [SelectedTask(task=task, names=_wanted(task, together, own)) for (task, together), own in found.items()]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
+from embedlab.core.note import Note
+from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.evaluation.training_text import runs_in, starting_models
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_statement
 from embedlab.models.hub import hub_folder
-
-UNKNOWN_TEXT = "training text unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
     if spec.parts:
         for part in spec.parts:
             yield from stated_texts(part)
-    elif spec.kind != "dice":
+    elif not spec.counts_words:
         # What an adapter was trained on is not stated by its base.
         yield StatedText(is_run=bool(runs_in(spec)) and spec.adapter is None, text=_stated(spec) if spec.adapter is None else None)
 
@@ -43,15 +43,15 @@ def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
 
 def _notes(origin: StatedText) -> Iterator[str]:
     if origin.text is None:
-        yield "its starting encoder's training text is unknown" if origin.is_run else UNKNOWN_TEXT
+        yield Note("its starting encoder's training text is unknown", kind="detail") if origin.is_run else UNKNOWN_TEXT
     elif origin.text:
         whose = "its starting encoder was trained" if origin.is_run else "trained"
-        yield f"{whose} on {', '.join(origin.text)} (stated, not counted)"
+        yield Note(f"{whose} on {', '.join(origin.text)} (stated, not counted)", kind="detail")
 
 
 def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
     """Return what the folder of SPEC states, else its catalog entry, else what its runs started from."""
-    if spec.kind == "word-vectors":
+    if Path(spec.location).is_file():  # a file has nothing beside it that states its text
         return None
     stated = _of_folder(spec)
     if stated is not None or spec.training_text is not None:

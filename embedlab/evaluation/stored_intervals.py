@@ -4,23 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
-from embedlab.comparison.comparison import compare_models
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import OTHER_SPLITS
 from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.frames import item_evidence
-from embedlab.evaluation.outcomes import MemberOutcomes
-from embedlab.evaluation.prefetch import plain_state
 from embedlab.evaluation.selection import stored_selection
+from embedlab.evaluation.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
+from embedlab.runs.parts import StoredPart
 from embedlab.runs.signature import data_part
-from embedlab.tasks.task import task as find_task
+from embedlab.tasks.task import Task
 
 _MODEL = "model"
 _HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
@@ -51,59 +50,48 @@ def _key(score: StoredScore) -> Key:
 
 def stored_intervals(evaluation: Evaluation, place: ScorePlace, settings: Settings) -> StoredIntervals:
     """Return the 95% intervals of the scores of EVALUATION, whose model has its scores in PLACE."""
-    if evaluation.is_of_pairs:
-        slices, reasons = _of_pairs(evaluation, place, settings)
-    else:
-        slices, reasons = _of_items(evaluation, place), ()
-    return StoredIntervals(intervals=dict(_agreeing(evaluation, slices)), reasons=reasons)
-
-
-def _of_pairs(evaluation: Evaluation, place: ScorePlace, settings: Settings) -> tuple[Sequence[ComparedSlice], tuple[str, ...]]:
-    """Return the slices of the pairs that are available as they were scored, and messages for the others."""
-    try:
-        scores = place.read().scores
-    except EmbedlabError as error:
-        return (), (error.message,)
-    parts, reasons = _open(evaluation, settings)
-    if scores.is_empty() or not parts:
-        return (), reasons
-    table = with_scores(pair_table(parts), {_MODEL: scores})
-    averages = find_task(evaluation.task).averages([part.state.name for part in parts], evaluation.task)
-    found = compare_models(table, [ModelColumns(name=_MODEL, members=(_MODEL,))], task=evaluation.task, averages=averages)
-    return found.slices, reasons
-
-
-def _open(evaluation: Evaluation, settings: Settings) -> tuple[list[Part], tuple[str, ...]]:
-    source, parts, reasons = Source.from_settings(replace(settings, offline=True)), [], []
-    for state in evaluation.data:
-        name, split = str(state["name"]), state.get("split")
-        if split in OTHER_SPLITS:  # for fifths alone
-            continue
-        try:
-            part = source.open(name, str(split) if name in dataset_names("sts") and split else None)
-        except EmbedlabError as error:
-            reasons.append(error.message)
-            continue
-        if data_part(plain_state(part.state)) == data_part(state):
-            parts.append(part)
-        else:
-            reasons.append(f"{name} is not available in the version that was scored")
-    more = [f"{len(reasons) - 1} more of its datasets are not available"] if len(reasons) > 2 else reasons[1:]
-    return parts, (*reasons[:1], *more)
-
-
-def _of_items(evaluation: Evaluation, place: ScorePlace) -> Sequence[ComparedSlice]:
-    outcomes = {
-        one.name: one
-        for one in stored_outcomes(place.evaluations, evaluation.task)
-        if place.counts(one.fingerprint) and {*map(data_part, one.data)} <= {*map(data_part, evaluation.data)}
-    }
     selected = stored_selection(evaluation.task)
-    if not outcomes or selected is None:
-        return ()
-    answers = MemberOutcomes(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
-    found = item_evidence(selected, {_MODEL: answers}, [_MODEL])
-    return compare_evidence(found, [ModelColumns(name=_MODEL, members=(_MODEL,))], _MODEL)
+    if selected is None:
+        return StoredIntervals()
+    member = StoredMember(
+        name=_MODEL,
+        title=evaluation.model,
+        fingerprint=place.fingerprint,
+        scores=lambda: None if (scores := place.read().scores).is_empty() else scores,
+        answers=lambda task: _outcomes(evaluation, place, task),
+    )
+    try:
+        frame = stored_frame(evaluation.task, selected, [member], lambda task: _open(evaluation, task, settings))
+    except EmbedlabError as error:
+        return StoredIntervals(reasons=(error.message,))
+    if (outcomes := frame.outcomes(False)) is None:
+        return StoredIntervals(reasons=frame.absent)
+    slices = compare_outcomes(outcomes, [ModelColumns(name=_MODEL, members=(_MODEL,))]).slices
+    return StoredIntervals(intervals=dict(_agreeing(evaluation, slices)), reasons=frame.absent)
+
+
+def _open(evaluation: Evaluation, task: Task, settings: Settings) -> tuple[list[Part], tuple[str, ...]]:
+    """Return the pairs of EVALUATION that are available as they were scored, and messages for the others, in a line or two."""
+    states = [state for state in evaluation.data if state.get("split") not in OTHER_SPLITS]  # others are for fifths alone
+    wanted = [_wanted(str(state["name"]), state) for state in states]
+    found = list(unchanged_parts(wanted, task, Source.from_settings(replace(settings, offline=True))))
+    reasons = [reason for part, reason in found if part is None]
+    more = [f"{len(reasons) - 1} more of its datasets are not available"] if len(reasons) > 2 else reasons[1:]
+    return [part for part, _ in found if part is not None], (*reasons[:1], *more)
+
+
+def _wanted(name: str, state: StoredPart) -> WantedPart:
+    split = str(state["split"]) if state.get("split") and name in dataset_names() else None
+    return WantedPart(name=name, split=split, content=data_part(state), paths=[name])
+
+
+def _outcomes(evaluation: Evaluation, place: ScorePlace, task: str) -> dict[str, StoredOutcomes]:
+    read = {*map(data_part, evaluation.data)}
+    return {
+        one.name: one
+        for one in stored_outcomes(place.evaluations, task)
+        if place.counts(one.fingerprint) and {*map(data_part, one.data)} <= read
+    }
 
 
 def _agreeing(evaluation: Evaluation, slices: Sequence[ComparedSlice]) -> Iterator[tuple[Key, tuple[float, float]]]:

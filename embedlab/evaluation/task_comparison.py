@@ -20,7 +20,7 @@ from embedlab.evaluation.outcomes import shared_rows
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.outcomes.cuts import DATASET, ItemSlice
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
-from embedlab.outcomes.selection import Selection, is_expression, select_items
+from embedlab.outcomes.selection import ItemSelection, is_expression, select_items
 from embedlab.runs.signature import Signature, merged
 
 Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
@@ -143,7 +143,7 @@ class Gathered:
         selection = select_items(outcomes, slicing.where, models) if slicing.where else None
         by = select_items(outcomes, slicing.by, models) if is_expression(slicing.by) else slicing.by
         parts = slices_of(outcomes, members, by=by, selection=selection, common=slicing.common)
-        is_chosen = any(one is not None and one.is_by_results for one in (selection, by if isinstance(by, Selection) else None))
+        is_chosen = any(one is not None and one.is_by_results for one in (selection, by if isinstance(by, ItemSelection) else None))
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
         left_out = list(_left_out(outcomes, parts, slicing, selection, by))
         if self.figures and not slicing.is_plain:
@@ -198,10 +198,10 @@ def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) ->
 
 
 def _left_out(
-    outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: Selection | None, by: str | Selection
+    outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: ItemSelection | None, by: str | ItemSelection
 ) -> Iterator[str]:
     """Yield which datasets have no slice, and why."""
-    apart = by.lacking if isinstance(by, Selection) else lacking_datasets(outcomes, by)
+    apart = by.lacking if isinstance(by, ItemSelection) else lacking_datasets(outcomes, by)
     where = selection.lacking if selection is not None else ()
     there = {outcomes.blocks[part.block].dataset for part in parts}
     unfit = [block.dataset for block in outcomes.blocks if block.dataset not in {*there, *apart, *where}]

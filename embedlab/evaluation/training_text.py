@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.note import Note
 from embedlab.core.recipe import without_folders
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
@@ -38,7 +39,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
         try:
             texts.append(_known(run, settings))
         except EmbedlabError as error:
-            notes.append(f"what {run.id} shares with test sets is not counted: {error.message}")
+            notes.append(Note(f"what {run.id} shares with test sets is not counted: {error.message}", kind="uncounted text"))
     return TrainingText(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
 
 
@@ -74,7 +75,7 @@ def runs_in(spec: ModelSpec) -> list[RunFolder]:
 
 def _stored(spec: ModelSpec) -> list[RunFolder]:
     """Return the runs that an exported model stores, in its folder or in its download from the hub."""
-    if spec.kind not in {"folder", "hub"}:
+    if not spec.is_transformer or spec.is_run:
         return []
     found = [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))]
     return [run for run in found if run.environment_file.is_file()]  # other tools use a folder of that name too
@@ -83,7 +84,7 @@ def _stored(spec: ModelSpec) -> list[RunFolder]:
 def _own(spec: ModelSpec) -> list[RunFolder]:
     """Return the run whose model SPEC is."""
     folder = Path(spec.location).parent
-    is_run = spec.kind == "run" or (spec.kind == "folder" and (folder / "environment.json").is_file())
+    is_run = spec.is_run or (spec.is_transformer and not spec.is_on_hub and (folder / "environment.json").is_file())
     return [RunFolder(folder)] if is_run else []
 
 

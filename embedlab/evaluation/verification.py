@@ -1,34 +1,32 @@
 """Compare two results of one task: how far their scores differ, with intervals where the outcomes behind the scores are stored."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import isnan
 from pathlib import Path
-from typing import cast
+from typing import get_args
 
-import polars as pl
-
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
-from embedlab.analysis.slices import ALL_SPLITS, joined_splits
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.slices import ALL_SPLITS
 from embedlab.choices import Aggregate
-from embedlab.comparison.comparison import compare_models
-from embedlab.core.errors import EmbedlabError
+from embedlab.comparison.comparison import compare_outcomes
+from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
-from embedlab.data.source import Source, dataset_names
+from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import find_scores, member_folders
-from embedlab.evaluation.frames import item_evidence
-from embedlab.evaluation.outcomes import MemberOutcomes
-from embedlab.evaluation.prefetch import plain_state
-from embedlab.evaluation.selection import stored_selection
+from embedlab.evaluation.selection import SelectedTask, stored_selection
+from embedlab.evaluation.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.runs.outcomes import Outcomes, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part, part_differences
-from embedlab.tasks.task import scale_of, scores_pairs
+from embedlab.tasks.task import Task, scale_of
+from embedlab.tasks.task import task as find_task
 
 HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
 FIRST, SECOND = "first", "second"
@@ -83,11 +81,21 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
         return ScoreIntervals()
     if sides.first.signature.model == sides.second.signature.model:
         return ScoreIntervals(reasons=(_what_changed(sides),))
-    pairs = [key for key in sides.differing if scores_pairs(key.task)]
-    items = [key for key in sides.differing if not scores_pairs(key.task)]
-    found = [*([_of_pairs(sides, pairs)] if pairs else []), *([_of_items(sides, items)] if items else [])]
-    intervals = {key: interval for one in found for key, interval in one.intervals.items()}
-    return ScoreIntervals(intervals=intervals, reasons=tuple(dict.fromkeys(reason for one in found for reason in one.reasons)))
+    intervals: Intervals = {}
+    reasons: list[str] = []
+    rest = dict.fromkeys(sides.differing)
+    for name in (name for name in sides.first.signature.task if name in sides.second.signature.task):
+        selected = stored_selection(name)
+        keys = [key for key in rest if key.task in {name, *((selected.task,) if selected is not None else ())}]
+        for key in keys:
+            del rest[key]
+        if keys and selected is None:
+            reasons.append(f"the task {name} is not available")
+        elif keys and selected is not None:
+            found = _of_task(sides, name, selected, keys)
+            intervals |= found.intervals
+            reasons += found.reasons
+    return ScoreIntervals(intervals=intervals, reasons=tuple(dict.fromkeys([*reasons, *_unexplained(rest, {})])))
 
 
 def _what_changed(sides: ResultPair) -> str:
@@ -102,57 +110,38 @@ def _what_changed(sides: ResultPair) -> str:
     return "both are of the same vectors on the same data: a number was changed in a file, or another version computed it"
 
 
-def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
-    wanted = [key for key in keys if key.metric == "spearman"]
+def _of_task(sides: ResultPair, name: str, selected: SelectedTask, keys: Sequence[ScoreKey]) -> ScoreIntervals:
+    """Return the intervals of the numbers KEYS of the task that both results call NAME."""
+    wanted = [key for key in keys if not _is_untested(key)]
     if not wanted:
         return ScoreIntervals(reasons=tuple(_unexplained(keys, {})))
-    stored = {fingerprint: find_scores(fingerprint, sides.settings, file) for _, file, fingerprint in sides.members if fingerprint != DICE}
-    lacking = [
-        f"{result.model}: no scores of pairs are stored under {fingerprint}"
-        for result, _, fingerprint in sides.members
-        if fingerprint != DICE and stored[fingerprint] is None
-    ]
-    parts, absent = _open(sides)
-    if lacking or not parts:
-        return ScoreIntervals(reasons=(*lacking, *absent))
-    table = with_scores(pair_table(parts), {name: scores for name, scores in stored.items() if scores is not None})
-    table = table.with_columns(pl.col("dice").alias(DICE))
+    frame = stored_frame(name, selected, list(_members(sides)), lambda task: _open(sides, task))
     intervals: Intervals = {}
-    for by, aggregate, is_whole in dict.fromkeys(map(_table_of, wanted)):
-        pairs = joined_splits(table) if is_whole else table
-        found = compare_models(pairs, _columns(sides), by=by, aggregate=cast("Aggregate", aggregate))
-        own = [key for key in wanted if _table_of(key) == (by, aggregate, is_whole)]
-        intervals |= _intervals(sides, own, found.slices)
-    return ScoreIntervals(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))
+    for by, aggregate, is_joined in dict.fromkeys(map(_table_of, wanted)):
+        own = [key for key in wanted if _table_of(key) == (by, aggregate, is_joined)]
+        with suppress(UsageError):  # a property that these items do not have
+            if (outcomes := frame.outcomes(is_joined)) is not None:
+                intervals |= _intervals(sides, own, compare_outcomes(outcomes, _columns(sides), by=by, aggregate=aggregate).slices)
+    has_all = not frame.lacking and (intervals or not frame.absent)
+    return ScoreIntervals(intervals=intervals, reasons=(*frame.lacking, *frame.absent, *(_unexplained(keys, intervals) if has_all else ())))
 
 
-def _table_of(key: ScoreKey) -> tuple[str, str, bool]:
-    """Return how the pairs of a score are grouped: by what, in which aggregation, and whether the splits of a dataset are one."""
-    return key.by, key.setting, ALL_SPLITS in key.slice
+def _table_of(key: ScoreKey) -> tuple[str, Aggregate, bool]:
+    """Return how the items of a score are grouped: by what, in which aggregation, and whether the splits of a dataset are one."""
+    return key.by, next((one for one in get_args(Aggregate) if one == key.setting), "all"), ALL_SPLITS in key.slice
 
 
-def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
-    intervals: Intervals = {}
-    members = list(dict.fromkeys(fingerprint for _, _, fingerprint in sides.members))
-    lacking = []
-    for task in (task for task in sides.first.signature.task if not scores_pairs(task) and task in sides.second.signature.task):
-        outcomes = {name: _outcomes(task, name, result, sides.settings, file) for result, file, name in sides.members}
-        lacking += [
-            f"{result.model}: no outcomes on {task} are stored under {fingerprint}"
-            for result, _, fingerprint in sides.members
-            if not outcomes[fingerprint]
-        ]
-        common = set.intersection(*(set(own) for own in outcomes.values()))
-        if not common:
-            continue
-        selected = stored_selection(task)
-        if selected is None:
-            lacking.append(f"the task {task} is not available")
-            continue
-        answers = {member: _answers({name: own[name] for name in own if name in common}) for member, own in outcomes.items()}
-        slices = compare_evidence(item_evidence(selected, answers, members), _columns(sides), FIRST)
-        intervals |= _intervals(sides, keys, slices)
-    return ScoreIntervals(intervals=intervals, reasons=(*lacking, *(() if lacking else _unexplained(keys, intervals))))
+def _members(sides: ResultPair) -> Iterator[StoredMember]:
+    """Yield each member model once, named by its fingerprint."""
+    for result, file, fingerprint in {one[2]: one for one in sides.members}.values():
+        yield StoredMember(
+            name=fingerprint,
+            title=result.model,
+            fingerprint=fingerprint,
+            scores=partial(find_scores, fingerprint, sides.settings, file),
+            answers=partial(_outcomes, fingerprint, result, sides.settings, file),
+            is_overlap=fingerprint == DICE,
+        )
 
 
 def _intervals(
@@ -173,13 +162,19 @@ def _intervals(
 
 def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object]) -> Iterator[str]:
     lacking = [key for key in keys if key not in intervals]
-    without = [key for key in lacking if key.metric == "pearson" and scores_pairs(key.task)]
+    without = [key for key in lacking if _is_untested(key)]
     if without:
         yield "Pearson's correlations of similarities have none"
     if any(_is_dev(key) for key in lacking):
         yield "scores that chose a setting (dev) have none"
     if any(key not in without and not _is_dev(key) for key in lacking):
         yield "the rows of a score are not stored, are too few, or give another score now"
+
+
+def _is_untested(key: ScoreKey) -> bool:
+    """Return whether the task of a number measures it without testing it: Pearson's correlation beside Spearman's of similarities."""
+    selected = stored_selection(key.task) if key.task else None
+    return key.metric == "pearson" and selected is not None and key.metric not in find_task(selected.task).measures(key.slice)
 
 
 def _columns(sides: ResultPair) -> list[ModelColumns]:
@@ -196,33 +191,22 @@ def _columns(sides: ResultPair) -> list[ModelColumns]:
     ]
 
 
-def _open(sides: ResultPair) -> tuple[list[Part], list[str]]:
+def _open(sides: ResultPair, task: Task) -> tuple[list[Part], tuple[str, ...]]:
     """Return the pairs that both results used, where they are available and unchanged, and messages for the others."""
-    parts, absent = [], []
-    source, shipped = Source.from_settings(sides.settings), set(dataset_names("sts"))
-    for wanted in (part for part in sides.first.signature.data if part in sides.second.signature.data):
-        name, _, split = wanted.rpartition("@")[0].rpartition("/")
-        if name not in shipped and split != "all":  # of another task
-            continue
-        places = [name] if name in shipped else _own_files(sides, name)
-        try:
-            found = [source.open(place, split if name in shipped else None) for place in places]
-        except EmbedlabError as error:
-            absent.append(error.message)
-            continue
-        same = [part for part in found if data_part(plain_state(part.state)) == wanted]
-        parts += same[:1]
-        absent += [f"{name} is not available in the version that was scored"] if places and not same else []
-    return parts, absent
+    wanted = []
+    for content in (part for part in sides.first.signature.data if part in sides.second.signature.data):
+        name, _, split = content.rpartition("@")[0].rpartition("/")
+        wanted.append(WantedPart(name=name, split=split if split != "all" else None, content=content, paths=_own_files(sides, name)))
+    found = list(unchanged_parts(wanted, task, Source.from_settings(sides.settings)))
+    return [part for part, _ in found if part is not None], tuple(reason for part, reason in found if part is None)
 
 
 def _own_files(sides: ResultPair, name: str) -> list[str]:
     """Return the paths from which either result read a user's own file of pairs."""
-    keys = (key for one in (sides.first, sides.second) for key in one.scores if scores_pairs(key.task))
-    return list(dict.fromkeys(key.typed for key in keys if key.slice == name))
+    return list(dict.fromkeys(key.typed for one in (sides.first, sides.second) for key in one.scores if key.slice == name))
 
 
-def _outcomes(task: str, fingerprint: str, result: StoredResult, settings: Settings, file: Path) -> dict[str, Outcomes]:
+def _outcomes(fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str) -> dict[str, StoredOutcomes]:
     """Return a member's stored outcomes by dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
         found = {
@@ -234,10 +218,6 @@ def _outcomes(task: str, fingerprint: str, result: StoredResult, settings: Setti
         if found:
             return found
     return {}
-
-
-def _answers(outcomes: Mapping[str, Outcomes]) -> MemberOutcomes:
-    return MemberOutcomes(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
 
 
 def _is_dev(key: ScoreKey) -> bool:

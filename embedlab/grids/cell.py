@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import signal
 import subprocess
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 import tomli_w
 
 from embedlab.core import python_processes
-from embedlab.core.errors import ExitCode
+from embedlab.core.errors import MEMORY, ExitCode
 from embedlab.core.locks import is_locked
 from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.core.python_processes import python_command
@@ -25,8 +24,6 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS, RunFolder
 
 PROGRAM = python_command()
-
-_MEMORY = re.compile(r"out of memory|MemoryError|bad_alloc|can't allocate memory|Cannot allocate memory", re.IGNORECASE)
 
 MAX_ERRORS = 2  # endings with an error: the second is final
 MAX_KILLS = 4  # endings by a signal from outside: more are not a coincidence
@@ -177,9 +174,7 @@ class CellProcess:
         failed = failure_after(self.run.events_file, self.offset)
         if failed is None:
             return f"exit code {returncode} without an error; its log may say more"
-        reason = failed.message
-        is_memory = _MEMORY.search(reason) is not None and not reason.lower().startswith("out of memory")
-        return f"out of memory: {reason}" if is_memory else reason
+        return f"out of memory: {failed.message}" if failed.cause == MEMORY else failed.message
 
 
 def ending_of(entry: QueueEntry, returncode: int, reason: str) -> Ending:

@@ -72,10 +72,10 @@ def grid_path(name: str) -> Path:
     raise unknown("grid", name, grid_names(), listing="`embedlab grid status` lists all")
 
 
-def load_grid(name: str) -> Grid:
-    """Load the grid called NAME (or in the file NAME); errors name the file, the key and the nearest valid name."""
+def load_grid(name: str, *, called: str | None = None) -> Grid:
+    """Load the grid called NAME (or in the file NAME); errors name the file or what it is CALLED, the key and the nearest valid name."""
     path = grid_path(name)
-    where = str(path) if name.endswith(".toml") else f"grid {name}"
+    where = called or (str(path) if name.endswith(".toml") else f"grid {name}")
     values = build(_File, read_toml(path), where=where)
     bases = (values.base,) if isinstance(values.base, str) else values.base
     axes = {axis: _choices(axis, choices, where) for axis, choices in values.axes.items()}

@@ -6,7 +6,7 @@ from typing import get_args
 
 import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES, Evidence
+from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table, with_scores
 from embedlab.analysis.seed_tests import welch_p
 from embedlab.analysis.weighing import Weighed
@@ -14,6 +14,7 @@ from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.source import Source
+from embedlab.data.sts import STS_AVERAGES
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, Spread, with_ties
 from embedlab.outcomes.pairs import pair_outcomes

@@ -10,6 +10,7 @@ from typing import Any
 
 from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.core.errors import UsageError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.nearest import nearest_name
 from embedlab.data.marks import marks_of
 from embedlab.data.shared_text import Overlap
@@ -29,7 +30,7 @@ PivotKey = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
 class ScoreFilter:
     """The numbers of an evaluation that the table shows."""
 
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str = "spearman"
     setting: str = "all"
     by: tuple[str, ...] = ("dataset", "average")

@@ -16,7 +16,7 @@ from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
-from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, Options, Single, options_text, parse_model
+from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, NameOptions, Single, options_text, parse_model
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 from embedlab.runs.store import in_other_world
@@ -52,6 +52,26 @@ class ModelSpec:
     note: str | None = None  # to be reported with its numbers
     alias_of: str | None = None  # the typed name behind an alias
     training_text: tuple[str, ...] | None = None  # as its authors state it, if known
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is a seed of a run in the folder of runs."""
+        return self.kind == "run"
+
+    @property
+    def is_on_hub(self) -> bool:
+        """Whether its files are a repository of the hub."""
+        return self.kind == "hub"
+
+    @property
+    def is_transformer(self) -> bool:
+        """Whether it is one folder of weights and settings: of a run, of the user's own, or of the hub."""
+        return self.kind in {"run", "folder", "hub"}
+
+    @property
+    def counts_words(self) -> bool:
+        """Whether it is word overlap, which has neither weights nor training text."""
+        return self.kind == "dice"
 
     @property
     def is_prefixed(self) -> bool:
@@ -154,7 +174,7 @@ def starting_location(name: str, runs_folder: Path) -> str:
         return name  # it is elsewhere in another installation
     location = spec.location if spec.kind == "hub" else str(Path(spec.location).absolute())
     adapter = str(Path(spec.adapter).absolute()) if spec.adapter is not None and Path(spec.adapter).is_dir() else spec.adapter
-    return location + options_text(replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else Options())
+    return location + options_text(replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else NameOptions())
 
 
 def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:

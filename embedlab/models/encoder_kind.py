@@ -87,7 +87,7 @@ def names_file(prefix: str, rest: str) -> bool:
 
 def encoder_kind(prefix: str) -> EncoderKind:
     """Return the kind called PREFIX."""
-    plugin = plugins.get("encoders", prefix)
+    plugin = plugins.require("encoders", prefix)
     found = plugin.load()
     if not isinstance(found, EncoderKind) and callable(found):
         return EncoderKind(open=found)
@@ -102,15 +102,15 @@ def _shipped(prefix: str) -> EncoderKind | None:
 
 def locate(prefix: str, rest: str) -> str:
     """Return what identifies the encoder PREFIX:REST; of a plug-in that this process does not load, what was typed."""
-    plugin = plugins.get("encoders", prefix)
+    plugin = plugins.require("encoders", prefix)
     if plugin.fault is not None:
         raise plugin.fault
     return encoder_kind(prefix).locate(rest) if plugins.can_load(plugin) else rest
 
 
-def vector_length(prefix: str, location: str) -> int | None:
+def prefixed_length(prefix: str, location: str) -> int | None:
     """Return the length of the vectors of an encoder, where that is known without loading it."""
-    return encoder_kind(prefix).dim(location) if plugins.can_load(plugins.get("encoders", prefix)) else None
+    return encoder_kind(prefix).dim(location) if plugins.can_load(plugins.require("encoders", prefix)) else None
 
 
 def backend(prefix: str) -> str:

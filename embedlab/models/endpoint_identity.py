@@ -49,7 +49,7 @@ class IdentityCheck:
     is_new: bool
 
 
-def identity_of(address: str) -> str:
+def endpoint_identity(address: str) -> str:
     """Return the identity of the model that answered last at ADDRESS; empty for the first one."""
     return _read(address).current
 

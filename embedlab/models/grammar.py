@@ -36,7 +36,7 @@ KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class NameOptions:
     """What was typed behind a name; None where nothing was."""
 
     pooling: str | None = None
@@ -61,7 +61,7 @@ class Single:
     """One name and its options."""
 
     name: str
-    options: Options
+    options: NameOptions
     text: str  # as it was typed
 
 
@@ -77,7 +77,7 @@ class Combined:
 def parse_model(text: str) -> Single | Combined:
     """Parse a typed model name; a violation of the grammar is a UsageError that quotes it."""
     if _exists(text):
-        return Single(name=text, options=Options(), text=text)
+        return Single(name=text, options=NameOptions(), text=text)
     for kind in KINDS:
         if text.startswith((f"{kind}:", f"{kind}(")):
             return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
@@ -133,7 +133,7 @@ def _exists(name: str) -> bool:
     return os.path.isdir(path) if prefix is None else os.path.exists(path)  # noqa: PTH110, PTH112
 
 
-def _read_options(text: str, parts: Sequence[str]) -> Options:
+def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     if any(option.startswith("backend=") for part in parts for option in outside_quotes(part, "&")):
         raise UsageError(
             f"{text!r}: no weights of ONNX or OpenVINO are computed: the packages for them need an older transformers",
@@ -145,7 +145,7 @@ def _read_options(text: str, parts: Sequence[str]) -> Options:
     if (code := values.get("code")) is not None and code != NATIVE:
         raise unknown("code", code, [NATIVE])
     texts = {key: values.get(key) for key in ("pooling", "prompt", "role", "whiten", "adapter", "code", "revision")}
-    return Options(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
+    return NameOptions(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
 
 
 def _dim(text: str, values: Mapping[str, str]) -> int | None:
@@ -162,7 +162,7 @@ def _layer(text: str, values: Mapping[str, str]) -> int | None:
     return None if layer is None else int(layer)
 
 
-def options_text(options: Options) -> str:
+def options_text(options: NameOptions) -> str:
     """Return OPTIONS as they are typed behind a name; empty where nothing was."""
     quoted = {key: f'"{value}"' if set("&?,") & set(str(value)) else str(value) for key, value in options.typed.items()}
     values = [key if key in _SWITCHES else f"{key}={value}" for key, value in quoted.items()]

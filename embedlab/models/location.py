@@ -14,7 +14,7 @@ def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
     The base model of an adapter is on this machine then too, downloaded if needed and allowed.
     """
     folder = Path(spec.location)
-    if spec.kind == "hub" and not folder.is_absolute():  # an absolute one is pinned to a snapshot
+    if spec.is_on_hub and not folder.is_absolute():  # an absolute one is pinned to a snapshot
         folder = hub_folder(spec.location, spec.revision, offline=offline)
     if spec.adapter is not None:
         typed_adapter(spec.adapter, offline=offline)
@@ -29,7 +29,7 @@ def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile.
     """
     parts = tuple(pinned(part, offline=offline) for part in spec.parts)
-    if spec.kind not in {"run", "folder", "hub"}:
+    if not spec.is_transformer:
         return replace(spec, parts=parts)
     folder = model_folder(spec, offline=offline)
-    return replace(spec, location=str(folder)) if spec.kind == "hub" else spec
+    return replace(spec, location=str(folder)) if spec.is_on_hub else spec

@@ -21,7 +21,7 @@ def vector_length(spec: ModelSpec) -> int | None:
         length = vector_length(spec.untransformed)
         return min(length, spec.dim or length) if length is not None else None
     if spec.is_prefixed:
-        length = encoder_kind.vector_length(spec.kind, spec.location)
+        length = encoder_kind.prefixed_length(spec.kind, spec.location)
         return min(length, spec.dim) if length is not None and spec.dim is not None else length
     try:
         return vector_dim(read_usage(model_folder(spec, offline=True), spec.wishes))
@@ -35,4 +35,4 @@ def backends(spec: ModelSpec) -> tuple[str, ...]:
         return tuple(sorted({name for part in spec.parts for name in backends(part)}))
     if spec.is_prefixed:
         return (encoder_kind.backend(spec.kind),)
-    return ("python" if spec.kind == "dice" else "torch",)
+    return ("python" if spec.counts_words else "torch",)

@@ -81,7 +81,7 @@ def trained_parameters(objectives: Sequence[Objective]) -> dict[str, nn.Paramete
 
 def build_objective(section: ObjectiveSection, dim: int) -> Objective:
     """The objective of a recipe's stage on vectors of DIM numbers; heads draw their weights from torch's generator."""
-    plugin = plugins.get("objectives", section.name)
+    plugin = plugins.require("objectives", section.name)
     return plugin.checked(_class_of(plugin.load())(section.options, dim), Objective)
 
 

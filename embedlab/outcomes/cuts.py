@@ -11,7 +11,7 @@ from embedlab.analysis.correlations import average_ranks
 from embedlab.analysis.slices import FIFTHS, dice_fifths, tie_notes
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property
-from embedlab.outcomes.selection import Selection
+from embedlab.outcomes.selection import ItemSelection
 
 DATASET = "dataset"  # the property that every item has: a slice is the whole dataset
 
@@ -50,7 +50,7 @@ def cut(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[ItemSli
             yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))
 
 
-def halves(outcomes: Outcomes, fits: Selection) -> Iterator[ItemSlice]:
+def halves(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
     """Yield of each dataset the items that a selection picks, then the others; none of a dataset without what its expression reads."""
     for whole in whole_blocks(outcomes):
         if whole.key not in fits.lacking:

@@ -1,6 +1,7 @@
 """A pair table as outcomes: a pair is an item with two sentences whose prediction is a similarity."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -42,3 +43,10 @@ def pair_outcomes(
     )
     outcomes.computed["dice"] = table["dice"]
     return outcomes
+
+
+def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
+    """Return OUTCOMES whose scores are of another MEASURE."""
+    found = replace(outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks))
+    found.computed.update(outcomes.computed)
+    return found

@@ -52,7 +52,7 @@ class Property:
 
 def property_named(name: str) -> Property:
     """Return the property called NAME."""
-    plugin = plugins.get("properties", name, also=("dataset",))
+    plugin = plugins.require("properties", name, also=("dataset",))
     return plugin.checked(plugin.load(), Property, named=True)
 
 

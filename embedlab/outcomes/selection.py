@@ -29,7 +29,7 @@ def refuse_unknown_property(by: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Selection:
+class ItemSelection:
     """Items that EXPRESSION is true of."""
 
     expression: str
@@ -38,7 +38,7 @@ class Selection:
     lacking: tuple[str, ...]  # datasets that have not what the expression reads
 
 
-def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]) -> Selection:
+def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]) -> ItemSelection:
     """Return the items that EXPRESSION picks out; MODELS gives the members behind each name whose score it may read, as their mean.
 
     What no item has is a UsageError, as is a selection of no item.
@@ -65,7 +65,7 @@ def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Seque
     holds = pl.DataFrame(columns).select(condition).to_series()
     if not holds.any():
         raise UsageError(f"no item fits {expression!r}", hint="`embedlab pairs --where EXPRESSION` shows what does")
-    return Selection(expression=expression, holds=holds.to_numpy(), is_by_results=is_by_results, lacking=tuple(dict.fromkeys(lacking)))
+    return ItemSelection(expression=expression, holds=holds.to_numpy(), is_by_results=is_by_results, lacking=tuple(dict.fromkeys(lacking)))
 
 
 def _mean(predictions: pl.DataFrame, members: Sequence[str]) -> pl.Series:

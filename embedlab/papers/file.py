@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import pooling_names, task_names
+from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.models.grammar import Combination
 from embedlab.papers.printed import PAPERS, by_number, published_scores, published_tables
-from embedlab.papers.table import ENCODER, Claim, Deviation, Measure, PaperTable, Point, RowSource
+from embedlab.papers.table import ENCODER, Claim, Deviation, PaperMeasure, PaperTable, Point, RowSource
 
 
 @table
@@ -48,7 +48,7 @@ class _Table:
     summary: str
     shown_by: str | None = None  # for a table without scores: the command that shows the same thing here
     key: tuple[str, ...] = ("model",)  # the printed columns that name a row
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str = "spearman"
     setting: str = "all"
     scale: Positive = 100.0  # printed number divided by ours
@@ -173,7 +173,7 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
         row=label,
         column=column,
         source=replace(source, set={**source.set, **shared.set, **own.set}),
-        measure=Measure(
+        measure=PaperMeasure(
             task=own.task or shared.task or values.task,
             slice=found,
             metric=own.metric or shared.metric or values.metric,

@@ -6,18 +6,18 @@ import polars as pl
 
 from embedlab.analysis.evidence import SliceRows, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.papers.table import Measure
-from embedlab.runs.outcomes import Outcomes, values_of
+from embedlab.papers.table import PaperMeasure
+from embedlab.runs.outcomes import StoredOutcomes, values_of
 
-StoredOutcomes = Mapping[tuple[str, str], Sequence[Outcomes]]  # by member and task
+AnswersByCell = Mapping[tuple[str, str], Sequence[StoredOutcomes]]  # by member and task
 
 
-def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -> dict[tuple[str, Measure], SliceRows]:
+def item_rows(wanted: Mapping[PaperMeasure, Sequence[str]], stored: AnswersByCell) -> dict[tuple[str, PaperMeasure], SliceRows]:
     """Return the item contributions to each member's metric for the measures in WANTED, one row a member.
 
     Members without stored items, or with other items than the first member, are absent, and so are measures without items.
     """
-    found: dict[tuple[str, Measure], SliceRows] = {}
+    found: dict[tuple[str, PaperMeasure], SliceRows] = {}
     for measure, members in wanted.items():
         there = {member: items for member in members if (items := _items(stored.get((member, measure.task), ()), measure)) is not None}
         alike = {member: items for member, items in there.items() if _questions(items).equals(_questions(next(iter(there.values()))))}
@@ -30,7 +30,7 @@ def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -
     return found
 
 
-def _contributions(measure: Measure, outcomes: Sequence[Outcomes]) -> SliceRows | None:
+def _contributions(measure: PaperMeasure, outcomes: Sequence[StoredOutcomes]) -> SliceRows | None:
     """Return the contributions of the items to a measure, one row for each of OUTCOMES; None for a metric without contributions."""
     known = MEASURES.get(measure.metric)
     if known is None or known.is_of_classes != bool(outcomes[0].classes):
@@ -40,11 +40,11 @@ def _contributions(measure: Measure, outcomes: Sequence[Outcomes]) -> SliceRows 
     return evidence_of(measure.task, measure.slice, gold, dict(enumerate(predicted)), len(outcomes), measure=known, texts=texts).rows
 
 
-def _items(stored: Sequence[Outcomes], measure: Measure) -> Outcomes | None:
+def _items(stored: Sequence[StoredOutcomes], measure: PaperMeasure) -> StoredOutcomes | None:
     """Return the items behind a measure."""
     return next((one for one in stored if one.dataset == measure.slice and measure.split in {None, one.split}), None)
 
 
-def _questions(outcomes: Outcomes) -> pl.DataFrame:
+def _questions(outcomes: StoredOutcomes) -> pl.DataFrame:
     """Return the items without the predictions."""
     return outcomes.items.select("item", "gold")

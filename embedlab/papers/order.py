@@ -13,9 +13,9 @@ from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sen
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.choices import Aggregate
-from embedlab.papers.items import StoredOutcomes, item_rows
+from embedlab.papers.items import AnswersByCell, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
-from embedlab.papers.table import Measure, PaperTable, Point
+from embedlab.papers.table import PaperMeasure, PaperTable, Point
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 HOLDS = 0.95  # an order holds from this probability, and is reversed up to 1 − HOLDS
@@ -29,7 +29,7 @@ class ScoredItems:
     """The items that models were scored on."""
 
     pairs: pl.DataFrame | None  # for STS: the pair table with a column a member
-    answers: StoredOutcomes  # for classified and scored items
+    answers: AnswersByCell  # for classified and scored items
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class _Ranked:
     ours: Estimate
 
 
-def numbers_of(table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask) -> dict[CellKey, ComparedNumber]:
+def table_numbers(table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask) -> dict[CellKey, ComparedNumber]:
     """Return every number of a table by row and column; MEMBERS are its models."""
     found = {}
     for point in table.points:
@@ -115,7 +115,7 @@ def find_row_order(
     """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over."""
     found: list[PairOrder] = []
     rankings: list[Ranking] = []
-    wanted: dict[Measure, list[str]] = {}
+    wanted: dict[PaperMeasure, list[str]] = {}
     for point in table.points:
         wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
     pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
@@ -129,7 +129,7 @@ def find_row_order(
     return RowOrder(pairs=tuple(found), rankings=tuple(rankings))
 
 
-def find_score(evaluation: Evaluation, measure: Measure) -> StoredScore | None:
+def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:
     """Return the score that MEASURE names; of a classifier's two accuracies the test accuracy, not the one that chose its L2 penalty."""
     fitting = [
         score
@@ -141,7 +141,7 @@ def find_score(evaluation: Evaluation, measure: Measure) -> StoredScore | None:
     return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
 
 
-def _scores(measure: Measure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[StoredScore]:
+def _scores(measure: PaperMeasure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[StoredScore]:
     """Return one score a member; members that were not evaluated on this are left out."""
     there = [evaluations[member.name, measure.task] for member in members if (member.name, measure.task) in evaluations]
     return [score for evaluation in there if (score := find_score(evaluation, measure)) is not None and score.value == score.value]
@@ -209,7 +209,7 @@ class _Behind:
     """The pairs and items that the scores were computed from."""
 
     pairs: pl.DataFrame | None
-    answers: Mapping[tuple[str, Measure], SliceRows]
+    answers: Mapping[tuple[str, PaperMeasure], SliceRows]
 
     def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
         """Return the contributions to one column, one row a member; None where the items are not stored."""

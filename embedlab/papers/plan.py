@@ -69,7 +69,7 @@ def plan_cells(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], thr
     for key, (label, source) in trainings(table).items():
         _refuse_clash(table, source, overrides)
         variant = _variant(table, source, place, threads, overrides)
-        identity, labels = identity_of(variant.run), {axis: label}
+        identity, labels = run_identity(variant.run), {axis: label}
         variants[key] = replace(variant, labels=labels, run=made.get(identity, run_name(table.paper, labels, identity)))
     # With one encoder for all, several rows may be the same training.
     distinct = {variant.run: variant for variant in reversed(variants.values())}
@@ -126,7 +126,7 @@ def keys_set(source: RowSource) -> set[str]:
     return {key for key, _, _ in recipe_differences(plain, expected_recipe(source))}
 
 
-def identity_of(run: str) -> str:
+def run_identity(run: str) -> str:
     """Return the hash at the end of the name of a grid's run."""
     return run.rpartition(".")[2]
 
@@ -134,7 +134,7 @@ def identity_of(run: str) -> str:
 def runs_by_identity(runs: Path) -> dict[str, str]:
     """Return the names of the existing grid runs by the identity of their cells; finished runs win."""
     begun = sorted(path.parent.name for path in runs.glob("*.*/seed-*"))
-    return {identity_of(name): name for name in (*begun, *finished_runs(runs)) if "." in name}
+    return {run_identity(name): name for name in (*begun, *finished_runs(runs)) if "." in name}
 
 
 def expected_recipe(source: RowSource, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.recipe import Pooling
 from embedlab.core.schema import table
 from embedlab.models.grammar import Combination
@@ -32,7 +33,7 @@ class Deviation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class PaperMeasure:
     """The selection of one score in an evaluation."""
 
     task: str
@@ -67,7 +68,7 @@ class Point:
     row: str
     column: str
     source: RowSource
-    measure: Measure
+    measure: PaperMeasure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,7 @@ class PaperTable:
     @property
     def tasks(self) -> tuple[str, ...]:
         """Return the tasks that its numbers come from."""
-        return ("sts",) if self.by is not None else tuple(dict.fromkeys(point.measure.task for point in self.points))
+        return (DEFAULT_TASK,) if self.by is not None else tuple(dict.fromkeys(point.measure.task for point in self.points))
 
     def group(self, row: str) -> str:
         """Return the group within which a row is ranked: its encoder or GLUE task, where several columns name a row."""

@@ -1,6 +1,6 @@
 """The table of models compared on items of any task: scores, differences from the first model, and what others publish or state."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -29,7 +29,7 @@ def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = ()
     names = [model.name for model in found.models]
     titles = titles_of([*names, *(model.name for model in stated)])
     published = {(line.model, one.key): _printed(line, one) for line in printed for one in found.slices}
-    keys = [one.key for one in found.slices if one.metric == "spearman"]
+    keys = {one.key: one.average_of for one in found.slices if one.metric == "spearman"}
     rows = [_row(one, found, published, stated) for one in found.slices]
     compared = compared_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared, published=published)
     return Table(
@@ -90,11 +90,11 @@ def _row(
         "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
         "metric": one.metric,
         **{f"{model}.published": value for (model, key), value in published.items() if key == one.key},
-        **{model.name: stated_cell(model.value(one.key)) for model in stated if one.metric == "spearman"},
+        **{model.name: stated_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},
     }
 
 
-def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel], keys: Sequence[str]) -> Iterator[str]:
+def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel], keys: Iterable[str]) -> Iterator[str]:
     """Yield what must be said beside the numbers: of the data, of each model, of the tests, of single rows."""
     slicing = found.slicing
     yield from general_notes(found)
@@ -107,7 +107,7 @@ def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Seque
     for one in found.slices:
         yield from (slice_note(one.key, note) for note in one.notes)
     yield from (_printed_note(row, slicing.aggregate) for row in printed)
-    yield from (note for model in stated for note in model.notes(keys))
+    yield from (note for model in stated for note in model.notes(list(keys)))
 
 
 def general_notes(found: TaskComparison) -> Iterator[str]:

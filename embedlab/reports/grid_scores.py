@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from embedlab.core.note import Note
+from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
-from embedlab.evaluation.provenance import overlap_mark
+from embedlab.evaluation.provenance import overlap_mark, typed_notes
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.comparison_cells import shared_fields
-from embedlab.reports.notes import facts_of, phrases_of, sample_note, unusual_usage, usage, with_marks
+from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
 
@@ -102,7 +102,7 @@ def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
             for note in _data_notes(state, is_one=len(versions[state["name"], str(state.get("split"))]) == 1)
         ]
         facts = facts_of(evaluation, "truncated")
-        noted = [*((note, (note,)) for note in of_data), *((note, phrases_of(note)) for note in evaluation.notes)]
+        noted = [*((note, (note,)) for note in of_data), *((note, phrases_of(note)) for note in typed_notes(evaluation))]
         for one in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
             cells.setdefault(one, []).append(labels)
     for (note, phrases), own in cells.items():

@@ -24,7 +24,7 @@ _STYLES: dict[LineKind, str] = {"title": "italic", "header": "bold", "note": "di
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class TableLine:
     """One line of a table for people."""
 
     text: str
@@ -43,35 +43,35 @@ def to_rich(table: Table, width: int) -> "RenderableType":
     return Text("\n").join(Text(line.text, style=_STYLES.get(line.kind, ""), overflow="fold") for line in table_lines(table, width))
 
 
-def table_lines(table: Table, width: int | None = None) -> list[Line]:
+def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
     """Return the lines of TABLE in WIDTH cells, or as wide as it is: title, rows, notes."""
     form, body = _body(table, width) if table.columns else (table, [])
-    title = [Line(text=part, kind="title") for part in _wrapped(form.shown_title, width) if part]
-    notes = [Line(text=part, kind="note") for note in form.shown_notes for part in _wrapped(note, width, indent=2)]
+    title = [TableLine(text=part, kind="title") for part in _wrapped(form.shown_title, width) if part]
+    notes = [TableLine(text=part, kind="note") for note in form.shown_notes for part in _wrapped(note, width, indent=2)]
     signatures = table.signature_lines if table.is_signed else []  # each in one line, so that it can be copied
-    return [*title, *body, *notes, *(Line(text=text, kind="note") for text in signatures)]
+    return [*title, *body, *notes, *(TableLine(text=text, kind="note") for text in signatures)]
 
 
-def _body(table: Table, width: int | None) -> tuple[Table, list[Line]]:
+def _body(table: Table, width: int | None) -> tuple[Table, list[TableLine]]:
     """Return the form of the table with its lines: the first that is one part with whole numbers, else that of the fewest lines."""
     if not table.rows and table.notes:  # which say why; a header over nothing would say less
-        return table, [Line(text="")]
+        return table, [TableLine(text="")]
     possible = list(forms(table))
     for form in possible:
         if (found := _part(form, form.columns, width, breaks_numbers=False)) is not None:
-            return form, [*found, Line(text="")]
+            return form, [*found, TableLine(text="")]
     if not any(column.role == "sentence" for column in table.columns):
         divided = [(form, _parts(form, width, breaks_numbers=breaks)) for form in possible for breaks in (False, True)]
         if fitting := [(form, lines) for form, lines in divided if lines]:
             return min(fitting, key=lambda one: len(one[1]))
-    return table, [Line(text=""), *_blocks(table, width or 0)]
+    return table, [TableLine(text=""), *_blocks(table, width or 0)]
 
 
-def _parts(table: Table, width: int | None, *, breaks_numbers: bool) -> list[Line]:
+def _parts(table: Table, width: int | None, *, breaks_numbers: bool) -> list[TableLine]:
     """Return the columns in parts below each other, each with the columns that name the row; empty where one does not fit."""
     names = [column for column in table.columns if column.is_name]
     rest = [column for column in table.columns if not column.is_name]
-    lines: list[Line] = []
+    lines: list[TableLine] = []
     while rest:
         found = [_part(table, [*names, *rest[:count]], width, breaks_numbers=breaks_numbers) for count in range(1, len(rest) + 1)]
         fitting = sum(part is not None for part in found)
@@ -80,7 +80,7 @@ def _parts(table: Table, width: int | None, *, breaks_numbers: bool) -> list[Lin
         count = _whole(rest, fitting)
         lines += found[count - 1] or []
         rest = rest[count:]
-    return [*lines, Line(text="")]
+    return [*lines, TableLine(text="")]
 
 
 def _whole(columns: Sequence[Column], fitting: int) -> int:
@@ -91,7 +91,7 @@ def _whole(columns: Sequence[Column], fitting: int) -> int:
     return first or fitting
 
 
-def _part(table: Table, columns: Sequence[Column], width: int | None, *, breaks_numbers: bool) -> list[Line] | None:
+def _part(table: Table, columns: Sequence[Column], width: int | None, *, breaks_numbers: bool) -> list[TableLine] | None:
     """Return the lines of COLUMNS with an empty line above; None where they do not fit."""
     shown = [column for column in columns if column.role not in {"heading", "below"}]
     texts = _column_texts(table, shown)
@@ -101,17 +101,20 @@ def _part(table: Table, columns: Sequence[Column], width: int | None, *, breaks_
     titles = [one.lines(one.title, own, is_title=True) for one, own in zip(texts, widths, strict=True)]
     highest = max(map(len, titles))
     titles = [[""] * (highest - len(own)) + own for own in titles]  # next to the rule
-    lines = [Line(text=""), *(Line(text=text, kind="header") for text in _cell_lines(titles, texts, widths, gap))]
-    lines.append(Line(text=f" {'─' * (sum(widths) + gap * (len(widths) - 1))}"))
+    lines = [TableLine(text=""), *(TableLine(text=text, kind="header") for text in _cell_lines(titles, texts, widths, gap))]
+    lines.append(TableLine(text=f" {'─' * (sum(widths) + gap * (len(widths) - 1))}"))
     headings = _headings(table, [column for column in columns if column.role == "heading"])
     below = replace(table, columns=[column for column in columns if column.role == "below"]).texts()[1:]
     for place in range(len(table.rows)):
         if headings and (not place or headings[place] != headings[place - 1]):
-            lines += [Line(text=f" {part}", kind="header") for part in _wrapped(headings[place], width and width - 1)]
+            lines += [TableLine(text=f" {part}", kind="header") for part in _wrapped(headings[place], width and width - 1)]
         cells = [one.lines(one.cells[place], own) for one, own in zip(texts, widths, strict=True)]
-        lines += [Line(text=text) for text in _cell_lines(cells, texts, widths, gap)]
+        lines += [TableLine(text=text) for text in _cell_lines(cells, texts, widths, gap)]
         lines += [
-            Line(text=f"   {part}") for text in below[place] if text not in {"", ABSENT} for part in _wrapped(text, width and width - 3)
+            TableLine(text=f"   {part}")
+            for text in below[place]
+            if text not in {"", ABSENT}
+            for part in _wrapped(text, width and width - 3)
         ]
     return lines
 
@@ -151,16 +154,16 @@ def _cell_lines(cells: Sequence[Sequence[str]], columns: Sequence[ColumnTexts], 
     return lines
 
 
-def _blocks(table: Table, width: int) -> Iterator[Line]:
+def _blocks(table: Table, width: int) -> Iterator[TableLine]:
     """Yield each row as its titled values, none of them broken, with its sentences below, and an empty line."""
     for texts in table.texts()[1:]:
         cells = list(zip(table.columns, texts, strict=True))
         facts = [f"{one_line(column.title)} {text}" for column, text in cells if column.role != "sentence"]
         for line in _packed(facts, width - 1):
-            yield from (Line(text=f" {part}") for part in broken(line, width - 1, "name"))
+            yield from (TableLine(text=f" {part}") for part in broken(line, width - 1, "name"))
         for text in (text for column, text in cells if column.role == "sentence"):
-            yield from (Line(text=f"   {part}") for part in broken(text, width - 3, "text"))
-        yield Line(text="")
+            yield from (TableLine(text=f"   {part}") for part in broken(text, width - 3, "text"))
+        yield TableLine(text="")
 
 
 def _packed(facts: Sequence[str], width: int) -> list[str]:

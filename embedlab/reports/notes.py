@@ -1,19 +1,17 @@
 """The notes below a table: on the data, on the models' training data, and on how each model was used."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from embedlab.core.note import Note
+from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
-from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED, training_notes
+from embedlab.evaluation.provenance import training_notes
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.choices import Aggregate
     from embedlab.data.dataset import DatasetState
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.evaluation.scored_pairs import ScoredPairs
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
 SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
 DEFAULT_PRECISION = "float32"
-_NOT_COUNTED = "shares with test sets is not counted"  # in the note of `training_text`, with the reason
-# What is known of training text without changing how a number is read: stated text, and rows that were drawn on purpose.
-_DETAILS = re.compile(r"^its starting encoder|\(stated, not counted\)$|^trained on \d+ rows, ")
 
 
 def with_marks(title: str, marks: Sequence[str]) -> str:
@@ -72,25 +67,6 @@ def unscored_notes(scored: "ScoredPairs") -> list[str]:
     return found
 
 
-def undefined_notes(scored: "ScoredPairs", by: str, aggregates: "Sequence[Aggregate]") -> list[str]:
-    """Return why a correlation of scored pairs is absent, for each slice and model without one."""
-    from embedlab.analysis.correlations import unscored, why_undefined
-
-    reasons: dict[tuple[str, str, str], list[str]] = {}  # the aggregates of each slice, model and reason
-    for part in scored.slices(by):
-        pairs = scored.pairs_of(part)
-        for model in scored.models:
-            whole = [member for member in model.members if not unscored(pairs, member)]
-            for aggregate in aggregates:
-                found = (why_undefined(pairs, member, aggregate) for member in whole)
-                if reason := next(filter(None, found), ""):
-                    about = model.name if "similarity" in reason else ""
-                    own = reasons.setdefault((part.key, about, reason), [])
-                    own += [aggregate] if aggregate not in own else []
-    how = {found: f" ({', '.join(own)})" if len(aggregates) > 1 else "" for found, own in reasons.items()}
-    return [f"– {', '.join(filter(None, (key, about)))}{how[key, about, reason]}: {reason}" for key, about, reason in reasons]
-
-
 def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
     """Return the notes of a model's members, without repeats."""
     return list(dict.fromkeys(note for member in model.members for note in scored.member_notes(member)))
@@ -113,16 +89,6 @@ def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
 def model_note(name: str, note: str) -> Note:
     """Return a NOTE about one model."""
     return Note(f"{name}: {note}", models=(name,), short=phrases_of(note))
-
-
-def phrases_of(note: str) -> tuple[str, ...]:
-    """Return what people see of a note about one model: of shared text no counts, of details nothing."""
-    if note.startswith((PAIRS_SHARED, SENTENCES_SHARED)):
-        what = "pairs" if note.startswith(PAIRS_SHARED) else "sentences"
-        return (f"{note[0]} test {what} in the training data",)
-    if _NOT_COUNTED in note:
-        return ("text shared with its training data is not counted",)
-    return () if _DETAILS.search(note) and "partial" not in note else (note,)
 
 
 def slice_note(key: str, note: str) -> str:

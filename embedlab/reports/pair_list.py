@@ -22,7 +22,7 @@ OF_PAIR = ("dataset", "source", "pair", *PROSE, "gold", "dice", "gap")
 SharedText = Mapping[str, Sequence[Overlap]]  # by model, of each pair; not of a model whose training text is unknown
 
 
-def pair_columns(models: Sequence[str]) -> list[str]:
+def listed_columns(models: Sequence[str]) -> list[str]:
     """The columns that can be shown, filtered and sorted."""
     found = [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *models, *(f"error({name})" for name in models), "gap"]
     return list(dict.fromkeys(found))  # the model "dice" is the column of that name
@@ -37,7 +37,7 @@ def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Se
     return Table(
         title=with_marks(title, scored.marks),
         columns=[*_columns(names), *(Column(key=name, title=name) for name in added)],
-        rows=_rows(shown.select(*pair_columns(names), *added), shared),
+        rows=_rows(shown.select(*listed_columns(names), *added), shared),
         frame=paired_frame(shown, names, shared, scored.marks),
         notes=[*data_notes(scored), *signs, *pair_footnotes(scored, "dataset"), *usage_notes(scored.models, scored.facts)],
     )
@@ -74,4 +74,4 @@ def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:
 
 def _columns(names: Sequence[str]) -> list[Column]:
     digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, DIGITS), **{f"error({name})": 0 for name in names}}
-    return [Column(key=key, title=key, digits=digits.get(key), role="sentence" if key in PROSE else None) for key in pair_columns(names)]
+    return [Column(key=key, title=key, digits=digits.get(key), role="sentence" if key in PROSE else None) for key in listed_columns(names)]

@@ -8,16 +8,19 @@ from typing import cast
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.comparison.comparison import compare_outcomes
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import titles_of
+from embedlab.outcomes.pairs import measured_by
 from embedlab.reports.comparison_cells import pair_footnotes
 from embedlab.reports.frames import Intervals, evaluated_frame
-from embedlab.reports.notes import common_count, data_notes, undefined_notes, usage_notes, with_marks
+from embedlab.reports.notes import common_count, data_notes, slice_note, usage_notes, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.evaluations import Evaluation
 
@@ -59,7 +62,7 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         rows=rows,
         titles=titles,
         frame=_frame(scored, evaluations, ("dataset", "average"), aggregates, metric),
-        notes=_notes(scored, "dataset", aggregates),
+        notes=_notes(scored, "dataset", aggregates, metric),
         signatures=_signatures(scored, "dataset", aggregates, metric),
     )
 
@@ -77,7 +80,6 @@ def _dataset_cell(evaluations: PairEvaluations, model: ModelColumns, key: str, m
 def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
     """One row a source or Dice fifth, one column a model."""
     rows: list[dict[str, Value | TableCell]] = []
-    notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     for part in scored.slices(by):
         row: dict[str, Value | TableCell] = {"slice": TableCell(value=part.key, text=part.title), "pairs": len(part.rows)}
@@ -85,7 +87,6 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
             shared = overlaps[model.name].get(part.key)
             row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
         rows.append(row)
-        notes += part.notes
     titles = titles_of([model.name for model in scored.models])
     columns = [Column(key="slice", title=by, role="key"), Column(key="pairs", title="pairs")]
     columns += [Column(key=name, title=title, align="right", role="score") for name, title in titles.items()]
@@ -95,7 +96,7 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
         columns=columns,
         rows=rows,
         frame=_frame(scored, evaluations, (by,), ("all",), metric),
-        notes=notes,
+        notes=_notes(scored, by, ("all",), metric),
         signatures=signatures,
         titles=titles,
     )
@@ -161,7 +162,13 @@ def _title(scored: ScoredPairs, by: By, metric: Correlation) -> str:
     return with_marks(f"{metric.title()} x 100{common_count(scored, by)}", scored.marks)
 
 
-def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> tuple[str, ...]:
-    """What must be said beside the numbers, and where one is absent."""
-    undefined = undefined_notes(scored, by, aggregates)
-    return (*data_notes(scored), *undefined, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))
+def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], metric: Correlation) -> tuple[str, ...]:
+    """What must be said beside the numbers, and of single slices, such as why a number is absent."""
+    outcomes, members = measured_by(scored.outcomes, metric), member_columns(scored.models)
+    evidence = [
+        one
+        for aggregate in aggregates
+        for one in outcome_evidence(outcomes, members, scored.slices(by), aggregate=aggregate, is_tested=False)
+    ]
+    of_slices = dict.fromkeys(slice_note(one.key, note) for one in evidence for note in one.notes)
+    return (*data_notes(scored), *of_slices, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

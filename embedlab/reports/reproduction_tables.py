@@ -11,7 +11,7 @@ from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, Row
 from embedlab.papers.printed import published_table, published_texts
 from embedlab.papers.table import Deviation, PaperTable
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
-from embedlab.tasks.task import scores_pairs
+from embedlab.tasks.task import stored_as
 
 NO_NUMBER = ComparedNumber(printed=None, values=())
 
@@ -192,7 +192,7 @@ def _ranking_note(ranking: Ranking) -> str:
 def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
     if not row_order.pairs:
         return ("fewer than two rows are there: nothing to put in order",)
-    over = "pairs" if all(map(scores_pairs, table.tasks)) else "test items where they are stored"
+    over = "pairs" if {*map(stored_as, table.tasks)} == {"pairs"} else "test items where they are stored"
     averaged = (
         ["ordered by the mean of " + ", ".join(table.ranked_by[0])] if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1 else []
     )

@@ -6,7 +6,6 @@ from math import nan
 
 import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.core.note import Note
 from embedlab.data.mteb_files import StatedFigures, plain_name
 from embedlab.models.grammar import titles_of
@@ -23,10 +22,10 @@ class StatedModel:
     name: str
     figures: Sequence[StatedFigures]
 
-    def value(self, dataset: str, metric: str = "spearman") -> float:
-        """Return the figure x 100 of a DATASET, of an average that of its datasets; nan where none is stated."""
-        if dataset in STS_AVERAGES:
-            return sum(self.value(one, metric) for one in STS_AVERAGES[dataset]) / len(STS_AVERAGES[dataset])
+    def value(self, dataset: str, metric: str = "spearman", *, over: Sequence[str] = ()) -> float:
+        """Return the figure x 100 of a DATASET, of an average OVER others the mean of theirs; nan where none is stated."""
+        if over:
+            return sum(self.value(one, metric) for one in over) / len(over)
         found = next((one for one in self.figures if plain_name(one.task) == plain_name(dataset)), None)
         return 100 * found.figures.get(f"cosine_{metric}", nan) if found is not None else nan
 
@@ -41,16 +40,17 @@ class StatedModel:
             yield Note(f"{self.name}: {figures}: {what}", models=(self.name,), short=(figures,))
 
 
-def stated_table(models: Sequence[StatedModel], datasets: Sequence[str], metric: str, task: str) -> Table:
-    """Return one row a dataset of TASK that any of the models states and one column a model."""
-    keys = [key for key in datasets if any(model.value(key, metric) == model.value(key, metric) for model in models)]
+def stated_table(models: Sequence[StatedModel], datasets: Mapping[str, Sequence[str]], metric: str, task: str) -> Table:
+    """Return one row a dataset of TASK that any of the models states, or an average over others, and one column a model."""
+    values = {(model.name, key): model.value(key, metric, over=over) for model in models for key, over in datasets.items()}
+    keys = [key for key in datasets if any(values[model.name, key] == values[model.name, key] for model in models)]
     titles = titles_of([model.name for model in models])
     rows: list[Mapping[str, Value | TableCell]] = [
-        {"dataset": key, **{model.name: stated_cell(model.value(key, metric)) for model in models}} for key in keys
+        {"dataset": key, **{model.name: stated_cell(values[model.name, key]) for model in models}} for key in keys
     ]
     found = [
         {"task": task, "by": "dataset", "slice": key, "metric": metric, "setting": STATED, "split": "", "model": model.name}
-        | {"score": model.value(key, metric), "marks": STATED}
+        | {"score": values[model.name, key], "marks": STATED}
         for model in models
         for key in keys
     ]
@@ -72,12 +72,12 @@ def stated_cell(value: float) -> TableCell:
     return TableCell(value=value, text=f"{value:z.2f}" if value == value else ABSENT)
 
 
-def compared_figures(models: Sequence[StatedModel], slices: Sequence[str], task: str) -> pl.DataFrame:
-    """Return the rows of the figures of SLICES of TASK in the frame of a comparison."""
+def compared_figures(models: Sequence[StatedModel], slices: Mapping[str, Sequence[str]], task: str) -> pl.DataFrame:
+    """Return the rows of the figures of SLICES of TASK, or of averages over others, in the frame of a comparison."""
     found = [
         {"task": task, "by": "dataset", "slice": key, "metric": "spearman", "setting": STATED, "model": model.name}
-        | {"score": model.value(key), "marks": STATED}
+        | {"score": model.value(key, over=over), "marks": STATED}
         for model in models
-        for key in slices
+        for key, over in slices.items()
     ]
     return tidy_frame(found, COMPARED)

@@ -39,7 +39,7 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     )
 
 
-def joined(first: SuiteEvaluations, second: SuiteEvaluations) -> SuiteEvaluations:
+def joined_evaluations(first: SuiteEvaluations, second: SuiteEvaluations) -> SuiteEvaluations:
     """Return the evaluations of several datasets of one task, for one table."""
     return {model: (*first.get(model, ()), *second.get(model, ())) for model in dict.fromkeys((*first, *second))}
 

@@ -33,13 +33,13 @@ class EndingReport:
     def __init__(self, file: Path) -> None:
         self._file, self._offset = file, length(file)
 
-    def write(self, message: str, *, hint: str = "", exit_code: int) -> None:
+    def write(self, message: str, *, hint: str = "", exit_code: int, cause: str = "") -> None:
         """Append the error to the file, unless that has the end of this process already: a run reports its own."""
         is_reported = any(isinstance(event, Failed | RunInterrupted) for event in _events(self._file, self._offset))
         if is_reported or not self._file.parent.is_dir():  # the run was removed meanwhile
             return
         with suppress(MissingError), EventLog(self._file) as log:  # a full disk may refuse this line too
-            log.append(Failed(message=message, hint=hint, exit_code=exit_code))
+            log.append(Failed(message=message, hint=hint, exit_code=exit_code, cause=cause))
 
 
 def _events(file: Path, offset: int) -> list[Event]:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, GetPydanticSchema
 from embedlab.choices import TableScale
 from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError
+from embedlab.core.note import NoteKind, kinds_of, with_kinds
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -63,6 +64,7 @@ class Evaluation:
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     scores: tuple[StoredScore, ...]
     notes: tuple[str, ...] = ()
+    note_kinds: Mapping[str, NoteKind] = field(default_factory=dict)  # of the texts in a file, absent in older ones; here notes have them
     training_precision: str | None = None  # absent: not known to be a run of embedlab
     overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → its overlap with the training data, if any
     # Of weights and settings alone, where no other file is read: signatures name the model by it, as they did in files of before.
@@ -105,7 +107,10 @@ class Evaluation:
     def save(self, folder: Path, name: str | None = None) -> Path:
         """Write `<folder>/<task>.json`, or under another NAME, and return its path."""
         path = folder / f"{name or self.task}.json"
-        write_atomic(path, sealed_json(_without_nan({**asdict(self), "signature": str(self.signature)}), indent=1))
+        write_atomic(
+            path,
+            sealed_json(_without_nan({**asdict(self), "note_kinds": kinds_of(self.notes), "signature": str(self.signature)}), indent=1),
+        )
         return path
 
     @classmethod
@@ -118,7 +123,9 @@ class Evaluation:
         found = read_json(cls, content, where=path, schema=SCHEMA, hint=_AGAIN)
         whole = tuple(replace(score, scale=1) if score.metric in _OWN_UNITS else score for score in found.scores)
         is_of_pairs = found.is_of_pairs or {score.setting for score in whole} >= _AGGREGATIONS
-        return replace(found, is_of_pairs=is_of_pairs, scores=tuple(score for score in whole if where(vars(score))))
+        notes = with_kinds(found.notes, found.note_kinds)
+        scores = tuple(score for score in whole if where(vars(score)))
+        return replace(found, notes=notes, note_kinds={}, is_of_pairs=is_of_pairs, scores=scores)
 
 
 def _without_nan(value: Any) -> Any:

@@ -88,7 +88,7 @@ class Checkpoint(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note(Event):
+class Noted(Event):
     """A remark on the run."""
 
     kind: ClassVar[str] = "note"
@@ -97,7 +97,7 @@ class Note(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Damaged(Note):
+class Damaged(Noted):
     """Replaces a line of the file that cannot be read; never written."""
 
     text: str = "a damaged line of events.jsonl is left out"
@@ -121,6 +121,7 @@ class Failed(Event):
     message: str
     hint: str = ""
     exit_code: int = 1  # 130: it was interrupted
+    cause: str = ""  # core.errors.MEMORY: it ran out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +141,7 @@ class Cancelled(Event):
 
 
 EVENT_KINDS: Mapping[str, type[Event]] = {
-    cls.kind: cls for cls in (Started, Step, Progress, Dev, Checkpoint, Note, Finished, Failed, RunInterrupted, Cancelled)
+    cls.kind: cls for cls in (Started, Step, Progress, Dev, Checkpoint, Noted, Finished, Failed, RunInterrupted, Cancelled)
 }
 
 

@@ -157,7 +157,7 @@ def _send(team: Sequence["subprocess.Popen[bytes]"], number: int) -> None:
             process.send_signal(number)
 
 
-def cancel(run: RunFolder, *, force: bool = False) -> int:
+def cancel_run(run: RunFolder, *, force: bool = False) -> int:
     """Make the run's process save a checkpoint and stop, or with FORCE end it at once; gives its process id."""
     holder = run.holder()
     if holder is None:

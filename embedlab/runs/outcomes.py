@@ -1,8 +1,8 @@
 """Stored test items with what a model predicted of them, so that two models are compared without predicting again."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
+from embedlab.core.note import NoteKind, kinds_of, with_kinds
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -43,12 +44,13 @@ class _Facts:
     classes: tuple[str, ...]  # every label in class order, which defines the second of two classes; empty for items with scores
     overlap: Overlap = NOTHING_SHARED  # with the model's training data
     notes: tuple[str, ...] = ()
+    note_kinds: Mapping[str, NoteKind] = field(default_factory=dict)  # as in the evaluation
     embedlab: str = __version__
     earlier_fingerprint: str | None = None  # as in the evaluation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcomes(_Facts):
+class StoredOutcomes(_Facts):
     """One member model's answer to every scored item of one dataset."""
 
     items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
@@ -93,7 +95,7 @@ class Outcomes(_Facts):
         """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of the dataset is left out."""
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in {"items", "overlap"}}
         content = BytesIO()
-        facts["overlap"] = asdict(self.overlap)
+        facts |= {"overlap": asdict(self.overlap), "note_kinds": kinds_of(self.notes)}
         self.items.write_parquet(content, metadata={_FACTS: json.dumps(facts, sort_keys=True, default=str), KEY: UNSEALED})
         path = folder / self.task / f"{self.name.rpartition('/')[2]}.parquet"
         write_atomic(path, seal(content.getvalue()))
@@ -111,7 +113,7 @@ class Outcomes(_Facts):
         except (OSError, KeyError, pl.exceptions.PolarsError) as error:
             raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
         found = read_json(_Facts, facts, where=path, schema=SCHEMA, hint=_REMADE)
-        return cls(**vars(found), items=items)
+        return cls(**{**vars(found), "notes": with_kinds(found.notes, found.note_kinds), "note_kinds": {}}, items=items)
 
 
 def outcomes_name(dataset: str, split: str) -> str:
@@ -132,16 +134,16 @@ def items_frame(
     return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
 
 
-def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[Outcomes]:
+def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[StoredOutcomes]:
     """Yield the stored outcomes of a task from a member's folder of evaluations; UNUSABLE receives the error of each skipped file."""
     for path in sorted((folder / task).glob("*.parquet")):
         try:
-            yield Outcomes.load(path)
+            yield StoredOutcomes.load(path)
         except MissingError as error:
             unusable(error)
 
 
-def values_of(outcomes: Sequence[Outcomes]) -> list[NDArray[Any]]:
+def values_of(outcomes: Sequence[StoredOutcomes]) -> list[NDArray[Any]]:
     """Return the gold value of each item, then what each of OUTCOMES, which are of the same items, predicted: class indices, or scores."""
     columns = [outcomes[0].items["gold"], *(one.items["predicted"] for one in outcomes)]
     if not outcomes[0].classes:

@@ -48,10 +48,10 @@ class StoredResult:
     scores: Mapping[ScoreKey, float]  # as in tables: x 100 except for tasks with their own units; nan where undefined
 
 
-def read_results(path: Path, scores_pairs: Callable[[str], bool]) -> list[StoredResult]:
+def read_results(path: Path, is_aggregated: Callable[[str], bool]) -> list[StoredResult]:
     """Return the results in the file at PATH, at least one; a file without any is a MissingError.
 
-    SCORES_PAIRS says of the name of a task whether its numbers are aggregated correlations, which rows of before do not.
+    IS_AGGREGATED says of the name of a task whether its numbers are aggregated correlations, which rows of before do not.
     """
     try:
         values = json.loads(path.read_bytes())
@@ -66,7 +66,7 @@ def read_results(path: Path, scores_pairs: Callable[[str], bool]) -> list[Stored
         raise MissingError(f"{str(path)!r} holds no result of embedlab", hint=_HINT)
     if not any(table.get("signatures") for table in tables):
         raise MissingError(f"{str(path)!r} has no signature: what decided its numbers is unknown", hint=_AGAIN)
-    return [result for table in tables for result in _of_table(table, path, scores_pairs)]
+    return [result for table in tables for result in _of_table(table, path, is_aggregated)]
 
 
 def without_folder(name: str, signature: Signature) -> str:
@@ -106,7 +106,7 @@ def _of_evaluation(evaluation: Evaluation) -> StoredResult:
     return StoredResult(model=evaluation.model, signature=signature, scores=scores)
 
 
-def _of_table(table: Mapping[str, Any], path: Path, scores_pairs: Callable[[str], bool]) -> Iterator[StoredResult]:
+def _of_table(table: Mapping[str, Any], path: Path, is_aggregated: Callable[[str], bool]) -> Iterator[StoredResult]:
     for model, line in table.get("signatures", {}).items():
         if not isinstance(line, str):
             raise MissingError(f"{path}: the signature of {model!r} is {quote(line)}: not text", hint=_AGAIN)
@@ -116,7 +116,7 @@ def _of_table(table: Mapping[str, Any], path: Path, scores_pairs: Callable[[str]
             raise MissingError(f"{path}: {model!r}: {error.message}", hint=error.hint) from error
         scores = {}
         for number, row in enumerate(table["rows"]):
-            for key, value in _row_scores(row, model, signature, scores_pairs):
+            for key, value in _row_scores(row, model, signature, is_aggregated):
                 if value is not None and not _is_number(value):
                     raise MissingError(f"{path}: row {number}: the score of {model!r} is {quote(value)}: not a number", hint=_AGAIN)
                 scores[key] = nan if value is None else float(value)
@@ -129,14 +129,14 @@ def _is_number(value: Any) -> bool:
 
 
 def _row_scores(
-    row: Mapping[str, Any], model: str, signature: Signature, scores_pairs: Callable[[str], bool]
+    row: Mapping[str, Any], model: str, signature: Signature, is_aggregated: Callable[[str], bool]
 ) -> Iterator[tuple[ScoreKey, Any]]:
     """The number of MODEL in a row of one number, or its numbers in a table of before or of a paper."""
     if row.keys() >= _OF_ONE_NUMBER:
         if row["model"] == model:
             yield _number_key(row, signature), row["score"]
         return
-    yield from _wide_scores(row, model, signature, scores_pairs)
+    yield from _wide_scores(row, model, signature, is_aggregated)
 
 
 def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
@@ -152,7 +152,7 @@ def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
 
 
 def _wide_scores(
-    row: Mapping[str, Any], model: str, signature: Signature, scores_pairs: Callable[[str], bool]
+    row: Mapping[str, Any], model: str, signature: Signature, is_aggregated: Callable[[str], bool]
 ) -> Iterator[tuple[ScoreKey, Any]]:
     """The numbers of MODEL in a row of a table of before, with columns of datasets or of models, or of a paper."""
     metric, by = ",".join(signature.metric), ",".join(signature.by)
@@ -174,7 +174,7 @@ def _wide_scores(
         return
     task = str(row.get("task", ",".join(signature.task)))
     own = str(row.get("metric", metric))
-    setting = row.get("setting", ",".join(signature.aggregation) if scores_pairs(task) else "")
+    setting = row.get("setting", ",".join(signature.aggregation) if is_aggregated(task) else "")
     where = str(row.get("slice")).removesuffix(f" {own}" if "task" in row else "")
     yield (
         ScoreKey(

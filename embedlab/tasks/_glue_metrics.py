@@ -15,21 +15,30 @@ ItemValues = NDArray[Any]  # (items,) class indices, or scores
 MetricFunction = Callable[[ItemValues, ItemValues], float]
 
 
-def accuracy(gold: ItemValues, predicted: ItemValues) -> float:
+def glue_accuracy(gold: ItemValues, predicted: ItemValues) -> float:
     """Share of equal labels."""
     return float((gold == predicted).mean())
 
 
-def matthews(gold: ItemValues, predicted: ItemValues) -> float:
+def glue_matthews(gold: ItemValues, predicted: ItemValues) -> float:
     """Matthews correlation of two binary columns; 0 where either is constant."""
     table = np.array([[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)], dtype=np.float64)
     spread = np.sqrt(table.sum(0).prod() * table.sum(1).prod())
     return float(np.linalg.det(table) / spread) if spread else 0.0
 
 
-def f1(gold: ItemValues, predicted: ItemValues) -> float:
+def glue_f1(gold: ItemValues, predicted: ItemValues) -> float:
     """Harmonic mean of precision and recall of the second of two classes."""
     return float(2 * np.sum((gold == 1) & (predicted == 1)) / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
+
+
+_METRICS: Mapping[str, MetricFunction] = {
+    "matthews": glue_matthews,
+    "f1": glue_f1,
+    "accuracy": glue_accuracy,
+    "pearson": pearson,
+    "spearman": spearman,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +55,7 @@ class GlueTask:
 
 
 def _task(file: str, *counted: str, shown: tuple[str, ...] = (), files: Mapping[str, str] | None = None) -> GlueTask:
-    metrics = {metric.__name__: metric for metric in (matthews, f1, accuracy, pearson, spearman)}
-    return GlueTask(metrics={name: metrics[name] for name in (*counted, *shown)}, counted=counted, files=files or {"test": f"{file}.tsv"})
+    return GlueTask(metrics={name: _METRICS[name] for name in (*counted, *shown)}, counted=counted, files=files or {"test": f"{file}.tsv"})
 
 
 GLUE_TASKS: Mapping[str, GlueTask] = MappingProxyType(

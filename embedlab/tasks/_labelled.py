@@ -17,7 +17,7 @@ from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, distinct
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.task import GoldItems, Texts, evaluation_of
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class SuiteResult:
 
     evaluation: Evaluation
     results: tuple[ClassificationResult, ...]
-    scored: tuple[Outcomes, ...] = ()  # of tasks whose items have scores, not classes
+    scored: tuple[StoredOutcomes, ...] = ()  # of tasks whose items have scores, not classes
 
     @property
     def tested(self) -> tuple[Part, ...]:
@@ -104,7 +104,7 @@ class SuiteResult:
         return tuple(result.scored for result in self.results)
 
     @property
-    def outcomes(self) -> tuple[Outcomes, ...]:
+    def outcomes(self) -> tuple[StoredOutcomes, ...]:
         """Return the stored outcomes of every scored item."""
         return (*(_outcomes(self.evaluation, result) for result in self.results), *self.scored)
 
@@ -229,11 +229,11 @@ def mean_accuracy(
         yield StoredScore(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split=split)
 
 
-def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> Outcomes:
+def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> StoredOutcomes:
     names = np.array(result.classes, dtype=np.str_)
     states = [part.state for part in result.task.parts.values()]
     texts = np.concatenate([text_keys(part.frame) for part in result.task.parts.values()])
-    return Outcomes.of(
+    return StoredOutcomes.of(
         evaluation,
         dataset=result.task.name,
         split=result.outcome.scored,

@@ -15,7 +15,7 @@ from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks._glue_classifier import Classifier, last_classifier, load_classifier, task_of
 from embedlab.tasks._glue_metrics import GLUE_TASKS, ItemValues
 from embedlab.tasks._glue_submission import GlueSubmission
@@ -66,10 +66,10 @@ def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
     return fmean(GLUE_TASKS[name].score({score.metric: score.value for score in scores if score.split == split}) for split in splits)
 
 
-def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues) -> Outcomes:
+def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues) -> StoredOutcomes:
     gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
     named = np.array(classifier.classes, dtype=np.str_)[answers] if classifier.classes else [str(score) for score in answers]
-    return Outcomes.of(
+    return StoredOutcomes.of(
         evaluation,
         dataset=part.state.name,
         split=part.state.split,

@@ -22,7 +22,7 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, stated_figures
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks._mteb_rows import PREFIX, OpenedTask, benchmark_tasks, mteb_package, open_task, quiet, rows_of
 from embedlab.tasks.task import Selection, Task, TaskResult, Texts, brought_evaluation, evaluation_of
 
@@ -110,7 +110,7 @@ def _score(one: OpenedTask, state: DatasetState, value: float) -> StoredScore:
     )
 
 
-def _outcomes(one: OpenedTask, evaluation: Evaluation, predictions: Mapping[str, Any]) -> Iterator[Outcomes]:
+def _outcomes(one: OpenedTask, evaluation: Evaluation, predictions: Mapping[str, Any]) -> Iterator[StoredOutcomes]:
     for (subset, split), part in one.parts.items():
         predicted = predictions.get(subset, {}).get(split)
         if isinstance(predicted, dict) and one.task.metadata.type == "STS":
@@ -122,13 +122,13 @@ def _outcomes(one: OpenedTask, evaluation: Evaluation, predictions: Mapping[str,
             yield _classes(evaluation, part, rows_of(one.task, subset, split)[one.task.label_column_name], predicted)
 
 
-def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> Outcomes:
+def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> StoredOutcomes:
     rows = np.arange(len(values))
     items = items_frame(rows, [str(x) for x in part.frame["gold"]], [str(x) for x in values], text_keys(part.frame))
     return _described(evaluation, part.state, (), items)
 
 
-def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], experiments: Sequence[Sequence[object]]) -> Outcomes:
+def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], experiments: Sequence[Sequence[object]]) -> StoredOutcomes:
     """Return an item for each row and experiment, because mteb's accuracy is the mean over experiments.
 
     Items of one row have its text, so that they count as dependent.
@@ -140,9 +140,9 @@ def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], exper
     return _described(evaluation, part.state, sorted({*gold, *predicted}), items)
 
 
-def _described(evaluation: Evaluation, state: DatasetState, classes: Sequence[str], items: pl.DataFrame) -> Outcomes:
+def _described(evaluation: Evaluation, state: DatasetState, classes: Sequence[str], items: pl.DataFrame) -> StoredOutcomes:
     # The split that mteb evaluates is its test, whatever its name; the state has that.
-    return Outcomes.of(evaluation, dataset=state.name, split="test", states=[state], classes=classes, items=items)
+    return StoredOutcomes.of(evaluation, dataset=state.name, split="test", states=[state], classes=classes, items=items)
 
 
 def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
@@ -168,7 +168,7 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
     return TaskResult(evaluation=replace(evaluation, scores=(*scores, *(_correlation(own) for own in outcomes))), outcomes=outcomes)
 
 
-def _correlation(own: Outcomes) -> StoredScore:
+def _correlation(own: StoredOutcomes) -> StoredScore:
     from embedlab.analysis.correlations import spearman
 
     gold, predicted = (own.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))

@@ -27,7 +27,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks._heads import THRESHOLD_DATA, heads_of, heads_of_recipe, load_trained, no_heads
 from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, outcomes_of, own_items
 
@@ -77,12 +77,12 @@ def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> lis
     return [*scores, mean]
 
 
-def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> Outcomes:
+def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> StoredOutcomes:
     """Return each row's gold and predicted class or similarity, so that two models can be compared on the same rows."""
     dataset, frame = part.state.name, part.frame
     if dataset not in _LABELS:
         return outcomes_of(evaluation, part, frame["gold"].to_list(), prediction.values.tolist(), is_class=False)
-    return Outcomes.of(
+    return StoredOutcomes.of(
         evaluation,
         dataset=dataset,
         split=part.state.split,

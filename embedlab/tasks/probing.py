@@ -10,7 +10,7 @@ from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.nearest import unknown
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.probing import DATASETS, SENTEVAL, set_of, suite, suite_folder, suite_names
+from embedlab.data.probing import DATASETS, SENTEVAL, set_of, suite, suite_folder, suite_names, suite_title
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
@@ -81,6 +81,15 @@ class Probing(Task):
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is one of SentEval's tasks, another set of such files, or a task of one."""
         return name in self.datasets or set_of(name) is not None
+
+    def set_of(self, name: str) -> str | None:
+        """Return the set, other than SentEval's, that NAME is or belongs to."""
+        return set_of(name)
+
+    def evaluation_name(self, names: Sequence[str]) -> str:
+        """Return the title of the set that NAMES are of."""
+        own = set_of(names[0]) if names else None
+        return suite_title(own) if own else self.name
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
         """Return the whole of SentEval's, then the other sets in FOLDER."""

@@ -26,7 +26,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, PairScorer, distinct, similarity_rows
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of, own_items
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _scored(scorer: PairScorer, anchors: Sequence[str], candidates: Sequence[str
     return scores.reshape(len(anchors), len(candidates))
 
 
-def scores_of(queries: Queries, query: NDArray[np.intp], ranks: Ranks) -> Iterator[StoredScore]:
+def query_scores(queries: Queries, query: NDArray[np.intp], ranks: Ranks) -> Iterator[StoredScore]:
     """Yield the mean of each measure over the queries."""
     name = queries.part.state.name
     for metric in METRICS:
@@ -109,9 +109,9 @@ def scores_of(queries: Queries, query: NDArray[np.intp], ranks: Ranks) -> Iterat
         yield StoredScore(by="dataset", slice=name, metric=metric, setting="", value=value, items=len(ranks), split=SPLIT)
 
 
-def _outcomes(evaluation: Evaluation, part: Part, query: Places, ranks: Ranks) -> Outcomes:
+def _outcomes(evaluation: Evaluation, part: Part, query: Places, ranks: Ranks) -> StoredOutcomes:
     rows = items_frame(np.arange(len(ranks)), query.astype(np.str_), ranks.astype(np.str_), text_keys(part.frame))
-    return Outcomes.of(evaluation, dataset=part.state.name, split=SPLIT, states=[part.state], classes=(), items=rows)
+    return StoredOutcomes.of(evaluation, dataset=part.state.name, split=SPLIT, states=[part.state], classes=(), items=rows)
 
 
 class Retrieval(Task):
@@ -146,7 +146,7 @@ class Retrieval(Task):
         opened = [open_query_file(name) for name in _typed(selection.names)]
         scorer = scorer_for(spec, settings, cache=settings.cache)
         ranked = [(queries, *ranks_by(scorer, queries, start_progress)) for queries in opened]
-        scores = [score for queries, query, ranks in ranked for score in scores_of(queries, query, ranks)]
+        scores = [score for queries, query, ranks in ranked for score in query_scores(queries, query, ranks)]
         parts = [queries.part for queries in opened]
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores)
         outcomes = tuple(_outcomes(evaluation, queries.part, query, ranks) for queries, query, ranks in ranked)

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import spearman
-from embedlab.choices import SettingName, TableScale
+from embedlab.choices import Aggregate, SettingName, TableScale, Test
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import code_version
@@ -27,12 +27,13 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.pair_parts import open_parts
+from embedlab.data.published import remarks
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame, outcomes_name
+from embedlab.runs.outcomes import StoredOutcomes, items_frame, outcomes_name
 
 if TYPE_CHECKING:
     import torch
@@ -82,7 +83,7 @@ class TaskResult:
     evaluation: Evaluation
     missing: tuple[MissingError, ...] = ()
     tested: tuple[Part, ...] = ()  # with scored rows, to compare with the model's training text
-    outcomes: tuple[Outcomes, ...] = ()  # item by item
+    outcomes: tuple[StoredOutcomes, ...] = ()  # item by item
     averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # datasets of each average, by the beginning of its name
 
     def save(self, folder: Path, name: str | None = None) -> None:
@@ -113,6 +114,10 @@ class Submission(Protocol):
         ...
 
 
+StoredAs = Literal["pairs", "items", "none"]
+"""What a task stores with its scores: similarities of pairs, once for all uses; what is predicted of each item; or nothing."""
+
+
 class Task(ABC):
     """An evaluation task: a subclass with an object of it, found by its name.
 
@@ -122,7 +127,10 @@ class Task(ABC):
 
     name: str
     summary: str
-    outcomes: Literal["pairs", "items", "none"] = "items"  # stored with the scores: similarities, predictions, or nothing
+    outcomes: StoredAs = "items"
+    is_scored_together: bool = False  # all models at once, of similarities that all uses share; otherwise member by member
+    aggregates: tuple[Aggregate, ...] = ()  # ways to put the sources of a dataset together: of correlations of similarities
+    tests: tuple[Test, ...] = ("dyadic", "mcnemar")  # of the difference of two models
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
     item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
     dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
@@ -143,6 +151,14 @@ class Task(ABC):
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is one of its datasets."""
         return name in self.datasets
+
+    def set_of(self, name: str) -> str | None:
+        """Return the set that the dataset NAME is or belongs to, which is evaluated and stored as one; None where it is of the suite."""
+        return None
+
+    def evaluation_name(self, names: Sequence[str]) -> str:
+        """Return what evaluations of the datasets NAMES, which are of one set, call the task."""
+        return self.name
 
     def members(self, suite: str) -> Sequence[str]:
         """Return its datasets in a suite that is not a task, such as a benchmark."""
@@ -186,14 +202,13 @@ class Task(ABC):
         """Return the dev score x 100 on one of its `dev_names` as a function; its data is opened once."""
         raise UsageError(f"the task {self.name!r} has no dev score", hint="name a dataset of pairs as `evaluate.dev`")
 
+    def dev_remarks(self, source: Source, name: str) -> list[str]:
+        """Return what the data of the dev score on NAME lacks of the published data, where its own tables do not say that."""
+        return []
+
     def submission(self) -> Submission | None:
         """Return how predictions of its test splits are written, where their labels are not public and a server scores them."""
         return None
-
-    @property
-    def scores_pairs(self) -> bool:
-        """Return whether its outcomes are similarities of pairs, which are stored once and shared by all uses."""
-        return self.outcomes == "pairs"
 
     def setting(self, setting: SettingName) -> SettingName:
         """Return SETTING, or "literature" for a task that trains no classifiers."""
@@ -204,6 +219,9 @@ class PairTask(Task):
     """The task of ranking pairs by their similarity, as their gold scores do."""
 
     outcomes = "pairs"
+    is_scored_together = True
+    aggregates = ("all", "mean", "wmean")
+    tests = ("dyadic", "williams", "steiger")
 
     def __init__(self, name: str, summary: str, datasets: Sequence[str], averages: Mapping[str, Sequence[str]] | None = None) -> None:
         self.name, self.summary, self.datasets, self._averages = name, summary, tuple(datasets), averages or {}
@@ -220,11 +238,19 @@ class PairTask(Task):
         """Return those of its averages whose datasets are all available."""
         return {title: own for title, own in self._averages.items() if {*own} <= {*datasets}}
 
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return Spearman's correlation, which is tested; evaluations also show Pearson's."""
+        return ("spearman",)
+
     def dev_score(self, source: Source, name: str) -> "Callable[[Trained], float]":
         """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function; the data is opened once."""
         frame = source.open(name, "dev").frame
         first, second, gold = (frame[column].to_list() for column in ("sentence1", "sentence2", "gold"))
         return lambda trained: 100 * spearman(gold, trained.encoder.score(first, second))
+
+    def dev_remarks(self, source: Source, name: str) -> list[str]:
+        """Return what the dev split of the dataset NAME lacks of the published one."""
+        return list(remarks(asdict(source.open(name, "dev").state)))
 
 
 def pair_task(name: str, summary: str, datasets: Sequence[str], *, averages: Mapping[str, Sequence[str]] | None = None) -> Task:
@@ -241,7 +267,7 @@ def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
 
 def task(name: str) -> Task:
     """Return the task called NAME."""
-    return _load(plugins.get("tasks", name))
+    return _load(plugins.require("tasks", name))
 
 
 def all_tasks() -> list[Task]:
@@ -249,10 +275,22 @@ def all_tasks() -> list[Task]:
     return list(plugins.loaded("tasks", _load).values())
 
 
-def scores_pairs(name: str) -> bool:
-    """Return whether the task called NAME scores pairs; not one that is gone, or that this process cannot load."""
+def stored_as(name: str) -> StoredAs:
+    """Return what the task called NAME stores with its scores; "none" of one that is gone, or that this process cannot load."""
     found = _known(name)
-    return found is not None and found.scores_pairs
+    return found.outcomes if found is not None else "none"
+
+
+def is_scored_together(name: str) -> bool:
+    """Return whether the task called NAME scores all models at once; not one that is gone."""
+    found = _known(name)
+    return found is not None and found.is_scored_together
+
+
+def aggregates_of(name: str) -> tuple[Aggregate, ...]:
+    """Return the aggregations of the numbers of the task called NAME; none of one that is gone."""
+    found = _known(name)
+    return found.aggregates if found is not None else ()
 
 
 def scale_of(name: str, metric: str) -> TableScale:
@@ -328,10 +366,10 @@ def own_items(part: Part, column: str) -> GoldItems:
 
 def outcomes_of(
     evaluation: Evaluation, part: Part, gold: Sequence[object], predicted: Sequence[object], *, is_class: bool = True
-) -> Outcomes:
+) -> StoredOutcomes:
     """What the rows of PART have and what a model predicted of each: classes, or scores that are correlated."""
     texts = [[str(value) for value in column] for column in (gold, predicted)]
-    return Outcomes.of(
+    return StoredOutcomes.of(
         evaluation,
         dataset=part.state.name,
         split=part.state.split,

@@ -20,7 +20,7 @@ from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
@@ -113,9 +113,9 @@ class _Related:
             items = len(self.task.rows(split))
             yield StoredScore(by="dataset", slice=name, metric=metric, setting="supervised", value=value, items=items, split=split)
 
-    def outcomes(self, evaluation: Evaluation) -> Outcomes:
+    def outcomes(self, evaluation: Evaluation) -> StoredOutcomes:
         """Return what each test pair got."""
-        return Outcomes.of(
+        return StoredOutcomes.of(
             evaluation,
             dataset=self.task.name,
             split="test",

@@ -21,7 +21,7 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class StageBlock:
     """Stages trained together by one optimizer until one of them ends: a single stage, or several as the recipe's mix says."""
 
     stages: tuple[StageData, ...]
@@ -87,12 +87,14 @@ class Block:
         return tuple(np.flatnonzero(self._order == place) for place in range(len(self.stages)))
 
 
-def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[Block, ...]:
+def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[StageBlock, ...]:
     """Return the stages of a recipe as blocks."""
     members: dict[int, list[StageData]] = {}
     for data in stages:
         members.setdefault(data.leader, []).append(data)
-    made: list[Block] = []
+    made: list[StageBlock] = []
     for group in members.values():
-        made.append(Block(stages=tuple(group), first=made[-1].end if made else 0, mix=(None if is_in_step(group) else mix) or MixSection()))
+        made.append(
+            StageBlock(stages=tuple(group), first=made[-1].end if made else 0, mix=(None if is_in_step(group) else mix) or MixSection())
+        )
     return tuple(made)

@@ -19,7 +19,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, Trained, trained_parameters
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
-from embedlab.training.blocks import Block, Turn
+from embedlab.training.blocks import StageBlock, Turn
 from embedlab.training.checkpointing import Best, BestModel, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
 from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, Unreported
@@ -37,7 +37,7 @@ CHECKPOINT_SHARE = 0.03  # maximum share of time for checkpoints: a large encode
 
 
 @dataclass(kw_only=True)
-class Session:
+class TrainingSession:
     """The state of one run in this process: what all its stages share, and its progress."""
 
     encoder: TransformerEncoder
@@ -63,7 +63,9 @@ class Session:
         return dict(trained_parameters(self.objectives))
 
 
-def train_block(session: Session, block: Block, collations: Sequence[Collation], optimizer_state: dict[str, Tensor] | None = None) -> None:
+def train_block(
+    session: TrainingSession, block: StageBlock, collations: Sequence[Collation], optimizer_state: dict[str, Tensor] | None = None
+) -> None:
     """Take the remaining steps of a block; COLLATIONS are those of its stages.
 
     OPTIMIZER_STATE comes from the checkpoint at the session's step, if that lies within this block. The block
@@ -116,7 +118,7 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
 class _Stepper:
     """The model and the optimizer of a block."""
 
-    def __init__(self, session: Session, block: Block) -> None:
+    def __init__(self, session: TrainingSession, block: StageBlock) -> None:
         self._accelerator, self._block, self._team = session.accelerator, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
         learner = Learner(session.encoder, objectives, session.team)
@@ -172,7 +174,7 @@ def _epoch(data: StageData, turn: Turn) -> float:
     return data.passes * (turn.number + 1) / data.steps
 
 
-def _emit_steps(session: Session, steps: Sequence[events.Step]) -> None:
+def _emit_steps(session: TrainingSession, steps: Sequence[events.Step]) -> None:
     """Emit the event of each stage that a step was taken for."""
     for event in steps:
         if not math.isfinite(event.loss):
@@ -184,7 +186,7 @@ def _emit_steps(session: Session, steps: Sequence[events.Step]) -> None:
     session.accelerator.log({**values, **losses}, step=first.step)
 
 
-def _evaluate(session: Session, block: Block) -> None:
+def _evaluate(session: TrainingSession, block: StageBlock) -> None:
     assert session.dev_score is not None
     score = session.dev_score(Trained(encoder=session.encoder, objectives=session.objectives))
     session.emit(events.Dev(step=session.step, score=score))
@@ -196,20 +198,20 @@ def _evaluate(session: Session, block: Block) -> None:
         _store_best(session, session.best)
 
 
-def _store_best(session: Session, best: Best) -> None:
+def _store_best(session: TrainingSession, best: Best) -> None:
     """Let the leader write the weights of the best model; those of the last step are in its checkpoint."""
     if session.team.is_leader and session.step < session.steps:
         encoder, heads, frozen = session.encoder.tensors(), session.heads, session.encoder.frozen_weights
         session.checkpoints.save_best(BestModel(best=best, encoder=encoder, heads=heads, frozen_weights=frozen))
 
 
-def _is_time(session: Session) -> bool:
+def _is_time(session: TrainingSession) -> bool:
     waited = time.perf_counter() - session.saved_at
     return waited >= max(CHECKPOINT_S, session.checkpoint_s / CHECKPOINT_SHARE)
 
 
 def _checkpoint(
-    session: Session, optimizer: torch.optim.Optimizer, parameters: dict[str, nn.Parameter], lr: float, unreported: Unreported
+    session: TrainingSession, optimizer: torch.optim.Optimizer, parameters: dict[str, nn.Parameter], lr: float, unreported: Unreported
 ) -> None:
     began = time.perf_counter()
     if not all(bool(parameter.isfinite().all()) for parameter in parameters.values()):
@@ -231,7 +233,7 @@ def _checkpoint(
     session.emit(events.Checkpoint(step=session.step))
 
 
-def _diverged(session: Session, lr: float, loss: float) -> EmbedlabError:
+def _diverged(session: TrainingSession, lr: float, loss: float) -> EmbedlabError:
     saved = session.checkpoints.steps()
     last = f"the checkpoint of step {saved[-1]} is stored" if saved else "no checkpoint was saved before it"
     return EmbedlabError(

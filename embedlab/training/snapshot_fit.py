@@ -9,7 +9,7 @@ from torch import Tensor
 
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, trained_parameters
-from embedlab.training.blocks import Block
+from embedlab.training.blocks import StageBlock
 from embedlab.training.checkpointing import Snapshot, Tensors, Weights
 from embedlab.training.learner import Learner
 
@@ -22,7 +22,7 @@ class RunShape:
 
     encoder: TransformerEncoder
     objectives: Sequence[Objective]  # one a stage
-    plan: Sequence[Block]
+    plan: Sequence[StageBlock]
 
     def misfit(self, stored: Weights) -> str | None:
         """Return the first reason why a checkpoint or a best model does not fit this run; None if it fits."""

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from embedlab.choices import Tracker
-from embedlab.core.crash_reports import UnforeseenError, unforeseen
+from embedlab.core.crash_reports import UnforeseenError, cause_of, unforeseen
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe
@@ -39,11 +39,11 @@ from embedlab.runs.status import is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, cut_for
-from embedlab.training.blocks import Block, blocks
+from embedlab.training.blocks import StageBlock, blocks
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, Weights, restore_random
 from embedlab.training.freezing import is_frozen
-from embedlab.training.loop import DevScore, Session, train_block
+from embedlab.training.loop import DevScore, TrainingSession, train_block
 from embedlab.training.parallel import Team, join_team
 from embedlab.training.signals import stop_requests
 from embedlab.training.snapshot_fit import RunShape
@@ -98,7 +98,7 @@ def train_run(
         snapshot, damaged = Checkpoints(run.checkpoints).newest(shape.misfit, with_best=recipe.evaluate.keep == "best")
         with EventLog(run.events_file) as log, stop_requests() as stop:
             emit = _leaders_voice(team, log, report)
-            session = Session(
+            session = TrainingSession(
                 encoder=encoder,
                 objectives=objectives,
                 accelerator=accelerator(machine, track=track, folder=run.path / "tracking", project=run.name, recipe=recipe, seed=seed),
@@ -138,16 +138,18 @@ def _leaders_voice(team: Team, log: EventLog, report: Emit | None) -> Emit:
     return emit
 
 
-def _start(session: Session, snapshot: Snapshot | None, notes: Sequence[str]) -> None:
+def _start(session: TrainingSession, snapshot: Snapshot | None, notes: Sequence[str]) -> None:
     """Restore the state of a checkpoint, and emit that the run begins, with all NOTES."""
     if snapshot is not None:
         _restore(session, snapshot)
     session.emit(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
     for note in [*notes, *(note for objective in session.objectives for note in objective.notes)]:
-        session.emit(events.Note(text=note))
+        session.emit(events.Noted(text=note))
 
 
-def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, progress: ProgressCallback | None) -> None:
+def _train_blocks(
+    session: TrainingSession, plan: Sequence[StageBlock], snapshot: Snapshot | None, progress: ProgressCallback | None
+) -> None:
     noticing = _noticing_stops(session, progress)
     for block in plan:
         if session.step >= block.end:
@@ -160,7 +162,7 @@ def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | 
         snapshot = None
 
 
-def _noticing_stops(session: Session, progress: ProgressCallback | None) -> ProgressCallback:
+def _noticing_stops(session: TrainingSession, progress: ProgressCallback | None) -> ProgressCallback:
     """Return PROGRESS for what precedes a block's first step: a stop request ends it, unless other processes wait for this one there."""
 
     def tick(done: int, total: int) -> None:
@@ -173,7 +175,7 @@ def _noticing_stops(session: Session, progress: ProgressCallback | None) -> Prog
     return tick
 
 
-def _collation(session: Session, data: StageData, progress: ProgressCallback) -> Collation:
+def _collation(session: TrainingSession, data: StageData, progress: ProgressCallback) -> Collation:
     """Return what makes the batches of a stage; notes what is lost of its rows."""
     tokens = stored_tokens(session.encoder, data.rows.texts, session.cache, progress)
     objective = session.objectives[data.index]
@@ -188,23 +190,23 @@ def _collation(session: Session, data: StageData, progress: ProgressCallback) ->
         team=session.team,
     )
     if data.scale:
-        session.emit(events.Note(text=f"stage {data.index}: {data.scale}"))
+        session.emit(events.Noted(text=f"stage {data.index}: {data.scale}"))
     if data.rows.left_out:
-        session.emit(events.Note(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
+        session.emit(events.Noted(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
     if cut := int(made.tokens.truncated.sum()):
-        session.emit(events.Note(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
+        session.emit(events.Noted(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
     return made
 
 
-def _take_best(session: Session, recipe: Recipe, shape: RunShape) -> None:
+def _take_best(session: TrainingSession, recipe: Recipe, shape: RunShape) -> None:
     """Let the leader go back to the best state of the encoder, where the recipe wants that one."""
     best = session.best
     if session.team.is_leader and recipe.evaluate.keep == "best" and best is not None and best.step != session.step:
         _load(session, session.checkpoints.read_best(best, shape.misfit))
-        session.emit(events.Note(text=f"the model is that of step {best.step}, whose dev score is the highest: {best.score:.2f}"))
+        session.emit(events.Noted(text=f"the model is that of step {best.step}, whose dev score is the highest: {best.score:.2f}"))
 
 
-def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]) -> None:
+def _finish(session: TrainingSession, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]) -> None:
     """Let the leader write the model, and the text that it was trained on."""
     if not session.team.is_leader:
         return
@@ -232,20 +234,20 @@ def _attached(objective: Objective, encoder: TransformerEncoder) -> Objective:
     return objective.to(encoder.machine.device)
 
 
-def _restore(session: Session, snapshot: Snapshot) -> None:
+def _restore(session: TrainingSession, snapshot: Snapshot) -> None:
     _load(session, snapshot)
     if states := session.team.own_states(snapshot.random):
         restore_random(states, session.encoder.machine.device)
     session.step, session.best, session.unreported = snapshot.step, snapshot.best, snapshot.unreported
 
 
-def _load(session: Session, weights: Weights) -> None:
+def _load(session: TrainingSession, weights: Weights) -> None:
     session.encoder.load_tensors(weights.encoder)
     nn.ModuleList(session.objectives).load_state_dict(weights.heads, strict=False)  # what is fixed is not saved
 
 
 @contextmanager
-def _report_endings(session: Session) -> Iterator[None]:
+def _report_endings(session: TrainingSession) -> Iterator[None]:
     """Make whatever ends the run early an event, so that whoever follows it knows why."""
     try:
         yield
@@ -256,7 +258,8 @@ def _report_endings(session: Session) -> Iterator[None]:
     except Exception as error:
         known = _as_known(error)
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
-            session.emit(events.Failed(message=known.message, hint=known.hint, exit_code=known.exit_code))
+            ended = events.Failed(message=known.message, hint=known.hint, exit_code=known.exit_code, cause=cause_of(error))
+            session.emit(ended)
         if isinstance(known, UnforeseenError):
             raise known from error
         raise
@@ -279,7 +282,7 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
         refuse_begun(run)
 
 
-def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[Block]) -> Environment:
+def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[StageBlock]) -> Environment:
     data = [_part(state, used) for stage in stages for state, used in zip(stage.states, stage.used, strict=True)]
     is_plain = machine.device.type == "cpu" and not machine.has_cpu_engine  # dropout is drawn otherwise
     device = f"{machine.device}{', engine off' if is_plain else ''}"

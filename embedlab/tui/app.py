@@ -21,15 +21,16 @@ from textual.worker import WorkerFailed, get_current_worker
 
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
-from embedlab.tui.model_chooser import ChooseModels, Entry
+from embedlab.tui.model_chooser import ChooseModels, ChooserLine
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.pacing import FramePace
-from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, unscored, with_models
+from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, warn_unscored, with_models
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pair_table.scorer import ScorerProcess
 from embedlab.tui.pair_table.view import ShownPairs
@@ -250,7 +251,7 @@ class Dashboard(App[None]):
             chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         data = with_models(bare, chosen)
         if self.pair_file is not None:
-            data = replace(data, troubles=(*data.troubles, *unscored(data)))
+            data = replace(data, troubles=(*data.troubles, *warn_unscored(data)))
         return data, None if data.troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
@@ -323,27 +324,30 @@ class Dashboard(App[None]):
         self.remember(replace(state, face_to_face=faced, pairs=replace(state.pairs, models=models), compare=compare))
         self.load()
 
-    async def models_dialog(self, question: str, more: Sequence[Entry] = (), chosen: Collection[str] = ()) -> list[str] | None:
+    async def models_dialog(self, question: str, more: Sequence[ChooserLine] = (), chosen: Collection[str] = ()) -> list[str] | None:
         """Choose among the models, and MORE lines of which those with the values CHOSEN are; gives values, of models "model:NAME"."""
         from embedlab.models.catalog import model_names
 
         await self.look_for_models()
         entries = [
-            Entry(label=f"{one.name}  (model)" if more else one.name, value=f"model:{one.name}", model=one.name) for one in self.stored
+            ChooserLine(label=f"{one.name}  (model)" if more else one.name, value=f"model:{one.name}", model=one.name)
+            for one in self.stored
         ]
         unlisted = [name for name in self.chosen if name not in {one.name for one in self.stored}]
-        entries = [*(Entry(label=name, value=f"model:{name}", model=name) for name in unlisted), *entries, *more]
+        entries = [*(ChooserLine(label=name, value=f"model:{name}", model=name) for name in unlisted), *entries, *more]
         suggestions = await to_thread(model_names, self.settings.runs_folder)
         values = {*chosen, *(f"model:{name}" for name in self.chosen)}
         return await self.push_screen_wait(ChooseModels(question, entries, values, named=self._typed_model, suggestions=suggestions))
 
-    def _typed_model(self, name: str) -> Entry:
+    def _typed_model(self, name: str) -> ChooserLine:
         """The entry of a model that is not listed; a wrong name is an error."""
         from embedlab.models.catalog import resolve
+        from embedlab.models.encoder_kind import is_remote
 
-        far = any(spec.kind in {"hub", "http"} for spec in resolve(name, self.settings.runs_folder).members)
+        members = resolve(name, self.settings.runs_folder).members
+        far = any(spec.is_on_hub or (spec.is_prefixed and is_remote(spec.kind)) for spec in members)
         is_scored = not far and find_model(name, self.settings) is not None
-        return Entry(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
+        return ChooserLine(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
 
     async def take_models(self, names: Sequence[str]) -> None:
         """Show the models NAMES, in the order in which they are shown already; score those that have no scores."""
@@ -373,7 +377,7 @@ class Dashboard(App[None]):
         """The tasks that a model is scored on: the user's own file, or the available datasets without their other splits."""
         if self.pair_file is not None:
             return [str(self.pair_file.absolute())]
-        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or ["sts"]
+        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or [DEFAULT_TASK]
 
     def poll_evaluations(self) -> None:
         """Show the progress of the scoring processes; add the models of those that ended."""

@@ -20,7 +20,7 @@ _CELL = re.compile(r"^(?P<grid>[^.]+(?:\.[^.]+)*?)\.[^.].*\.[0-9a-f]{8}$")  # GR
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class ChooserLine:
     """One line that can be chosen."""
 
     label: str
@@ -36,10 +36,10 @@ class ChooseModels(Choose):
     def __init__(
         self,
         question: str,
-        entries: Sequence[Entry],
+        entries: Sequence[ChooserLine],
         chosen: Collection[str],
         *,
-        named: Callable[[str], Entry],
+        named: Callable[[str], ChooserLine],
         suggestions: Sequence[str] = (),
     ) -> None:
         """CHOSEN: values. NAMED gives the entry of a typed name, or raises the error of a wrong one."""
@@ -126,7 +126,7 @@ class ChooseModels(Choose):
         self._show(entry.value)
         self.set_focus(self.query_one(ChoiceList))
 
-    def _entry_of(self, text: str) -> Entry | None:
+    def _entry_of(self, text: str) -> ChooserLine | None:
         try:
             return self._named(text)
         except EmbedlabError as error:
@@ -152,11 +152,11 @@ class ChooseModels(Choose):
         self.dismiss([entry.value for entry in self._entries if entry.value in self._chosen])
 
 
-def listed(entries: Sequence[Entry], text: str, unfolded: Collection[str], chosen: Collection[str]) -> list[Entry]:
+def listed(entries: Sequence[ChooserLine], text: str, unfolded: Collection[str], chosen: Collection[str]) -> list[ChooserLine]:
     """The entries that contain every word of TEXT; without a text all, the cells of each grid folded unless it is among UNFOLDED."""
     if words := text.lower().split():
         return [entry for entry in entries if all(word in entry.label.lower() for word in words)]
-    shown: list[Entry] = []
+    shown: list[ChooserLine] = []
     for grid, group in groupby(entries, key=lambda entry: grid_of(entry.model)):
         cells = list(group)
         if grid is None or len(cells) == 1:
@@ -165,7 +165,7 @@ def listed(entries: Sequence[Entry], text: str, unfolded: Collection[str], chose
         value = f"{FOLDED}{grid}"
         some = sum(cell.value in chosen for cell in cells)
         named = f"{grid}: {len(cells)} cells{f', {some} chosen' if some else ''}"
-        shown.append(Entry(label=f"{'▾' if value in unfolded else '▸'} {named}", value=value))
+        shown.append(ChooserLine(label=f"{'▾' if value in unfolded else '▸'} {named}", value=value))
         shown += cells if value in unfolded else []
     return shown
 

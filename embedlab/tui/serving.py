@@ -102,7 +102,7 @@ class DashboardServer(Server):
 
     def _check_host(self, request: web.Request) -> None:
         """Refuse a foreign name that resolves to this machine; the names of a server on a network are not known."""
-        if is_local(self.host) and request.host not in {part for name in (*LOOPBACK, self.host) for part in _hosts(name, self.port)}:
+        if is_local_host(self.host) and request.host not in {part for name in (*LOOPBACK, self.host) for part in _hosts(name, self.port)}:
             raise web.HTTPForbidden(text=f"this server is not {request.host!r}")
 
     async def _protect(self, request: web.Request, response: web.StreamResponse) -> None:
@@ -114,7 +114,7 @@ class DashboardServer(Server):
         response.headers.update({"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
 
 
-def is_local(host: str) -> bool:
+def is_local_host(host: str) -> bool:
     """Whether only this machine can connect to HOST."""
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback

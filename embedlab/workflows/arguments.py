@@ -37,7 +37,7 @@ def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], li
     return sides
 
 
-def seeds_of(seeds: int | Iterable[int]) -> tuple[int, ...]:
+def given_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
     """Return SEEDS as a tuple; a single one need not be in one."""
     given: Any = seeds
     found = [given] if isinstance(given, Integral | str) else list(given)
@@ -47,7 +47,7 @@ def seeds_of(seeds: int | Iterable[int]) -> tuple[int, ...]:
     return tuple(int(seed) for seed in found)
 
 
-def values_of(values: Mapping[str, object] | None) -> tuple[str, ...]:
+def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:
     """Return the VALUES that a recipe is trained with, by key, as `--set` takes them."""
     if values is not None and not isinstance(values, Mapping):
         raise UsageError(f"set is {quote(values)}: not a dictionary", hint='for example set={"optim.lr": 1e-5}')

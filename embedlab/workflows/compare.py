@@ -67,7 +67,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     _refuse_options(options, selected)
     names, stated = _apart(options.models, selected, session)
     gathered = gather(names, selected, session, slicing=options.slicing, setting=options.setting)
-    if options.test in {"williams", "steiger"} and all(one.scores_pairs for one in selected):
+    if options.test != "mcnemar" and all(options.test in one.definition.tests for one in selected):
         check_test(gathered.models, options.aggregate, options.test)
     found = compared(gathered, options.slicing, session)
     rows = (published_row(model) for model in names) if options.published else ()
@@ -79,7 +79,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
 
 def _apart(models: Sequence[str], selected: Sequence[SelectedTask], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the names of MODELS that score items, and those of which only figures of pairs are known; none is an error."""
-    if not any(one.scores_pairs for one in selected):
+    if not any(one.definition.aggregates for one in selected):
         return [*models], []
     names, stated = without_stated(models, session)
     if not names:
@@ -111,9 +111,9 @@ def _check_slices(options: CompareOptions) -> None:
 def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
     """Refuse what no selected task has, and what is known of pairs alone."""
     refuse_without_items(selected, options.by, options.where)
-    if all(one.scores_pairs for one in selected) and options.test == "mcnemar":
+    if options.test == "mcnemar" and not any("mcnemar" in one.definition.tests for one in selected):
         raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
-    if any(one.scores_pairs for one in selected):
+    if any(one.definition.aggregates for one in selected):
         return
     if options.common:
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")

@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.frames import item_outcomes
 from embedlab.evaluation.member import model_facts
-from embedlab.evaluation.outcomes import MemberOutcomes, figures, member_outcomes
+from embedlab.evaluation.outcomes import MemberOutcomes, figure_evidence, member_outcomes
 from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing, TaskComparison
@@ -23,7 +23,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
 from embedlab.tasks.task import task
 from embedlab.workflows.models import resolve_model
-from embedlab.workflows.scoring import score
+from embedlab.workflows.scoring import score_pairs
 from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
@@ -37,7 +37,7 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
         if one in known.ready.missing:
             continue
         try:
-            if one.scores_pairs:
+            if one.definition.is_scored_together:
                 _add_pairs(found, models, one, slicing, session)
             else:
                 _add_answers(found, models, one, known, setting, session)
@@ -67,7 +67,7 @@ def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) 
 
 
 def _add_pairs(found: Gathered, models: Sequence[Model], one: SelectedTask, slicing: Slicing, session: Session) -> None:
-    scored, _ = score(models, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
+    scored, _ = score_pairs(models, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
     found.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 
 
@@ -97,7 +97,7 @@ def _add_answers(found: Gathered, models: Sequence[Model], one: SelectedTask, kn
         found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
     if (outcomes := item_outcomes(one, answers, members, session.settings, found.texts)) is not None:
         found.outcomes.append(outcomes)
-    found.figures += figures(one.task, answers, members)
+    found.figures += figure_evidence(one.task, answers, members)
 
 
 def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
@@ -146,5 +146,5 @@ def _signature(
     )
     settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
     signature = replace(described.signature, setting=settings_used)
-    is_unknown = spec.kind != "dice" and "pooling" not in facts  # nothing could be stored
+    is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -23,7 +23,7 @@ from embedlab.data.pair_file import is_pair_file
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.published import content_of, remarks
 from embedlab.data.row_kind import PAIRS, TRIPLETS
-from embedlab.data.source import Source, dataset, datasets
+from embedlab.data.source import Source, all_datasets, dataset
 from embedlab.data.starter import is_starter
 from embedlab.reports.notes import partial_notes, sample_note
 from embedlab.workflows.session import Session
@@ -59,7 +59,7 @@ class Overlaps:
 def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
     """Return every split of the datasets called NAMES, all known ones where none is named; nothing is read."""
     found = []
-    for name in canonical_names(names) or datasets():
+    for name in canonical_names(names) or all_datasets():
         found += [_own_pairs(name)] if is_pair_file(name) else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
     return found
 
@@ -123,7 +123,7 @@ def fetch_data(names: Sequence[str], session: Session) -> Iterator[Path]:
         fault = "no data folder is set" if folder is None else "nothing is fetched into the starter set"
         raise UsageError(fault, hint="name the folder for the corpora: --data DIR")
     for found in (
-        [dataset(name) for name in canonical_names(names)] if names else [known for known in datasets().values() if is_fetchable(known)]
+        [dataset(name) for name in canonical_names(names)] if names else [known for known in all_datasets().values() if is_fetchable(known)]
     ):
         session.note(f"getting {found.name}")
         yield from get_dataset(found, folder, offline=session.settings.offline)
@@ -133,7 +133,7 @@ def _parts(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, str,
     """What is to be checked: each split with its dataset and its source, a user's own file without a dataset."""
     wanted = {"folder", "sample"} | ({"starter", "hub", "missing"} if names else {"starter"} if is_starter(settings.data) else set())
     source = Source.from_settings(settings)
-    for name in canonical_names(names) or [*datasets(), *_own_suites(settings)]:
+    for name in canonical_names(names) or [*all_datasets(), *_own_suites(settings)]:
         known = _known(name, source)
         for found, place in known:
             own = replace(settings, data=place.folder)
@@ -199,7 +199,7 @@ def _notes(state: DatasetState) -> Iterator[str]:
     """What is to be known of a split: its revision, what differs from the published files, and its empty sentences."""
     if state.revision:
         yield state.revision
-    yield from (remark.removeprefix(f"{state.name} {state.split}: ") for remark in remarks(asdict(state)))
+    yield from remarks(asdict(state), is_named=False)
     if state.origin == "folder" and state.expected_rows is not None and not state.revision and content_of(state.sha256) == "unrecorded":
         yield "content unknown: no hash of the published file is recorded"
 

@@ -8,6 +8,7 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
+from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.models.packaged import PACKAGED
 from embedlab.reports.pair_tables import dataset_table
 from embedlab.reports.tables import Table
@@ -15,7 +16,7 @@ from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.packaged_models import list_models
 from embedlab.workflows.report import Report
 from embedlab.workflows.sample_encoder import build_sample_encoder
-from embedlab.workflows.scoring import evaluate_members, keep, score
+from embedlab.workflows.scoring import keep, score_pairs
 from embedlab.workflows.session import Session
 from embedlab.workflows.train.plan import TrainOptions, plan_training
 from embedlab.workflows.train.run import train_runs
@@ -57,8 +58,8 @@ def sample_demo_tables(session: Session) -> tuple[Table, Table]:
     """Train both recipes on generated sentences; return the table of their scores and that of their differences."""
     _train(TrainOptions(recipe="", overrides=SAMPLE_OVERRIDES, seed=1, resume=True), session)
     models = [*RECIPES, OVERLAP]
-    scored, _ = score(models, session)
-    evaluations = evaluate_members(scored)
+    scored, _ = score_pairs(models, session)
+    evaluations = evaluate_pairs(scored)
     keep(scored, evaluations, session)
     (compared,) = comparison_report(CompareOptions(models=models), session).tables
     return dataset_table(scored, evaluations, ["wmean"], "spearman"), compared

@@ -44,7 +44,7 @@ def _versions() -> Iterator[Finding]:
 def _devices(settings: Settings) -> Iterator[Finding]:
     import torch
 
-    from embedlab.encoders.device import describe_engine, has_bf16_units, machine
+    from embedlab.encoders.device import engine_line, has_bf16_units, machine
 
     processors = [torch.device("cpu")]
     processors += [torch.device("cuda", number) for number in range(torch.cuda.device_count())]
@@ -52,7 +52,7 @@ def _devices(settings: Settings) -> Iterator[Finding]:
     for device in processors:
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
         yield Finding(check=str(device), found=f"{name}, {'with' if has_bf16_units(device) else 'without'} bf16 matrix units")
-    yield Finding(check="cpu engine", found=describe_engine(settings))
+    yield Finding(check="cpu engine", found=engine_line(settings))
     try:
         chosen = machine(settings, training=True)
         yield Finding(check="training on", found=f"{chosen.device} in {chosen.precision}, {chosen.threads} threads of {os.cpu_count()}")

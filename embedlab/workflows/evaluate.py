@@ -1,12 +1,13 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_args
 
-from embedlab.choices import Aggregate, By, Correlation, SettingName
+from embedlab.choices import Aggregate, By
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
@@ -17,39 +18,22 @@ from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
 from embedlab.reports.score_table import score_table
 from embedlab.reports.stated_figures import stated_table
-from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
+from embedlab.reports.suite_table import SuiteEvaluations, joined_evaluations, suite_table
 from embedlab.reports.tables import Table
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
+from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import Evaluations, evaluate_members, keep, score
+from embedlab.workflows.scoring import Evaluations, keep, score_pairs
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
 
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions:
-    """What is evaluated, and which of its numbers are shown."""
-
-    models: Sequence[str]
-    suite: str | None = None
-    tasks: Sequence[str] = ()
-    by: str = DATASET  # a property of items
-    where: str = ""  # an expression over properties that picks the items; all without one
-    aggregate: Aggregate | None = None  # None: all of them
-    metric: Correlation = "spearman"
-    setting: SettingName = "literature"
-    again: bool = False  # also what was evaluated before
-    common: bool = False  # on the pairs that all models score
-    mteb: Path | None = None  # where results are also written as files of mteb
-    submission: Path | None = None  # where predictions of test splits are also written for their server
 
 
 def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
@@ -63,7 +47,7 @@ def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
     selected = select_tasks(options.suite, options.tasks, session.settings.data)
     if _is_of_items(options, selected):
         return _evaluate_items(options, selected, session)
-    is_pairs_alone = len(selected) == 1 and selected[0].scores_pairs
+    is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)
     _check(options, selected, is_pairs_alone=is_pairs_alone)
     if is_pairs_alone:
         return _evaluate_pairs_alone(options, selected[0], session)
@@ -74,7 +58,7 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
     """Whether what is shown is in no stored evaluation, so that single items are picked or grouped."""
     if options.where or options.by not in get_args(By):
         return True
-    return options.by != DATASET and not all(one.scores_pairs for one in selected)
+    return options.by != DATASET and not all(one.definition.aggregates for one in selected)
 
 
 def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
@@ -108,10 +92,10 @@ def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: 
     return Report.of(tables, EVALUATED, is_whole=is_whole)
 
 
-def _stated_datasets(one: SelectedTask) -> list[str]:
-    """The datasets of a selection, and of a whole task its averages."""
-    datasets = one.names or find_task(one.task).datasets
-    return [*datasets, *([] if one.names else find_task(one.task).averages(datasets, one.task))]
+def _stated_datasets(one: SelectedTask) -> dict[str, Sequence[str]]:
+    """The datasets of a selection, and of a whole task its averages with the datasets that they are over."""
+    datasets = one.names or one.definition.datasets
+    return {**dict.fromkeys(datasets, ()), **({} if one.names else one.definition.averages(datasets, one.task))}
 
 
 def evaluate_on_pairs(
@@ -119,7 +103,7 @@ def evaluate_on_pairs(
 ) -> tuple[Table, bool]:
     """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
     is_suite = not one.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
-    found, is_whole = score(
+    found, is_whole = score_pairs(
         models,
         session,
         task=one.task,
@@ -129,7 +113,7 @@ def evaluate_on_pairs(
         is_reported=is_reported,
     )
     scored = found.test_pairs
-    evaluations = evaluate_members(scored)
+    evaluations = evaluate_pairs(scored)
     if is_suite and not options.common:
         keep(scored, evaluations, session)
     if options.mteb is not None:
@@ -156,10 +140,10 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     for one in (one for one in selected if one not in known.ready.missing):
         title = one.task if one.is_each_alone else one.stored_name()  # datasets that are evaluated one by one share a table
         try:
-            if one.scores_pairs:
+            if one.definition.is_scored_together:
                 tables[title] = evaluate_on_pairs(options, models, one, session, is_reported=True)[0]
             elif own := evaluate_on_task(models, one, work, known, session):
-                found[title] = joined(found.get(title, {}), own)
+                found[title] = joined_evaluations(found.get(title, {}), own)
                 tables[title] = suite_table(one, found[title])
         except MissingError as error:
             if work.is_one:
@@ -189,7 +173,7 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pai
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
     }
-    if options.common and not any(one.scores_pairs for one in selected):
+    if options.common and not any(one.definition.aggregates for one in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     if options.common and options.mteb is not None:
         raise UsageError("option mteb writes scores of whole datasets, not of common pairs", hint="remove one of the two options")

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.progress import ProgressCallback
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.sentence_file import sentences
@@ -93,7 +94,7 @@ def _file(file: Path, column: str | None) -> _Searched:
 def _datasets(session: Session) -> _Searched:
     """The sentences of the test splits of the STS datasets that are available."""
     source = Source.from_settings(session.settings)
-    parts, missing = open_parts(source, source.suite(task("sts").datasets))
+    parts, missing = open_parts(source, source.suite(task(DEFAULT_TASK).datasets))
     for error in missing:
         session.report(error)
     places: dict[str, str] = {}

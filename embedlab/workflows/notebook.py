@@ -14,16 +14,17 @@ from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings, trust_notice
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.models.aliases import declared
-from embedlab.workflows.arguments import names_of, pairs_of, refuse_unknown_keywords, seeds_of, texts_of, values_of
+from embedlab.workflows.arguments import given_seeds, given_values, names_of, pairs_of, refuse_unknown_keywords, texts_of
 from embedlab.workflows.compare import CompareOptions, comparison_report
-from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
+from embedlab.workflows.evaluate import evaluation_report
+from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.power import PowerOptions, power_report
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import successive
 from embedlab.workflows.train.plan import TrainOptions
-from embedlab.workflows.train.report import Trained, training_report
+from embedlab.workflows.train.report import TrainingReport, training_report
 from embedlab.workflows.why import WhyOptions, WhyReport, why_report
 
 Similarities = NDArray[np.float32]
@@ -276,7 +277,7 @@ def train(
     resume: bool = False,
     progress: bool = False,
     **settings: Any,
-) -> Trained:
+) -> TrainingReport:
     """Train RECIPE in this process with other values SET, one run for each of SEEDS, and evaluate the models on the recipe's tasks.
 
     A file of rows in place of a recipe is trained on as `embedlab train FILE` does; DEV is the dataset or file of the dev score.
@@ -284,8 +285,8 @@ def train(
     """
     options = TrainOptions(
         recipe=recipe,
-        overrides=values_of(set),
-        seeds=seeds_of(seeds),
+        overrides=given_values(set),
+        seeds=given_seeds(seeds),
         name=name,
         encoder=encoder,
         dev=dev,

@@ -14,9 +14,9 @@ from embedlab.core.nearest import unknown
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.reports.frames import PAIRED
-from embedlab.reports.pair_list import TEXTS, pair_columns, pair_list
+from embedlab.reports.pair_list import TEXTS, listed_columns, pair_list
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import score
+from embedlab.workflows.scoring import score_pairs
 from embedlab.workflows.session import Session
 
 
@@ -39,10 +39,10 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
         raise UsageError(f"the limit is {options.limit} pairs", hint="give 1 or more")
     if options.name:
         refuse_unnamable(options.name, options.where)
-    matches = compile_expression(options.where, [*pair_columns(names), *OF_PAIR])
+    matches = compile_expression(options.where, [*listed_columns(names), *OF_PAIR])
     named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
-    scored, is_whole = score(names, session, datasets=options.datasets)
+    scored, is_whole = score_pairs(names, session, datasets=options.datasets)
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
     matching = _with_facts(ranked, scored, named).filter(matches)
@@ -72,7 +72,7 @@ def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:
     if not sort:
         return "gap" if len(names) > 1 else f"error({names[0]})", False
     key = sort.removeprefix("-")
-    sortable = [column for column in pair_columns(names) if column not in TEXTS]
+    sortable = [column for column in listed_columns(names) if column not in TEXTS]
     if key not in sortable:
         raise unknown("column to sort by", key, sortable)
     return key, sort.startswith("-")

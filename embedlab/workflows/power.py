@@ -36,7 +36,7 @@ def power_report(options: PowerOptions, session: Session) -> Report:
     refuse_unknown_choices(options)
     _check(options)
     selected = select_from(options.suites, options.tasks, session.settings.data)
-    if options.common and not any(one.scores_pairs for one in selected):
+    if options.common and not any(one.definition.aggregates for one in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     slicing = Slicing(common=options.common, where=options.where.strip())
     gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)

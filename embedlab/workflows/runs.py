@@ -15,7 +15,7 @@ FOLLOW_S = 0.5  # between two looks at the events of a running run
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cancelled:
+class CancelledRun:
     """A run that was requested to stop, and the process that trains it."""
 
     run: RunFolder
@@ -57,11 +57,11 @@ def unfinished_runs(name: str, settings: Settings) -> list[RunFolder]:
     return chosen
 
 
-def cancel_runs(name: str, settings: Settings, *, force: bool) -> list[Cancelled]:
+def cancel_runs(name: str, settings: Settings, *, force: bool) -> list[CancelledRun]:
     """Stop the running seeds of a run, with FORCE without a checkpoint; where none runs that is an error."""
     chosen = select_runs(settings.runs_folder, name)
     running = [found for found in chosen if found.holder() is not None] or chosen[:1]
-    return [Cancelled(run=found, pid=launch.cancel(found, force=force)) for found in running]
+    return [CancelledRun(run=found, pid=launch.cancel_run(found, force=force)) for found in running]
 
 
 def prune_runs(names: Sequence[str], settings: Settings) -> Pruned:

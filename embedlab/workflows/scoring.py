@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from embedlab.core.errors import MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.aliases import canonical_names
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
-from embedlab.evaluation.scored_pairs import evaluate_pairs as evaluate_member
 from embedlab.models.catalog import Model
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.task import task as find_task
@@ -17,11 +17,11 @@ from embedlab.workflows.session import Session
 Evaluations = dict[str, Evaluation]  # by member
 
 
-def score(
+def score_pairs(
     models: Sequence[str | Model],
     session: Session,
     *,
-    task: str = "sts",
+    task: str = DEFAULT_TASK,
     datasets: Sequence[str] | None = None,
     all_splits: bool = False,
     common: bool = False,
@@ -51,11 +51,6 @@ def score(
             note=session.note,
         )
     return scored, not missing
-
-
-def evaluate_members(scored: ScoredPairs) -> Evaluations:
-    """Every member's evaluation."""
-    return {member: evaluate_member(scored, member) for member in scored.places}
 
 
 def keep(scored: ScoredPairs, evaluations: Evaluations, session: Session) -> None:

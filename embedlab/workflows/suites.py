@@ -75,12 +75,12 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, session.settings)
         for one in work.selected:
-            if not work.again and not one.scores_pairs:
+            if not work.again and not one.definition.is_scored_together:
                 found = stored_evaluation(place, work.stored_name(one), ready.texts.get(one), source)
                 stored |= {(spec.name, one): found} if found else {}
         todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in stored and (spec.name, one) not in ready.unfit}
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
-        if any(not one.scores_pairs for one in todo):
+        if not all(one.definition.is_scored_together for one in todo):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
     return Known(ready=ready, stored=stored)

@@ -3,11 +3,10 @@ from itertools import product
 from math import sqrt
 
 import numpy as np
-import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.correlations import average_ranks, combine, correlate, pearson, spearman, why_undefined, why_undefined_gold
+from embedlab.analysis.correlations import average_ranks, combine, pearson, spearman, why_undefined_gold
 from embedlab.choices import Aggregate
 
 
@@ -73,75 +72,6 @@ def test_what_has_no_correlation_is_nan(a: list[float], b: list[float]) -> None:
 @pytest.mark.parametrize("values", [[1e300, float("inf"), 1.0], [0.0, 0.0, 0.0], [1e308, 1e308, 1e308]])
 def test_infinite_and_constant_numbers_have_no_pearson(values: list[float]) -> None:
     assert np.isnan(pearson(values, [1.0, 2.0, 3.0]))
-
-
-def pairs() -> pl.DataFrame:
-    rng = np.random.default_rng(1)
-    sizes = {("sts13", "headlines"): 30, ("sts13", "OnWN"): 12, ("sts14", "headlines"): 7}
-    frames = [
-        pl.DataFrame({"gold": rng.integers(0, 6, n) * 1.0, "model": rng.normal(size=n)}).with_columns(
-            dataset=pl.lit(dataset), source=pl.lit(source)
-        )
-        for (dataset, source), n in sizes.items()
-    ]
-    return pl.concat(frames).sample(fraction=1, shuffle=True, seed=0)
-
-
-@pytest.mark.parametrize("method", ["spearman", "pearson"])
-def test_the_three_aggregations_equal_a_loop(method: str) -> None:
-    frame = pairs()
-    statistic = getattr(scipy.stats, f"{method}r")
-    each, sizes = [], []
-    for dataset, source in [("sts13", "headlines"), ("sts13", "OnWN"), ("sts14", "headlines")]:
-        part = frame.filter(pl.col("dataset") == dataset, pl.col("source") == source)
-        each.append(statistic(part["gold"], part["model"]).statistic)
-        sizes.append(part.height)
-    assert correlate(frame, "model", "all", method) == pytest.approx(statistic(frame["gold"], frame["model"]).statistic)
-    assert correlate(frame, "model", "mean", method) == pytest.approx(sum(each) / 3)
-    assert correlate(frame, "model", "wmean", method) == pytest.approx(sum(r * n for r, n in zip(each, sizes, strict=True)) / sum(sizes))
-
-
-def test_aggregating_over_sources_needs_sources() -> None:
-    frame = pairs().with_columns(source=pl.lit(None, dtype=pl.String))
-    assert np.isnan(correlate(frame, "model", "mean"))
-    assert np.isnan(correlate(frame, "model", "wmean"))
-    assert correlate(frame, "model", "all") == pytest.approx(correlate(pairs(), "model", "all"))
-
-
-def test_a_model_that_did_not_score_every_pair_has_no_correlation() -> None:
-    frame = pairs().with_columns(model=pl.when(pl.int_range(pl.len()) > 0).then("model"))
-    assert np.isnan(correlate(frame, "model", "all"))
-
-
-@pytest.mark.parametrize(
-    ("gold", "scores", "sources", "aggregate", "reason"),
-    [
-        ([1, 2, 3, 4], [4, 3, 2, 1], "aabb", "all", ""),
-        ([1, 2, 3, 4], [4, 3, 2, 1], "aabb", "mean", ""),
-        ([1, 2, 3, 4], [4, 3, 2, 1], None, "all", ""),
-        ([1, 2, 3, 4], [4, 3, 2, 1], None, "mean", "its pairs name no source"),
-        ([3], [4], "a", "all", "a correlation needs two pairs, and it has 1"),
-        ([1, 2, 3], [4, 3, 2], "aab", "wmean", "a correlation needs two pairs, and it has 1 in source 'b'"),
-        ([2.5, 2.5, 2.5], [4, 3, 2], "aab", "all", "all gold scores are 2.5"),
-        ([1, 2, 3, 3], [4, 3, 2, 1], "aabb", "mean", "all gold scores are 3 in source 'b'"),
-        ([1, 2, 3, 4], [7, 7, 7, 7], "aabb", "all", "all its pairs have the same similarity"),
-        ([1, 2, 3, 4], [7, 8, 7, 7], "aabb", "wmean", "all its pairs have the same similarity in source 'b'"),
-        ([1, None, 3, 4], [4, 3, 2, 1], "aabb", "all", "a pair has no gold score"),
-        ([1, 2, 3, None], [4, 3, 2, 1], "aabb", "mean", "a pair has no gold score in source 'b'"),
-    ],
-)
-def test_a_reason_is_given_for_every_correlation_that_is_undefined_and_for_no_other(
-    gold: list[float], scores: list[float], sources: str | None, aggregate: Aggregate, reason: str
-) -> None:
-    frame = pl.DataFrame(
-        {
-            "gold": pl.Series(gold, dtype=pl.Float64),
-            "model": pl.Series(scores, dtype=pl.Float64),
-            "source": pl.Series(list(sources) if sources else [None] * len(gold), dtype=pl.String),
-        }
-    ).with_columns(dataset=pl.lit("made"))
-    assert why_undefined(frame, "model", aggregate) == reason
-    assert np.isnan(correlate(frame, "model", aggregate)) == bool(reason)
 
 
 def test_gold_scores_that_nothing_correlates_with_are_few_or_equal() -> None:

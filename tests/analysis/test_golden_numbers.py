@@ -6,11 +6,10 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import ModelColumns, pair_table
 from embedlab.analysis.slices import joined_splits
-from embedlab.comparison.comparison import compare_models
 from embedlab.data.source import Source
+from tests.pair_tables import compare_models, correlate
 
 GOLDEN = {
     "sts12": (49.14, 53.88, 54.65),

@@ -11,7 +11,7 @@ from embedlab.analysis.paired_tests import mcnemar, williams
 from embedlab.core.plugin_files import trust
 from embedlab.core.settings import Settings
 from embedlab.evaluation import outcomes as answers
-from embedlab.runs.outcomes import Outcomes
+from embedlab.runs.outcomes import StoredOutcomes
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2
 
@@ -28,8 +28,8 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["--data", str(folder), "--offline", "--allow-partial", "--setting", "exact", "--threads", "1", "--json"]
 
 
-def stored_outcomes(cache: Path, dataset: str) -> list[Outcomes]:
-    return [Outcomes.load(path) for path in sorted(cache.glob(f"models/*/evaluations/transfer-exact/{dataset}.parquet"))]
+def stored_outcomes(cache: Path, dataset: str) -> list[StoredOutcomes]:
+    return [StoredOutcomes.load(path) for path in sorted(cache.glob(f"models/*/evaluations/transfer-exact/{dataset}.parquet"))]
 
 
 def test_accuracies_are_tested_item_by_item_and_evaluated_once(

@@ -143,11 +143,8 @@ def test_an_absent_correlation_has_its_reason(embedlab: Embedlab, tmp_path: Path
     answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err
     assert (answer.rows[0]["slice"], answer.rows[0]["model"], answer.rows[0]["score"]) == ("own.tsv", "dice", None)
-    is_of_model = "similarity" in reason
-    note = {
-        "evaluate": f"– own.tsv{', dice' if is_of_model else ''}: {reason}",
-        "compare": f"own.tsv: no number{' of dice, word-vectors:words.txt' if is_of_model else ''}: {reason}",
-    }[command]
+    of_models = f" of {', '.join(models)}" if "similarity" in reason else ""
+    note = f"own.tsv: no number{of_models}: {reason}"  # the same words in both
     assert note in answer.json["notes"]
     shown = embedlab(*words).out
     assert " – " in shown.replace("\n", "  ")

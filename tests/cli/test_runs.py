@@ -150,7 +150,7 @@ def test_cancel_and_resume_refuse_a_finished_run(embedlab: Embedlab, finished_ru
 
 
 def test_cancel_answers_with_an_object(embedlab: Embedlab, finished_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.runs.launch.cancel", lambda _run, force: 7)
+    monkeypatch.setattr("embedlab.runs.launch.cancel_run", lambda _run, force: 7)
     answer = embedlab("runs", "cancel", "mine", "--json")
     assert answer.json == {"cancelled": ["mine@1"]}
     assert "requested the stop of mine@1 (process 7)" in answer.err

@@ -8,14 +8,15 @@ import pytest
 import scipy.stats
 
 from embedlab.analysis.comparison import comparison_notes
-from embedlab.analysis.correlations import correlate
-from embedlab.analysis.evidence import STS_YEARS, PairTest
+from embedlab.analysis.evidence import PairTest
 from embedlab.analysis.scores import ModelColumns, pair_table
-from embedlab.comparison.comparison import compare_models, compare_outcomes
+from embedlab.comparison.comparison import compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.sts import STS_YEARS
 from embedlab.outcomes.pairs import pair_outcomes
 from tests.analysis.test_influence import spearman_of_rows
+from tests.pair_tables import compare_models, correlate
 
 NOISE = {"good@1": 1.0, "good@2": 1.0, "good@3": 1.2, "twin": 1.0, "bad@1": 6.0, "bad@2": 9.0, "bad@3": 7.0}
 GOOD = ModelColumns(name="good", members=("good@1", "good@2", "good@3"), seeds=(1, 2, 3))

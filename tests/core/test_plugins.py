@@ -53,7 +53,7 @@ def test_a_file_of_the_users_own_settings_runs(write: Write) -> None:
     write(POOLING, own=True)
 
     assert plugins.names("poolings") == [*plugins.shipped_names("poolings"), "twice"]
-    assert plugins.get("poolings", "twice").load()(_Tokens(), None) == 6
+    assert plugins.require("poolings", "twice").load()(_Tokens(), None) == 6
 
 
 class _Tokens:
@@ -93,17 +93,17 @@ def test_a_task_that_is_none_is_refused_with_what_to_write(content: str, message
 def test_a_file_that_a_folder_names_runs_only_as_it_was_trusted(write: Write) -> None:
     path = write(POOLING)
     with pytest.raises(UntrustedError, match="is not trusted") as refused:
-        plugins.get("poolings", "twice").load()
+        plugins.require("poolings", "twice").load()
     assert refused.value.hint.endswith("embedlab plugins trust mine.py")
     assert "twice" not in plugins.names("poolings")
 
     trust(path)
-    assert plugins.get("poolings", "twice").load()
+    assert plugins.require("poolings", "twice").load()
     assert known_pooling("twice") == "twice"
 
     path.write_text(POOLING + "\n# changed\n", encoding="utf-8")
     with pytest.raises(UntrustedError, match="changed since it was trusted"):
-        plugins.get("poolings", "twice").load()
+        plugins.require("poolings", "twice").load()
 
 
 def test_the_environment_names_files_that_need_trust_too(folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_the_environment_names_files_that_need_trust_too(folder: Path, write: Wr
     monkeypatch.setenv("EMBEDLAB_PLUGINS", "mine.py")
 
     with pytest.raises(UntrustedError):
-        plugins.get("poolings", "twice").load()
+        plugins.require("poolings", "twice").load()
 
 
 def test_listing_runs_nothing(folder: Path, write: Write) -> None:
@@ -120,7 +120,7 @@ def test_listing_runs_nothing(folder: Path, write: Write) -> None:
 
     assert "twice" in plugins.names("poolings")
     assert not (folder / "ran").exists()
-    plugins.get("poolings", "twice").load()
+    plugins.require("poolings", "twice").load()
     assert (folder / "ran").exists()
 
 
@@ -132,7 +132,7 @@ def test_a_compiled_file_beside_a_trusted_one_does_not_run(folder: Path, write: 
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     trust(path)
 
-    assert plugins.get("poolings", "twice").load()
+    assert plugins.require("poolings", "twice").load()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(content: s
     trust(write(f'PLUGINS = {{"poolings": {{"twice": "pool"}}}}\n{content}'))
 
     with pytest.raises(MissingError) as refused:
-        plugins.get("poolings", "twice").load()
+        plugins.require("poolings", "twice").load()
     assert line in refused.value.message
     assert "\n" not in refused.value.message
     with plugins.gathered_faults() as faults:
@@ -196,7 +196,7 @@ def test_a_plugin_cannot_hide_what_is_shipped(kind: plugins.Kind, name: str, wri
 
     with plugins.gathered_faults() as faults:
         assert plugins.names(kind) == plugins.shipped_names(kind)
-    assert plugins.get(kind, name).is_shipped
+    assert plugins.require(kind, name).is_shipped
     assert len(faults) == 1
     assert "embedlab ships one of that name" in faults[0]
 
@@ -222,7 +222,7 @@ def test_of_two_plugins_of_one_name_the_first_is_used_and_one_line_says_so(write
         found = [one for one in plugins.discover("poolings") if one.name == "twice"]
     assert [one.fault is None for one in found] == [True, False]
     assert faults == [f"the pooling 'twice' of '{first.with_name('other.py')}' is not used: '{first}' has one of that name; rename it"]
-    assert plugins.get("poolings", "twice").origin == str(first)
+    assert plugins.require("poolings", "twice").origin == str(first)
 
 
 def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: py
     (folder / "site" / "their_broken.py").write_text("1 / 0", encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder / "site"))
 
-    found = plugins.get("poolings", "twice")
+    found = plugins.require("poolings", "twice")
     assert found.origin == "their-package 1.2"
     assert "their_pooling" not in sys.modules
     assert found.load()(_Tokens(), None) == 6
@@ -244,9 +244,9 @@ def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: py
     (folder / "site" / "their_pooling.py").write_text(POOLING + "# more\n", encoding="utf-8")
     plugin_packages.package_entries.cache_clear()  # as another process would begin
     plugin_packages._declarations.cache_clear()
-    assert plugins.get("poolings", "twice").identity != before
+    assert plugins.require("poolings", "twice").identity != before
     with pytest.raises(MissingError, match=r"'their-package 1\.2' fails to import 'their_broken': ZeroDivisionError"):
-        plugins.get("poolings", "broken").load()
+        plugins.require("poolings", "broken").load()
 
 
 def test_what_looks_like_a_package_in_the_working_folder_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,7 +306,7 @@ def test_a_file_that_moves_into_the_package_keeps_its_name(
     monkeypatch.setattr(plugins, "_shipped", plugins._shipped.__wrapped__)  # without the cache of what is really there
 
     assert plugins.shipped_names(kind) == [name]
-    assert plugins.get(kind, name).load() == "what it gives"
+    assert plugins.require(kind, name).load() == "what it gives"
     monkeypatch.delitem(sys.modules, f"{package}.{file}")
 
 
@@ -319,7 +319,7 @@ def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyP
     assert not can_load_objective("twice")
     assert can_load_objective("nli_softmax")
     with pytest.raises(MissingError, match="the dashboard loads none"):
-        plugins.get("objectives", "twice").load()
+        plugins.require("objectives", "twice").load()
     assert list(plugins.loaded("objectives", plugins.Plugin.load)) == plugins.shipped_names("objectives")
 
 

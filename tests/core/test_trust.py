@@ -103,7 +103,7 @@ def test_the_users_own_settings_and_environment_need_no_trust(folder: Path, monk
 
 
 def pooling() -> plugins.Plugin:
-    return plugins.get("poolings", "twice")
+    return plugins.require("poolings", "twice")
 
 
 def test_a_plugin_of_a_trusted_folder_may_change_until_its_settings_do(folder: Path, project: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from embedlab.data.dataset import DatasetState
 from embedlab.data.probing import suite
 from embedlab.data.published import content_of, other_files, published_hash, published_hashes, remarks
-from embedlab.data.source import Source, datasets
+from embedlab.data.source import Source, all_datasets
 
 SICK = "SICK/SICK_trial.txt"
 
@@ -38,12 +38,13 @@ def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
     assert list(remarks(state({SICK: "0" * 64}))) == [f"sick-r dev: counts right, content unknown: {SICK!r} is not the published file"]
     assert list(remarks(state({SICK: "0" * 64}, rows=7, partial=True))) == ["sick-r is partial: 7 of 500 rows"]
     assert list(remarks(state(published, empty=2))) == ["sick-r dev: 2 empty sentences"]
+    assert list(remarks(state(published, empty=2), is_named=False)) == ["2 empty sentences"]
     (odd,) = remarks(state({SICK: "0" * 64}, partial=True))
     assert odd == "sick-r dev is partial: its classes or empty sentences are not those of the published corpus"
 
 
 def test_every_recorded_file_is_one_that_a_dataset_reads(shared_data: Path) -> None:
-    known = [*datasets().values(), *suite("gum-probing", shared_data)]
+    known = [*all_datasets().values(), *suite("gum-probing", shared_data)]
     files = {file for one in known for split in one.splits.values() for layout in split.layouts for file in layout.files}
     assert set(published_hashes()) <= files
 

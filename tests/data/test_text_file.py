@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.text_file import numbers, read_csv_rows, read_fields, read_lines, text_fault
+from embedlab.data.text_file import read_csv_rows, read_fields, read_lines, read_numbers, text_fault
 from tests.data.conftest import Write
 
 
@@ -77,10 +77,10 @@ def test_no_text_may_hold_what_cannot_be_stored(text: str, fault: str | None) ->
 
 def test_numbers_are_read_with_blanks_and_refused_outside_their_range() -> None:
     lines = pl.Series([2, 3, 4], dtype=pl.UInt32)
-    found = numbers(Path("a.tsv"), pl.Series(["0", " 5 ", ""]), lines, 0, 5, "gold")
+    found = read_numbers(Path("a.tsv"), pl.Series(["0", " 5 ", ""]), lines, 0, 5, "gold")
     assert found.to_list() == [0.0, 5.0, None]
     for wrong in ("5.01", "-0.01", "nan", "five", "inf"):
         with pytest.raises(MissingError, match=r"line 3: gold '.*' is not a number from 0 to 5"):
-            numbers(Path("a.tsv"), pl.Series(["0", wrong, ""]), lines, 0, 5, "gold")
+            read_numbers(Path("a.tsv"), pl.Series(["0", wrong, ""]), lines, 0, 5, "gold")
     with pytest.raises(MissingError, match=r"line 4: label '1\.5' is not a whole number from 0 to 2"):
-        numbers(Path("a.tsv"), pl.Series(["0", "2", "1.5"]), lines, 0, 2, "label", is_class=True)
+        read_numbers(Path("a.tsv"), pl.Series(["0", "2", "1.5"]), lines, 0, 2, "label", is_class=True)

@@ -41,7 +41,7 @@ def values(evaluation: Evaluation, by: str, metric: str = "spearman") -> dict[tu
 
 def test_dice_scores_the_golden_numbers_in_all_three_aggregations(shared_data: Path, tmp_path: Path) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache")
-    found = values(evaluate_pairs(scored(["dice"], settings, [*GOLDEN, "sts-benchmark", "sick-r"]), "dice"), "dataset")
+    found = values(evaluate_pairs(scored(["dice"], settings, [*GOLDEN, "sts-benchmark", "sick-r"]))["dice"], "dataset")
     for dataset, numbers in GOLDEN.items():
         assert [found[dataset, aggregate] for aggregate in ("all", "mean", "wmean")] == pytest.approx(numbers, abs=0.01)
     assert found["sts-benchmark", "all"] == pytest.approx(56.48, abs=0.01)
@@ -51,8 +51,8 @@ def test_dice_scores_the_golden_numbers_in_all_three_aggregations(shared_data: P
 def test_numbers_of_sts_benchmark_are_those_of_its_test_pairs(shared_data: Path, tmp_path: Path) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache")
     every = scored(["dice"], settings, ["sts-benchmark"], all_splits=True)
-    evaluation = evaluate_pairs(every.test_pairs, "dice")
-    assert evaluation == evaluate_pairs(scored(["dice"], settings, ["sts-benchmark"]), "dice")
+    evaluation = evaluate_pairs(every.test_pairs)["dice"]
+    assert evaluation == evaluate_pairs(scored(["dice"], settings, ["sts-benchmark"]))["dice"]
     fifths = [score.items for score in evaluation.scores if score.by == "dice" and score.metric == "spearman"]
     assert fifths == [276, 276, 276, 276, 275]
     assert values(evaluation, "dataset")["sts-benchmark", "all"] == pytest.approx(56.48, abs=0.01)
@@ -70,7 +70,7 @@ def test_blanked_gold_lines_move_numbers_and_counts_as_an_independent_script_say
         lines[index] = ""
     gold_file.write_text("\n".join(lines) + "\n")
     settings = Settings(data=tmp_path / "data", cache=tmp_path / "cache", allow_partial=True)
-    evaluation = evaluate_pairs(scored(["dice"], settings, ["sts16"]), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], settings, ["sts16"]))["dice"]
     golds, dices, weighted = [], [], []
     for source in ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"):
         gold, dice = slow_source(folder, source)
@@ -127,7 +127,7 @@ def test_a_damaged_score_file_is_made_again_with_a_note(tmp_path: Path) -> None:
 
 def test_sample_scores_are_marked_and_carry_what_made_them(tmp_path: Path) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache")
-    evaluation = evaluate_pairs(scored(["dice"], settings, ["sts12", "sick-r"]), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], settings, ["sts12", "sick-r"]))["dice"]
     assert evaluation.marks == ("sample",)
     assert {part["name"] for part in evaluation.data} == {"sts12", "sick-r"}
     assert evaluation.precision == "float32"
@@ -137,7 +137,7 @@ def test_sample_scores_are_marked_and_carry_what_made_them(tmp_path: Path) -> No
 def test_the_average_of_seven_is_the_plain_mean_of_the_datasets(tmp_path: Path) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache")
     datasets = ["sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r"]
-    evaluation = evaluate_pairs(scored(["dice"], settings, datasets), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], settings, datasets))["dice"]
     each = values(evaluation, "dataset")
     mean = np.mean([each[name, "all"] for name in datasets])
     assert values(evaluation, "average")["average of seven", "all"] == pytest.approx(mean)
@@ -147,7 +147,7 @@ def test_a_users_own_file_is_scored_whatever_its_path_holds(tmp_path: Path) -> N
     own = tmp_path / "monday 10:30" / "sts-benchmark:dev.tsv"
     own.parent.mkdir()
     own.write_text("sentence1\tsentence2\tscore\na b\ta b\t5\na c\ta d\t2\na b\tc d\t0\n")
-    evaluation = evaluate_pairs(scored(["dice"], Settings(cache=tmp_path / "cache"), [str(own)]), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], Settings(cache=tmp_path / "cache"), [str(own)]))["dice"]
     assert values(evaluation, "dataset")[str(own), "all"] == pytest.approx(100)
     assert values(evaluation, "source")[str(own), "all"] == pytest.approx(100)
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.evaluation.provenance import training_marks, training_notes, training_precision
-from embedlab.evaluation.stated_text import UNKNOWN_TEXT, stated_text_notes
+from embedlab.evaluation.stated_text import stated_text_notes
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder

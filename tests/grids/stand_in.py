@@ -65,8 +65,8 @@ def fail(message: str, code: int) -> None:
     sys.exit(code)
 
 
-def report(message: str, code: int) -> None:
-    append(os.environ["EMBEDLAB_ERRORS_TO"], "failed", message=message, hint="", exit_code=code)
+def report(message: str, code: int, cause: str = "") -> None:
+    append(os.environ["EMBEDLAB_ERRORS_TO"], "failed", message=message, hint="", exit_code=code, cause=cause)
 
 
 def append(path: str, kind: str, **values: float | str) -> None:
@@ -138,5 +138,5 @@ if __name__ == "__main__":
     try:
         main()
     except Exception as error:
-        report(f"{type(error).__name__}: {error}", 1)
+        report(f"{type(error).__name__}: {error}", 1, "memory" if isinstance(error, MemoryError) else "")
         raise

@@ -8,7 +8,6 @@ import pytest
 import scipy.stats
 
 from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table
-from embedlab.comparison.comparison import compare_models
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
@@ -21,6 +20,7 @@ from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import EventLog, Finished
 from embedlab.workflows.grid.table import ScoresOptions, grid_scores
 from tests.grids.conftest import plan_of
+from tests.pair_tables import compare_models
 
 SAMPLE = Source(sample=True)
 MEASURE = ScoreFilter(by=("dataset",))

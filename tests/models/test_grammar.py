@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.models.grammar import Combined, Options, Single, options_text, parse_model, title_of, titles_of
+from embedlab.models.grammar import Combined, NameOptions, Single, options_text, parse_model, title_of, titles_of
 
 
 def shape(parsed: Single | Combined) -> str:
@@ -81,7 +81,7 @@ def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.
         "word-vectors:words?.txt": ("word-vectors:words?.txt", None),
     }
     for text, (name, pooling) in read.items():
-        assert parse_model(text) == Single(name=name, options=Options(pooling=pooling), text=text)
+        assert parse_model(text) == Single(name=name, options=NameOptions(pooling=pooling), text=text)
     assert shape(parse_model("average:what?,what??pooling=max")) == "average[what? what??max]"
     with pytest.raises(UsageError, match="no option"):
         parse_model("\0?" + "long" * 2_000)
@@ -131,5 +131,5 @@ def test_what_was_typed_behind_a_name_is_written_again_as_it_is_read() -> None:
         assert isinstance(again, Single)
         assert again.options == parsed.options
         assert options_text(again.options) == options_text(parsed.options) != ""
-    assert options_text(Options()) == ""
-    assert Options(dim=3, normalise=True).typed == {"dim": 3, "normalise": True}
+    assert options_text(NameOptions()) == ""
+    assert NameOptions(dim=3, normalise=True).typed == {"dim": 3, "normalise": True}

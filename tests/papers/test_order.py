@@ -8,10 +8,10 @@ import pytest
 
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
-from embedlab.papers.order import ScoredItems, find_row_order, find_score, numbers_of
-from embedlab.papers.table import Measure, PaperTable
+from embedlab.papers.order import ScoredItems, find_row_order, find_score, table_numbers
+from embedlab.papers.table import PaperMeasure, PaperTable
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.multitask import METRICS
 
 YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
@@ -41,12 +41,12 @@ def score(
     return StoredScore(by="dataset", slice=slice_, metric=metric, setting=setting, value=value, items=items, split=split)
 
 
-def answered(dataset: str) -> Outcomes:
+def answered(dataset: str) -> StoredOutcomes:
     """What a model predicts of 100 items: classes of sentiment, or scores."""
     numbers = np.arange(100) % 5
     items = items_frame(np.arange(100), numbers.astype(str), ((numbers + (np.arange(100) % 3 == 0)) % 5).astype(str))
     classes = tuple("01234") if dataset == "sentiment" else ()
-    return Outcomes(
+    return StoredOutcomes(
         task="multitask", dataset=dataset, split="dev", model="m", fingerprint="f", data=(), marks=(), classes=classes, items=items
     )
 
@@ -87,7 +87,7 @@ def evaluations() -> Mapping[tuple[str, str], Evaluation]:
 def test_numbers_have_the_papers_units_next_to_the_published_values(
     table: PaperTable, members: dict[tuple[str, str], tuple[Member, ...]], evaluations: Mapping[tuple[str, str], Evaluation]
 ) -> None:
-    numbers = numbers_of(table, members, evaluations)
+    numbers = table_numbers(table, members, evaluations)
     found = numbers["0.5", "STS12"]
     assert (found.printed, found.mean, found.sd) == pytest.approx((64.89, 52.0, 4 / np.sqrt(2)))
     assert found.difference == pytest.approx(52.0 - 64.89)
@@ -174,12 +174,12 @@ def test_of_two_accuracies_the_one_that_counts_is_taken_unless_a_split_is_named(
         score("trec", 0.8, metric="accuracy", setting="literature", split="dev"),
         score("trec", 0.9, metric="accuracy", setting="literature", split="test"),
     )
-    measure = Measure(task="transfer", slice="trec", metric="accuracy", setting="literature", split=None)
+    measure = PaperMeasure(task="transfer", slice="trec", metric="accuracy", setting="literature", split=None)
     found = find_score(both, measure)
     assert found is not None
     assert found.value == 0.9
-    assert find_score(both, Measure(**{**vars(measure), "slice": "mr"})) is None
+    assert find_score(both, PaperMeasure(**{**vars(measure), "slice": "mr"})) is None
     only_dev = evaluation("glue", score("glue-rte", 0.7, metric="accuracy", setting="validation", split="dev"))
-    on_dev = find_score(only_dev, Measure(task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None))
+    on_dev = find_score(only_dev, PaperMeasure(task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None))
     assert on_dev is not None
     assert on_dev.value == 0.7

@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.runs import events
-from embedlab.runs.events import Damaged, EventLog, Finished, Note, Step, events_after, tail
+from embedlab.runs.events import Damaged, EventLog, Finished, Noted, Step, events_after, tail
 
 STEP = Step(time=1.0, stage=0, epoch=0.5, step=3, steps=6, loss=1.25, lr=2e-5, rows_per_s=100.0, eta_s=9.0, memory_mib=512.0)
 
@@ -18,7 +18,7 @@ def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> Non
         events.Progress(time=1.5, step=4, steps=6, eta_s=2.5),
         events.Dev(time=2.0, step=3, score=61.5),
         events.Checkpoint(time=2.0, step=3),
-        Note(time=2.5, text="naïve ☃"),
+        Noted(time=2.5, text="naïve ☃"),
         events.Failed(time=3.0, message="diverged", hint="lower the rate"),
         events.RunInterrupted(time=3.0, step=4),
         events.Cancelled(time=3.0),
@@ -79,7 +79,7 @@ def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) 
 def test_a_flipped_bit_changes_no_event_without_a_note(tmp_path: Path, stride: int) -> None:
     path = tmp_path / "events.jsonl"
     with EventLog(path) as log:
-        for event in (STEP, Note(time=2.0, text="a note"), Finished(time=3.0, step=6)):
+        for event in (STEP, Noted(time=2.0, text="a note"), Finished(time=3.0, step=6)):
             log.append(event)
     content, whole = path.read_bytes(), tail(path)
     assert len(whole) == 3
@@ -104,7 +104,7 @@ def test_the_tail_of_a_long_file_reads_only_its_end(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with EventLog(path) as log:
         for number in range(200):
-            log.append(Note(time=float(number), text="x" * 50))
+            log.append(Noted(time=float(number), text="x" * 50))
     last = [event.time for event in tail(path, size=500)]
     assert 1 < len(last) < 10
     assert last == [float(number) for number in range(200 - len(last), 200)]

@@ -37,14 +37,14 @@ def test_cancelling_ends_the_process_and_the_run_says_so(run: RunFolder, force: 
     with subprocess.Popen([sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert launch.cancel(run, force=force) == process.pid
+        assert launch.cancel_run(run, force=force) == process.pid
         assert process.wait(timeout=120) == (-signal.SIGKILL if force else 130)
     assert run_status(run).state == "cancelled"
 
 
 def test_a_run_that_is_not_running_cannot_be_cancelled(run: RunFolder) -> None:
     with pytest.raises(UsageError, match="not running"):
-        launch.cancel(run)
+        launch.cancel_run(run)
 
 
 @pytest.mark.parametrize(("error", "message"), [(ProcessLookupError, "is not running"), (PermissionError, "belongs to another user")])
@@ -57,13 +57,13 @@ def test_a_process_that_has_just_ended_or_is_another_users_is_reported_in_one_li
     monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host=socket.gethostname()))
     monkeypatch.setattr("os.getpgid", fail)
     with pytest.raises(EmbedlabError, match=message):
-        launch.cancel(run)
+        launch.cancel_run(run)
 
 
 def test_a_run_of_another_machine_is_left_alone(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host="elsewhere"))
     with pytest.raises(EmbedlabError, match="elsewhere"):
-        launch.cancel(run)
+        launch.cancel_run(run)
 
 
 def test_a_process_that_is_not_the_runs_own_is_not_stopped(run: RunFolder) -> None:
@@ -74,7 +74,7 @@ def test_a_process_that_is_not_the_runs_own_is_not_stopped(run: RunFolder) -> No
             found = json.loads(run.pid_file.read_text())
             run.pid_file.write_text(json.dumps({**found, "pid": stranger.pid, "started_s": found["started_s"] - 100}))
             with pytest.raises(EmbedlabError, match=f"process {stranger.pid} is not that of run"):
-                launch.cancel(run, force=True)
+                launch.cancel_run(run, force=True)
         assert stranger.poll() is None
         stranger.kill()
 
@@ -83,7 +83,7 @@ def test_a_process_number_without_its_start_is_taken_as_before(run: RunFolder) -
     run.path.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process, run.lock():
         run.pid_file.write_text(json.dumps({"pid": process.pid, "host": socket.gethostname()}))
-        assert launch.cancel(run) == process.pid
+        assert launch.cancel_run(run) == process.pid
         assert process.wait(10) == -signal.SIGTERM
 
 
@@ -144,7 +144,7 @@ def test_a_detached_run_is_held_while_its_process_still_loads(run: RunFolder, lo
 
 
 def test_a_process_that_dies_before_it_begins_leaves_the_run_free(run: RunFolder, loading: psutil.Process) -> None:
-    assert launch.cancel(run) == loading.pid
+    assert launch.cancel_run(run) == loading.pid
     loading.wait()
     assert run.holder() is None
     assert run_status(run).state == "cancelled"

@@ -83,7 +83,7 @@ def test_a_resumed_run_has_the_dev_scores_up_to_its_checkpoint(run: RunFolder, r
         ([events.Checkpoint(step=4)], 4),
         ([events.Progress(step=5, steps=9, eta_s=1.0)], 5),
         ([events.Checkpoint(step=4), events.RunInterrupted(step=5)], 5),
-        ([events.Finished(step=9), events.Note(text="x")], 9),
+        ([events.Finished(step=9), events.Noted(text="x")], 9),
     ],
 )
 def test_the_step_is_where_the_run_got_to(run: RunFolder, later: list[events.Event], step: int) -> None:

@@ -18,7 +18,7 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.tasks._glue_classifier import task_of
-from embedlab.tasks._glue_metrics import GLUE_TASKS, accuracy, f1, matthews
+from embedlab.tasks._glue_metrics import GLUE_TASKS, glue_accuracy, glue_f1, glue_matthews
 from embedlab.tasks.glue import TASK
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
@@ -34,13 +34,13 @@ def test_the_metrics_equal_scikit_learn(seed: int) -> None:
 
     rng = np.random.default_rng(seed)
     gold, predicted = rng.integers(2, size=(2, 40))
-    assert matthews(gold, predicted) == pytest.approx(matthews_corrcoef(gold, predicted))
-    assert f1(gold, predicted) == pytest.approx(f1_score(gold, predicted))
-    assert accuracy(gold, predicted) == (gold == predicted).mean()
+    assert glue_matthews(gold, predicted) == pytest.approx(matthews_corrcoef(gold, predicted))
+    assert glue_f1(gold, predicted) == pytest.approx(f1_score(gold, predicted))
+    assert glue_accuracy(gold, predicted) == (gold == predicted).mean()
 
 
 def test_a_constant_prediction_has_no_correlation() -> None:
-    assert matthews(np.array([0, 1, 1]), np.array([1, 1, 1])) == 0.0
+    assert glue_matthews(np.array([0, 1, 1]), np.array([1, 1, 1])) == 0.0
 
 
 def trained(tmp_path: Path, encoder: Path, recipe: str, *changes: str) -> RunFolder:

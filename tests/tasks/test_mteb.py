@@ -18,7 +18,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sample import sample_rows
-from embedlab.data.shared_text import Overlap, total
+from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source, dataset
 from embedlab.evaluation.provenance import overlap_mark, overlap_notes
 from embedlab.evaluation.selection import SelectedTask, select_tasks
@@ -208,7 +208,7 @@ def test_datasets_that_mteb_declares_as_training_data_are_marked() -> None:
     assert not declared_tasks(ModelSpec(name="mini", kind="folder", location="sentence-transformers/all-MiniLM-L6-v2"))
     assert not declared_tasks(ModelSpec(name="mini", kind="hub", location="nobody/nothing"))
     declared = Overlap(sentences=0, shared_sentences=0, pairs=0, shared_pairs=0, declared=1)
-    assert overlap_mark(declared) == "‡" == overlap_mark(total([declared, declared]))
+    assert overlap_mark(declared) == "‡" == overlap_mark(total_overlap([declared, declared]))
     assert overlap_notes({"mteb:NQ": declared}) == ("‡ declared as its training data, not counted: mteb:NQ",)
 
 

@@ -15,7 +15,7 @@ from embedlab.core.plugins import shipped_names
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.source import Source, dataset_names
 from embedlab.evaluation.selection import select_tasks
-from embedlab.tasks.task import Task, TaskResult, all_tasks, own_items, scale_of, scores_pairs, task
+from embedlab.tasks.task import Task, TaskResult, aggregates_of, all_tasks, own_items, scale_of, stored_as, task
 
 OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "tasks")
 
@@ -66,7 +66,8 @@ def test_what_a_task_does_not_write_has_the_usual_answer() -> None:
 
 def test_what_a_number_is_multiplied_by_is_said_by_its_task() -> None:
     assert (scale_of("geometry", "uniformity"), scale_of("transfer", "accuracy"), scale_of("no-such-task", "accuracy")) == (1, 100, 100)
-    assert [scores_pairs(name) for name in ("sts", "transfer", "gum-probing")] == [True, False, False]
+    assert [stored_as(name) for name in ("sts", "transfer", "gum-probing")] == ["pairs", "items", "none"]
+    assert [aggregates_of(name) for name in ("sts", "transfer", "gum-probing")] == [("all", "mean", "wmean"), (), ()]
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:

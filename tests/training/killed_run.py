@@ -27,7 +27,7 @@ def kill() -> NoReturn:
 
 
 def kill_after(step: int) -> None:
-    def after_step(session: loop.Session) -> bool:
+    def after_step(session: loop.TrainingSession) -> bool:
         if session.step == step:
             kill()
         return session.step % EVERY == 0

@@ -8,18 +8,18 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import MixSection, load_recipe
-from embedlab.training.blocks import Block, blocks
+from embedlab.training.blocks import StageBlock, blocks
 from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import SAMPLE, joint_stages, recipe_of, stage
 
 
-def block_of(encoder: Path, rows: tuple[int, int], turns: tuple[int, int]) -> Block:
+def block_of(encoder: Path, rows: tuple[int, int], turns: tuple[int, int]) -> StageBlock:
     stages = [stage(rows=count, optim={"turn": turn}) for count, turn in zip(rows, turns, strict=True)]
     (block,) = blocks(open_stages(recipe_of(encoder, *stages), SAMPLE, seed=1))
     return block
 
 
-def places(block: Block) -> list[int]:
+def places(block: StageBlock) -> list[int]:
     return [block.turns(step)[0].place for step in range(block.steps)]
 
 
@@ -65,7 +65,7 @@ def test_a_stage_that_would_never_have_its_turn_is_refused(tiny_encoder: Path) -
     assert "stage.0.optim.turn=3" in error.value.hint
 
 
-def joint_block(encoder: Path, combine: str) -> Block:
+def joint_block(encoder: Path, combine: str) -> StageBlock:
     return blocks(open_stages(joint_stages(encoder, combine), SAMPLE, seed=1), MixSection(combine=combine, until="smallest"))[1]  # type: ignore[arg-type]
 
 

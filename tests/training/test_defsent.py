@@ -99,7 +99,7 @@ def test_an_encoder_without_a_head_is_refused_before_anything_is_written(train: 
     assert not (tmp_path / "runs").exists()
     tied = definitions() | {"objective": {"name": "definition_to_word", "head": "tied"}}
     run = train(recipe_of(tmp_path / "bare", tied))
-    logged = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Note)]
+    logged = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Noted)]
     assert any("own word vectors" in text for text in logged)
 
 

@@ -159,7 +159,7 @@ def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
     reported: list[events.Event] = []
     train(recipe, resume=True, dev_score=length_of_a_vector, report=reported.append)
     assert any(
-        "have changed since; training starts from the beginning" in event.text for event in reported if isinstance(event, events.Note)
+        "have changed since; training starts from the beginning" in event.text for event in reported if isinstance(event, events.Noted)
     )
 
 

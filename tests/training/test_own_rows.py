@@ -184,7 +184,7 @@ def test_the_scale_of_several_files_is_that_of_all_of_them(tiny_encoder: Path, t
 
 def test_a_run_says_which_scale_its_scores_have(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
     run = train(own_recipe("own-scored-pairs", tiny_encoder, tmp_path))
-    notes = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Note)]
+    notes = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Noted)]
     assert "stage 0: own scores are from 0 to 0.9375, objective.highest is 1" in notes
 
 

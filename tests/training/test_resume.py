@@ -20,7 +20,7 @@ from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import BestModel, Checkpoints
-from embedlab.training.loop import Session
+from embedlab.training.loop import TrainingSession
 from embedlab.training.parallel import Team
 from embedlab.training.stages import train_run
 from tests.processes import process
@@ -247,7 +247,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
     reported: list[events.Event] = []
     train(four_scores(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
     assert next(event.step for event in reported if isinstance(event, events.Started)) == 6
-    (note,) = [event.text for event in reported if isinstance(event, events.Note)]
+    (note,) = [event.text for event in reported if isinstance(event, events.Noted)]
     assert "step-0000007" in note
     assert "damaged" in note
     assert note.endswith("; training goes on from step 6")
@@ -264,7 +264,7 @@ def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
     reported: list[events.Event] = []
     train(four_scores(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
     assert next(event.step for event in reported if isinstance(event, events.Started)) == 0
-    notes = [event.text for event in reported if isinstance(event, events.Note)]
+    notes = [event.text for event in reported if isinstance(event, events.Noted)]
     assert len(notes) == 2
     assert all(note.endswith("; training starts from the beginning") for note in notes)
     assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
@@ -399,7 +399,7 @@ def test_a_run_of_an_earlier_version_whose_best_models_are_checkpoints_goes_on(
     assert saved_bytes(run) == saved_bytes(train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 2.0, 1.0)))
 
 
-def kill_at_step_10(session: Session) -> bool:
+def kill_at_step_10(session: TrainingSession) -> bool:
     if session.step == 10:
         raise KilledError
     return session.step % 3 == 0

@@ -8,7 +8,6 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from embedlab.analysis.correlations import spearman
-from embedlab.comparison.comparison import compare_models
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.differences import FifthsMap, Forest
@@ -23,6 +22,7 @@ from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import LEFT, PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail
+from tests.pair_tables import compare_models
 from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, type_text, until, write_scores
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from textual.content import Content
 
-from embedlab.comparison.comparison import Comparison, compare_models
+from embedlab.comparison.comparison import Comparison
 from embedlab.core.settings import Settings
 from embedlab.tui.compare.differences import FifthsMap, fifths_map, forest
 from embedlab.tui.compare.forest_plot import draw_forest, draw_map
@@ -15,6 +15,7 @@ from embedlab.tui.compare.model import slice_columns, slice_frame
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER
+from tests.pair_tables import compare_models
 from tests.tui.conftest import fix_catalog
 
 

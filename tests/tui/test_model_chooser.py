@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import ChoiceList
-from embedlab.tui.model_chooser import ChooseModels, Entry, grid_of, listed
+from embedlab.tui.model_chooser import ChooseModels, ChooserLine, grid_of, listed
 from embedlab.tui.pairs.screen import PairsScreen
 from tests.tui.driving import Open, on_top, type_text, until, write_scores
 from tests.tui.test_typed_keys import send_at_once
@@ -21,7 +21,7 @@ CELLS = ("lr-1e-05.3f7e8d3a", "lr-2e-05.2a293b6b", "lr-5e-05.c53f95a5")
 
 def test_cells_of_a_grid_are_folded_and_found(world: Settings) -> None:
     names = ["far", *(f"sweep.{cell}" for cell in CELLS), "near", "other.lr-1e-05.3f7e8d3a"]
-    entries = [Entry(label=name, value=f"model:{name}", model=name) for name in names]
+    entries = [ChooserLine(label=name, value=f"model:{name}", model=name) for name in names]
     shown = [entry.label for entry in listed(entries, "", (), {"model:sweep.lr-1e-05.3f7e8d3a"})]
     assert shown == ["far", "▸ sweep: 3 cells, 1 chosen", "near", "other.lr-1e-05.3f7e8d3a"]
     assert len(listed(entries, "", {"folded:sweep"}, ())) == 7
@@ -44,7 +44,7 @@ async def test_models_are_searched_unfolded_and_typed(
     looked: list[tuple[bool, str]] = []
     look = Dashboard._typed_model
 
-    def look_slowly(app: Dashboard, name: str) -> Entry:
+    def look_slowly(app: Dashboard, name: str) -> ChooserLine:
         """As at a folder whose weights are read: keys wait for it, and the event loop does not."""
         sleep(0.1)
         entry = look(app, name)

@@ -8,7 +8,7 @@ import numpy as np
 
 from embedlab.runs.events import EventLog, Started, Step
 from embedlab.tui.runs.curves import Curve
-from embedlab.tui.widgets.curve_drawing import CurveOptions, Line, Series, _Places, draw_curves
+from embedlab.tui.widgets.curve_drawing import CurveLine, CurveOptions, CurveSeries, _Places, draw_curves
 
 
 def step(number: int, stage: int, loss: float) -> Step:
@@ -44,9 +44,9 @@ def test_another_run_of_the_same_name_has_a_curve_of_its_own(tmp_path: Path) -> 
     assert curve.losses == [1.0, 2.0, 3.0, 4.0]
 
 
-def one(title: str, *seeds: tuple[list[float], list[float]], axis: str = "", colour: str = "$model-1") -> Series:
-    lines = [Line(title=title, x=np.array(x, np.float64), y=np.array(y, np.float64)) for x, y in seeds]
-    return Series(title=title, colour=colour, seeds=lines, axis=axis)
+def one(title: str, *seeds: tuple[list[float], list[float]], axis: str = "", colour: str = "$model-1") -> CurveSeries:
+    lines = [CurveLine(title=title, x=np.array(x, np.float64), y=np.array(y, np.float64)) for x, y in seeds]
+    return CurveSeries(title=title, colour=colour, seeds=lines, axis=axis)
 
 
 def test_the_axis_of_a_plot_is_straight_whatever_its_numbers() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 from embedlab.runs.events import Step
 from embedlab.runs.status import RunState, Status
 from embedlab.runs.store import RunFolder
-from embedlab.tui.runs.board import Board, BoardRun, order_of
+from embedlab.tui.runs.board import Board, BoardRun, board_order
 
 NOW = 1_790_000_000.0
 
@@ -25,7 +25,7 @@ def test_runs_are_sorted_by_the_time_the_share_and_the_state_that_the_texts_mean
     frame = board.frame()
 
     def names(key: str, *, is_descending: bool = False) -> list[str]:
-        return [frame["run"][int(row)].partition("@")[0] for row in order_of(frame, key, is_descending=is_descending)]
+        return [frame["run"][int(row)].partition("@")[0] for row in board_order(frame, key, is_descending=is_descending)]
 
     assert names("last", is_descending=True)[:3] == ["now", "minutes", "days"]
     assert names("last")[:3] == ["days", "minutes", "now"]

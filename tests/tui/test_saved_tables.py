@@ -42,7 +42,7 @@ def models_of(settings: Settings) -> list[StoredModel]:
 def assert_same(found: PairData | None, made: PairData) -> None:
     assert found is not None
     assert_frame_equal(found.table, made.table)
-    assert (found.gold_ranges, found.models, found.notes) == (made.gold_ranges, made.models, made.notes)
+    assert (found.gold_ranges, found.models, found.marks, found.missing) == (made.gold_ranges, made.models, made.marks, made.missing)
 
 
 def test_a_cached_table_is_the_one_that_was_stored(settings: Settings) -> None:

@@ -5,9 +5,10 @@ import pytest
 from textual.content import Content
 
 from embedlab.analysis.pairing import Pairing
+from embedlab.core.settings import Settings
+from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.pairs.columns import longest_names, pair_columns
 from embedlab.tui.pairs.pair_detail import PairDetail
-from embedlab.tui.pairs.screen import _reasons
 from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, shared_widths
 from embedlab.tui.widgets.slice_detail import _lines
@@ -56,8 +57,9 @@ def test_a_negative_value_has_a_bar_that_differs_in_shape() -> None:
 
 
 def test_one_reason_for_the_absence_of_all_pairs_is_said_once() -> None:
-    notes = [f"dataset 'sts{year}' (test) is missing: no data folder is set" for year in (12, 13)]
-    assert _reasons([*notes, "no data folder 'x'", "no data folder 'x'"]) == ["no data folder is set", "no data folder 'x'"]
+    missing = load_pairs(Settings(offline=True)).missing
+    assert len(missing) > 1
+    assert set(missing) == {"no data folder is set", "no data folder is set and --offline forbids the hub"}
 
 
 async def test_the_details_of_four_models_fit_below_the_table(opened: Open) -> None:

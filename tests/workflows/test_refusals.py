@@ -9,7 +9,8 @@ from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.encode import EncodeOptions, encode_file
-from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
+from embedlab.workflows.evaluate import evaluation_report
+from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.notebook import NotebookSession
 from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.power import PowerOptions, power_report

@@ -1,22 +1,13 @@
 """`embedlab evaluate`: a model's numbers on the tasks."""
 
-from embedlab.cli.evaluation_options import (
-    Again,
-    ClassifierSetting,
-    CommonPairs,
-    ItemsBy,
-    MtebFolder,
-    OnlyAggregate,
-    ShownMetric,
-    SubmissionFolder,
-    SuiteName,
-    TaskNames,
-    Where,
-)
+from dataclasses import replace
+
+from embedlab.cli.generated_options import takes
 from embedlab.cli.models import ModelsAndFiles
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.reporting import end, show_report
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.evaluate_options import EvaluateOptions
 
 EXAMPLES = examples(
     "embedlab evaluate snli-supcl dice --suite sts --data DIR",
@@ -29,23 +20,8 @@ EXAMPLES = examples(
 
 
 @common("data", "runs", "machine", "output", "latex")
-def evaluate(
-    models: ModelsAndFiles,
-    suite: SuiteName = None,
-    task: TaskNames = None,
-    by: ItemsBy = "dataset",
-    where: Where = "",
-    aggregate: OnlyAggregate = None,
-    metric: ShownMetric = "spearman",
-    setting: ClassifierSetting = "literature",
-    common_pairs: CommonPairs = False,
-    again: Again = False,
-    signature: Signed = False,
-    mteb: MtebFolder = None,
-    submission: SubmissionFolder = None,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes(EvaluateOptions, before={"signature": "mteb"})
+def evaluate(models: ModelsAndFiles, options: EvaluateOptions, signature: Signed = False, *, terminal: Terminal) -> None:
     """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear classifiers (transfer, probing) …, x 100.
 
     A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and positives MRR and recall.
@@ -54,24 +30,10 @@ def evaluate(
     are cut within each dataset. A run with several seeds shows mean ± standard deviation. Everything
     measured is stored in the run's folder, or in the cache.
     """
-    from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
+    from embedlab.workflows.evaluate import evaluation_report
     from embedlab.workflows.own_files import models_and_files
 
-    models, files = models_and_files(models, bool(task or suite), terminal.settings)
-    options = EvaluateOptions(
-        models=models,
-        suite=suite,
-        tasks=task or files,
-        by=by,
-        where=where,
-        aggregate=aggregate,
-        metric=metric,
-        setting=setting,
-        again=again,
-        common=common_pairs,
-        mteb=mteb,
-        submission=submission,
-    )
-    report = evaluation_report(options, terminal)
+    names, files = models_and_files(models, bool(options.tasks or options.suite), terminal.settings)
+    report = evaluation_report(replace(options, models=names, tasks=options.tasks or files), terminal)
     show_report(report, terminal, is_signed=signature)
     end(report)

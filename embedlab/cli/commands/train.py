@@ -84,6 +84,6 @@ def _train(options: "TrainOptions", terminal: Terminal, *, is_detached: bool) ->
     elif plan.todo and (options.gpus or 1) > 1:
         if code := run.train_together(plan, terminal.settings):
             raise typer.Exit(code)  # the processes have reported why
-    elif (found := run.train(plan, terminal).evaluated) is not None:
+    elif (found := run.train_plan(plan, terminal).evaluated) is not None:
         show_report(found, terminal)
         end(found)

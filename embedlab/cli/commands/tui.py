@@ -61,13 +61,13 @@ def tui(
 
 def _serve(host: str, port: int, terminal: Terminal) -> None:
     try:
-        from embedlab.tui.serving import DashboardServer, is_local
+        from embedlab.tui.serving import DashboardServer, is_local_host
     except ImportError as error:
         raise MissingError("serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'") from error
 
     server = DashboardServer(shlex.join(python_command(*_without_serving(sys.argv[1:]))), host=host, port=port)
     with server.listen() as listening:
-        if not is_local(host):
+        if not is_local_host(host):
             terminal.warn(
                 f"serving on {host!r}: whoever has the address below can start and delete runs and write files as you, from any machine "
                 "that reaches this one; nothing is encrypted, so that the network between can read it too"

@@ -34,7 +34,7 @@ def score_rows(location: str, part: Part) -> RowScores | None:
     return RowScores(scores=np.array(found.values, np.float32), note=f"{found.task} predicted by {found.model}, {how}")
 
 
-def figures(location: str) -> tuple[StatedFigures, ...]:
+def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
     """Return the figures of all result files; none where there are predictions, whose numbers are computed."""
     files = find_mteb_files(file_and_part(location)[0])
     if files.predictions:
@@ -107,5 +107,12 @@ def _open(location: str) -> NoSimilarities:
 
 
 ENCODER = EncoderKind(
-    open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, score_rows=score_rows, figures=figures, further=_further
+    open=_open,
+    locate=_locate,
+    backend="file",
+    is_cached=False,
+    has_vectors=False,
+    score_rows=score_rows,
+    figures=figures_of_files,
+    further=_further,
 )

@@ -8,7 +8,7 @@ from embedlab.outcomes.property import Property
 SAME, OTHER = "the same numbers", "other numbers"
 
 
-def numbers_of(items: pl.DataFrame) -> pl.Series:
+def number_values(items: pl.DataFrame) -> pl.Series:
     """Return whether the two sentences of each pair have the same numbers."""
     differs = TAGS["number"].holds(items["sentence1"], items["sentence2"])
     return pl.select(pl.when(differs).then(pl.lit(OTHER)).otherwise(pl.lit(SAME))).to_series()
@@ -19,6 +19,6 @@ PROPERTY = Property(
     summary="whether the two sentences have the same numbers, in digits or as words from two on",
     kind="name",
     needs=("sentence1", "sentence2"),
-    of=numbers_of,
+    of=number_values,
     place=(SAME, OTHER).index,
 )

@@ -10,11 +10,12 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import slices_of
+from embedlab.core.names import DEFAULT_TASK
+from embedlab.data.sts import STS_AVERAGES
 from embedlab.evaluation.provenance import COMMON, overlap_mark
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.tui.compare.stored import StoredComparison
@@ -71,7 +72,7 @@ def compare_slices(
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
-    outcomes = pair_outcomes(table, members, task="sts", averages=STS_AVERAGES)
+    outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES)
     reference = request.reference if request.reference in {model.name for model in models} else None
     places = table["row"].to_numpy().astype(np.intp)
     rows = {part.key: places[part.rows] for part in slices_of(outcomes, members, by=request.by, common=request.common)}

@@ -212,10 +212,8 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     title = _free_name(own_name, base, settings.runs_folder) if edited or own_name not in {"", base} else base
     typed = name if title == base else str(_write_grid(name, values, folder, title))
     overrides = _overrides(values[OTHERS])
-    try:
-        plan = plan_grid(GridOptions(grid=typed, overrides=tuple(overrides)), settings).plan
-    except EmbedlabError as error:  # the user knows the grid by its name, and not the file that the form wrote
-        raise type(error)(error.message.replace(typed, title), hint=error.hint.replace(typed, title)) from error
+    called = title if typed != name else None  # the user knows the grid by its name, and not the file that the form wrote
+    plan = plan_grid(GridOptions(grid=typed, called=called, overrides=tuple(overrides)), settings).plan
     arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
     cost = remaining_cost(plan, _waiting(plan), workers)
     return Launch(

@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
@@ -16,8 +15,10 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.get import is_in_folder
 from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
+from embedlab.data.sts import STS_AVERAGES
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
@@ -25,12 +26,11 @@ PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "
 
 
 SUITE = STS_AVERAGES["average of seven"]
-UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairData:
-    """A pair table, the models whose scores it holds, and notes about both.
+    """A pair table, the models whose scores it holds, and what is known about both.
 
     table: PAIR_COLUMNS, then each member's scores, each model's mean, "error(MODEL)" and gap.
     """
@@ -38,15 +38,17 @@ class PairData:
     table: pl.DataFrame
     gold_ranges: Mapping[str, tuple[float, float]]  # dataset → its scale
     models: tuple[ModelColumns, ...] = ()
-    notes: tuple[str, ...] = ()  # "sample", "partial", models of unknown training text, datasets that are missing
+    data_marks: tuple[str, ...] = ()  # "sample", "partial"
+    of_unknown_text: tuple[str, ...] = ()  # models
+    missing: tuple[str, ...] = ()  # why datasets are missing
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
     pairing: Pairing | None = None  # of the only two models, which have the columns of `with_pairing`
     files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
 
     @property
     def marks(self) -> list[str]:
-        """The notes that every view of the numbers must show: about the pairs, and about the training text of the models."""
-        return [note for note in self.notes if note in {"sample", "partial"} or note.startswith(UNKNOWN_TEXT)]
+        """What every view of the numbers must show: about the pairs, and about the training text of the models."""
+        return [*self.data_marks, *([f"{UNKNOWN_TEXT}: {', '.join(self.of_unknown_text)}"] if self.of_unknown_text else [])]
 
     def field(self, model: str) -> str:
         """The field of the filter language with the scores of a model."""
@@ -59,7 +61,7 @@ class PairData:
 
 
 def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
-    """The pairs without any model; the notes name the datasets that are missing. Reads no network."""
+    """The pairs without any model, and why datasets are missing. Reads no network."""
     if pair_file is not None:
         part = Source().open(str(pair_file) if "/" in str(pair_file) else f"./{pair_file}")
         return _from_parts([replace(part, state=replace(part.state, name=pair_file.name, split="test"))])
@@ -67,8 +69,8 @@ def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
 
 
 def no_pairs(error: EmbedlabError) -> PairData:
-    """An empty table whose notes hold the ERROR that prevented reading the pairs."""
-    return with_models(_from_parts([], [f"{error.message}\n{error.hint}".strip()]), [])
+    """An empty table with the ERROR that prevented reading the pairs."""
+    return with_models(_from_parts([], [f"{error.reason}\n{error.hint}".strip()]), [])
 
 
 def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
@@ -80,7 +82,7 @@ def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
     return MissingError(f"cannot read {named} again: the pairs read before remain", hint="press r once the data folder is back")
 
 
-def unscored(data: PairData) -> list[EmbedlabError]:
+def warn_unscored(data: PairData) -> list[EmbedlabError]:
     """A warning about models without a score for any pair, as is usual for a user's own new file."""
     absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
     return [MissingError(f"not scored yet by {', '.join(absent)}", hint="press a on Pairs and name the model")] if absent else []
@@ -107,11 +109,8 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
             found.append(ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds))
     table = with_scores(bare, members)
     table = with_rank_errors(table, found) if found else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
-    unknown = [model.name for model in models if model.is_text_unknown]
-    notes = [note for note in data.notes if not note.startswith(UNKNOWN_TEXT)] + (
-        [f"{UNKNOWN_TEXT}: {', '.join(unknown)}"] if unknown else []
-    )
-    return replace(data, table=table, models=tuple(found), notes=tuple(notes), troubles=(*troubles,))
+    unknown = tuple(model.name for model in models if model.is_text_unknown)
+    return replace(data, table=table, models=tuple(found), of_unknown_text=unknown, troubles=(*troubles,))
 
 
 def face_to_face(data: PairData, pairing: Pairing) -> PairData | None:
@@ -134,7 +133,7 @@ def _from_settings(settings: Settings) -> PairData:
         try:
             parts.append(source.open_split(chosen, split))
         except EmbedlabError as error:
-            missing.append(error.message)
+            missing.append(error.reason)
     more = read_plugin_parts(settings)
     found = _from_parts([*parts, *more.parts], [*missing, *more.missing], more.gold_ranges)
     return replace(found, files=more.files)
@@ -155,7 +154,7 @@ def _from_parts(
     marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
     published = {part.state.name for part in parts if part.state.origin != "file" and not is_hub_name(part.state.name)}
     ranges = _gold_ranges(table, published - plugin_ranges.keys())
-    return PairData(table=table, gold_ranges={**ranges, **plugin_ranges}, notes=(*marks, *missing))
+    return PairData(table=table, gold_ranges={**ranges, **plugin_ranges}, data_marks=tuple(marks), missing=tuple(missing))
 
 
 _EMPTY = {"sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64, "source": pl.String}

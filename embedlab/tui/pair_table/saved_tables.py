@@ -64,7 +64,9 @@ def read_cached(path: Path) -> PairData | None:
             table=pl.read_parquet(BytesIO(content)),
             gold_ranges={name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()},
             models=tuple(ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds)) for name, members, seeds in facts["models"]),
-            notes=tuple(facts["notes"]),
+            data_marks=tuple(facts["data_marks"]),
+            of_unknown_text=tuple(facts["of_unknown_text"]),
+            missing=tuple(facts["missing"]),
             files=tuple(facts["files"]),
         )
     except (OSError, EmbedlabError, KeyError, ValueError, TypeError, AttributeError, pl.exceptions.PolarsError):  # absent or unusable
@@ -77,7 +79,8 @@ def store(data: PairData, path: Path, settings: Settings) -> None:
     models = [(model.name, model.members, model.seeds) for model in data.models]
     # By path, so that checking them does not load the readers of every corpus.
     files = {str(file): _state(file) for file in (*_files_of_pairs(settings), *map(Path, data.files))}
-    facts = {"gold_ranges": dict(data.gold_ranges), "notes": data.notes, "models": models, "files": files}
+    known = {"data_marks": data.data_marks, "of_unknown_text": data.of_unknown_text, "missing": data.missing}
+    facts = {"gold_ranges": dict(data.gold_ranges), "models": models, "files": files, **known}
     data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts), KEY: UNSEALED})
     try:
         write_atomic(path, seal(content.getvalue()))

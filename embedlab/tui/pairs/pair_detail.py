@@ -4,7 +4,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 
-from embedlab.tui.pairs.sections import SECTIONS, Section, ShownPair
+from embedlab.tui.pairs.sections import SECTIONS, DetailSection, ShownPair
 from embedlab.tui.widgets.text import QuickText
 
 COLUMNS_FROM, _THREE = 110, 160  # cells of the pane from which it has two and three columns
@@ -49,7 +49,7 @@ class PairDetail(VerticalScroll):
         width = self.outer_size.width
         return 3 if width >= _THREE else 2 if width >= COLUMNS_FROM else 1
 
-    def _width(self, section: Section) -> int:
+    def _width(self, section: DetailSection) -> int:
         """The cells of a line of SECTION."""
         return (self.scrollable_content_region.width - _GAP * (self._columns - 1)) // self._columns
 

@@ -11,11 +11,11 @@ from textual.containers import Container, Horizontal
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_terms
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, UnknownFieldError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, TextDialog
-from embedlab.tui.model_chooser import Entry
+from embedlab.tui.model_chooser import ChooserLine
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView, ShownPairs
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
@@ -93,7 +93,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             self.query_one(part).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
-            why = "\n".join(_reasons(data.notes)[:3])
+            why = "\n".join(list(dict.fromkeys(data.missing))[:3])
             empty.update(f"no pairs available\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
 
     def _refine(self, query: str, *, keeps_row: bool = False) -> None:
@@ -107,8 +107,8 @@ class PairsScreen(PairDetails, PairNarrowing):
             if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
                 self._last_filter = ""
                 self._show_view(keeps_row=keeps_row)
-            self._show_hint(error.hint if "known: " in error.hint else self._faced)
-            what = error.message.removeprefix(f"filter {query!r}, ").splitlines()[0]
+            self._show_hint(error.hint if isinstance(error, UnknownFieldError) else self._faced)
+            what = error.reason.splitlines()[0]
             rows = f"rows of {self._last_filter!r}" if self._last_filter else "all rows"
             self.query_one("#pair-count", QuickText).change(f"{what} · {rows}")
             return
@@ -311,7 +311,7 @@ class PairsScreen(PairDetails, PairNarrowing):
     async def action_columns(self) -> None:
         """Choose the models and the columns."""
         state = self.dashboard.memory.state.pairs
-        columns = [Entry(label=name, value=f"column:{name}") for name in OPTIONAL]
+        columns = [ChooserLine(label=name, value=f"column:{name}") for name in OPTIONAL]
         present = [one.value for one in columns if one.label not in state.hidden]
         if (chosen := await self.dashboard.models_dialog("Models and columns", columns, present)) is None:
             return
@@ -345,8 +345,3 @@ class PairsScreen(PairDetails, PairNarrowing):
         sentences = (pair.row["sentence1"], pair.row["sentence2"]) if pair else ("", "")
         models = [model.name for model in self.view.data.models] if self.view else []
         self.app.push_screen(TypedPairScreen(models, sentences))
-
-
-def _reasons(notes: Sequence[str]) -> list[str]:
-    """Why there are no pairs, each reason once: every dataset of an absent folder has the same."""
-    return list(dict.fromkeys(note.partition(" is missing: ")[2] or note for note in notes))

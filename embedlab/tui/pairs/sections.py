@@ -40,7 +40,7 @@ class ShownPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class DetailSection:
     """One kind of information about a pair; without content it takes no line."""
 
     name: str
@@ -190,12 +190,12 @@ def _cut(text: str, width: int) -> str:
 
 
 SECTIONS = (
-    Section(name="sentences", draw=_sentences),
-    Section(name="scores", draw=_scores),
-    Section(name="note", draw=_note, column=1),
-    Section(name="tags", draw=_tags, column=1),
-    Section(name="training", draw=_training, column=1),
-    Section(name="appearances", draw=_appearances, column=1),
-    Section(name="nearest-1", draw=_nearest(0), column=1),
-    Section(name="nearest-2", draw=_nearest(1), column=2),
+    DetailSection(name="sentences", draw=_sentences),
+    DetailSection(name="scores", draw=_scores),
+    DetailSection(name="note", draw=_note, column=1),
+    DetailSection(name="tags", draw=_tags, column=1),
+    DetailSection(name="training", draw=_training, column=1),
+    DetailSection(name="appearances", draw=_appearances, column=1),
+    DetailSection(name="nearest-1", draw=_nearest(0), column=1),
+    DetailSection(name="nearest-2", draw=_nearest(1), column=2),
 )

@@ -86,7 +86,7 @@ def histogram_view(pairs: PlottedPairs) -> Picture:
         y=PlotAxis(title="pairs", low=0.0, high=1.0),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=_errors(pairs), is_drawn=False),
         bars=bars,
-        describe=partial(describe, pairs),
+        describe=partial(describe_pair, pairs),
     )
 
 
@@ -107,7 +107,7 @@ def calibration_view(pairs: PlottedPairs) -> Picture:
         y=PlotAxis(title="mean gold, as a share of its scale", low=0.0, high=1.0),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=_errors(pairs), is_drawn=False),
         lines=[*lines, diagonal],
-        describe=partial(describe, pairs),
+        describe=partial(describe_pair, pairs),
     )
 
 
@@ -135,7 +135,7 @@ def view_title(view: str, pairs: PlottedPairs) -> str:
     return title.replace("MODEL", _title(pairs, pairs.model))
 
 
-def describe(pairs: PlottedPairs, row: int) -> Sequence[str]:
+def describe_pair(pairs: PlottedPairs, row: int) -> Sequence[str]:
     """A pair: gold and cosines with its place, then its sentences."""
     facts = pairs.data.table.row(row, named=True)
     place = " ".join(str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None)
@@ -177,7 +177,7 @@ def _scatter(pairs: PlottedPairs, x: Column, y: Column, interest: Values, lines:
         y=axes[1],
         points=PlotPoints(x=x[1], y=y[1], rows=pairs.rows, interest=interest),
         lines=lines,
-        describe=partial(describe, pairs),
+        describe=partial(describe_pair, pairs),
     )
 
 

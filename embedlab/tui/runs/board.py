@@ -93,7 +93,7 @@ class Board:
 
     def frame(self, rows: Iterable[Mapping[str, object]] | None = None) -> pl.DataFrame:
         """ROWS, or one row per run, for `columns`; then the folders that cannot be read."""
-        rows = list(rows) if rows is not None else [row_of(found, self.time_s) for found in self.runs]
+        rows = list(rows) if rows is not None else [board_row(found, self.time_s) for found in self.runs]
         rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
@@ -105,7 +105,7 @@ class Board:
         return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS, *last]
 
 
-def order_of(frame: pl.DataFrame, key: str, *, is_descending: bool) -> NDArray[np.intp]:
+def board_order(frame: pl.DataFrame, key: str, *, is_descending: bool) -> NDArray[np.intp]:
     """The rows of a board's FRAME in the order of the column KEY: by time, share or state where its text is not in that order."""
     found: NDArray[np.intp] = frame[_ORDERS.get(key, key)].arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
     return found
@@ -168,7 +168,7 @@ def _stamp_of(path: Path) -> object:
     return fact.st_size, fact.st_mtime_ns
 
 
-def row_of(found: BoardRun, now: float) -> dict[str, object]:
+def board_row(found: BoardRun, now: float) -> dict[str, object]:
     """The values of one run, as of NOW."""
     status, step = found.status, found.status.step
     is_alive = status.state in {"running", "silent"}

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from embedlab.tui.runs.board import SIGNS, Board, BoardRun, row_of
+from embedlab.tui.runs.board import SIGNS, Board, BoardRun, board_row
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class RunEntry:
     """One row."""
 
     name: str  # the id of the run, or the name that its seeds share
@@ -21,19 +21,19 @@ class Entry:
         return len(self.runs) > 1
 
 
-def entries(board: Board, query: str, opened: Collection[str], *, is_folding: bool) -> list[Entry]:
+def entries(board: Board, query: str, opened: Collection[str], *, is_folding: bool) -> list[RunEntry]:
     """The rows of BOARD: with IS_FOLDING the seeds of one name are a row, unless it is among the OPENED names.
 
     QUERY: words of which all must occur in a run's id, objective or state.
     """
-    found: list[Entry] = []
+    found: list[RunEntry] = []
     matching = [run for run in board.runs if _matches(run, query)]
     for name, seeds in groupby(matching, key=lambda one: one.run.name):
         runs = tuple(seeds)
         if is_folding and len(runs) > 1 and name not in opened:
-            found.append(Entry(name=name, runs=runs))
+            found.append(RunEntry(name=name, runs=runs))
         else:
-            found += [Entry(name=one.run.id, runs=(one,)) for one in runs]
+            found += [RunEntry(name=one.run.id, runs=(one,)) for one in runs]
     return found
 
 
@@ -42,13 +42,13 @@ def _matches(found: BoardRun, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def rows(shown: Sequence[Entry], now: float) -> Iterator[dict[str, object]]:
+def rows(shown: Sequence[RunEntry], now: float) -> Iterator[dict[str, object]]:
     """The values of each row: of folded seeds their states, means, and the smallest progress."""
     for entry in shown:
         if not entry.is_folded:
-            yield row_of(entry.runs[0], now)
+            yield board_row(entry.runs[0], now)
             continue
-        each = [row_of(one, now) for one in entry.runs]
+        each = [board_row(one, now) for one in entry.runs]
         states = [one.status.state for one in entry.runs]
         counts = {state: states.count(state) for state in SIGNS if state in states}
         one_state = f"{SIGNS[states[0]]} {len(states)} {states[0]}"

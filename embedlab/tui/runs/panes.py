@@ -10,7 +10,7 @@ from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.runs.board import Board
 from embedlab.tui.runs.curves import Curve
-from embedlab.tui.widgets.curve_drawing import CurveOptions, Line, Series
+from embedlab.tui.widgets.curve_drawing import CurveLine, CurveOptions, CurveSeries
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.log_tail import LogTail
 
@@ -63,14 +63,14 @@ class RunPanes(DashboardScreen):
             plot.show(plot.shown, replace(options, is_log=options.is_log and plot.id == "loss-curves"))
 
 
-def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[Series]:
+def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[CurveSeries]:
     """The curves of each run over its seeds: "losses", which another objective has on another axis, or "dev_scores"."""
     steps, known = ("steps" if values == "losses" else "dev_steps"), board.by_id()
     found = []
     for name, ids in groupby((one for one in curves if one in known), key=lambda one: known[one].run.name):
         members = list(ids)
         found.append(
-            Series(
+            CurveSeries(
                 title=name if len(members) > 1 else members[0],
                 colour=model_colour(name),
                 seeds=[_line(one, getattr(curves[one], steps), getattr(curves[one], values)) for one in members],
@@ -80,7 +80,7 @@ def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[Serie
     return found
 
 
-def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> Line:
+def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> CurveLine:
     """A snapshot of a curve, to which another thread may add points."""
     count = min(len(steps), len(values))
-    return Line(title=name, x=np.array(steps[:count], dtype=np.float64), y=np.array(values[:count], dtype=np.float64))
+    return CurveLine(title=name, x=np.array(steps[:count], dtype=np.float64), y=np.array(values[:count], dtype=np.float64))

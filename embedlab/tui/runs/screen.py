@@ -20,9 +20,9 @@ from embedlab.runs.store import RunFolder, free_folder, remove_runs, rename_runs
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
-from embedlab.tui.runs.board import Board, BoardRun, RunFollower, order_of, states
+from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, states
 from embedlab.tui.runs.curves import Curve, Curves, log_tail
-from embedlab.tui.runs.entries import Entry, entries, rows
+from embedlab.tui.runs.entries import RunEntry, entries, rows
 from embedlab.tui.runs.panes import RunPanes
 from embedlab.tui.runs.search import RunSearch
 from embedlab.tui.widgets.curve_plot import CurvePlot
@@ -69,7 +69,7 @@ class RunsScreen(RunSearch, RunPanes):
     def __init__(self) -> None:
         super().__init__()
         self.marked: set[str] = set()
-        self.entries: list[Entry] = []  # the rows of the table
+        self.entries: list[RunEntry] = []  # the rows of the table
         self._follower: RunFollower | None = None
         self._curves = Curves()
         self._is_frozen = False
@@ -158,7 +158,7 @@ class RunsScreen(RunSearch, RunPanes):
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None
         if self._order is not None:
-            order = order_of(frame, self._order[0], is_descending=self._order[1])
+            order = board_order(frame, self._order[0], is_descending=self._order[1])
         by, is_descending = self._order or (None, False)
         table.marks = frozenset(row for row, one in enumerate(self.entries) if self.marked >= {found.run.id for found in one.runs})
         names = [self._goes_to, *([here.name, here.runs[0].run.id, here.runs[0].run.name] if here is not None else [])]
@@ -208,7 +208,7 @@ class RunsScreen(RunSearch, RunPanes):
 
     # the selected runs
 
-    def _entry_under_cursor(self) -> Entry | None:
+    def _entry_under_cursor(self) -> RunEntry | None:
         row = self.query_one(FrameTable).current_row
         return self.entries[row] if row is not None and row < len(self.entries) else None
 
@@ -315,7 +315,7 @@ class RunsScreen(RunSearch, RunPanes):
         """Stop the run after it has saved a checkpoint."""
         found = self._one()
         if found is not None and await self.app.push_screen_wait(Confirm(f"Stop {found.run.id}? It saves a checkpoint first.")):
-            self._do(lambda: launch.cancel(found.run), f"stopping {found.run.id}")
+            self._do(lambda: launch.cancel_run(found.run), f"stopping {found.run.id}")
 
     @work(group=DIALOG)
     async def action_resume(self) -> None:

@@ -22,7 +22,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class CurveLine:
     """The curve of one seed."""
 
     title: str
@@ -31,12 +31,12 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class CurveSeries:
     """The curves of all seeds of a run, drawn in one colour."""
 
     title: str
     colour: str
-    seeds: Sequence[Line]
+    seeds: Sequence[CurveLine]
     axis: str = ""  # series of another axis have a panel of their own: their values cannot be compared
 
 
@@ -53,14 +53,14 @@ class CurveOptions:
 class _Prepared:
     """A series in the units of the axes."""
 
-    series: Series
+    series: CurveSeries
     lines: Sequence[tuple[Values, Values]]  # of each seed
     spread: SeedRange = field(repr=False)
 
 
 def draw_curves(
     title: str,
-    series: Sequence[Series],
+    series: Sequence[CurveSeries],
     width: int,
     height: int,
     options: CurveOptions | None = None,
@@ -89,7 +89,7 @@ def _titled(name: str, options: CurveOptions) -> str:
     return f"{name} ({', '.join(notes)})" if notes else name
 
 
-def _prepared(series: Series, options: CurveOptions) -> _Prepared:
+def _prepared(series: CurveSeries, options: CurveOptions) -> _Prepared:
     lines = []
     for line in series.seeds:
         known = np.isfinite(line.x) & np.isfinite(line.y) & ((line.y > 0) | (not options.is_log))

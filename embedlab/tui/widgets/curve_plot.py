@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.widgets.curve_drawing import LEFT, CurveOptions, Series, draw_curves
+from embedlab.tui.widgets.curve_drawing import LEFT, CurveOptions, CurveSeries, draw_curves
 from embedlab.tui.widgets.text import SteadyText
 
 
@@ -21,11 +21,11 @@ class CurvePlot(SteadyText, can_focus=True):
     def __init__(self, title: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._title = title
-        self.shown: Sequence[Series] = ()
+        self.shown: Sequence[CurveSeries] = ()
         self.options = CurveOptions()
         self.cursor: int | None = None  # column of cells
 
-    def show(self, series: Sequence[Series], options: CurveOptions | None = None) -> None:
+    def show(self, series: Sequence[CurveSeries], options: CurveOptions | None = None) -> None:
         """Draw these series."""
         self.shown, self.options = series, options or self.options
         cursor = None if self.cursor is None else self.cursor / max(1, self._columns - 1)

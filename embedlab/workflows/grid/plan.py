@@ -34,6 +34,7 @@ class GridOptions:
     """What a user selects of a grid."""
 
     grid: str  # a name, or a TOML file
+    called: str | None = None  # what errors call it, where the user did not choose the file
     overrides: tuple[str, ...] = ()  # KEY=VALUE for every cell
     seeds: int | None = None  # each of the seeds 1 to N, instead of those of the file
     encoder: str | None = None  # where every cell starts from
@@ -56,7 +57,7 @@ class PlannedGrid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class GridEstimate:
     """What is left of a grid, where it runs, and what it costs."""
 
     cost: Cost
@@ -86,7 +87,7 @@ def entries_of_runs(plan: GridPlan) -> list[QueueEntry]:
     return [entry_of_run(plan, cell) for cell in plan.cells]
 
 
-def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> Estimate:
+def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimate:
     """Return what the cells cost that are still to do according to ENTRIES."""
     plan, hands = planned.plan, planned.hands
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
@@ -95,7 +96,7 @@ def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> Estimate:
     cost = remaining_cost(plan, entries, at_once)
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
     text = f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
-    return Estimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
+    return GridEstimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
 
 
 def cancel_grid(name: str, settings: Settings) -> GridPlan:
@@ -137,7 +138,7 @@ def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
 
 
 def _selected_grid(options: GridOptions) -> Grid:
-    return with_fixed(load_grid(options.grid), options.overrides)
+    return with_fixed(load_grid(options.grid, called=options.called), options.overrides)
 
 
 def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:

@@ -13,7 +13,7 @@ from embedlab.grids.progress import GridFollower, GridProgress
 from embedlab.grids.queue import QueueEntry
 from embedlab.training.signals import stop_requests
 from embedlab.workflows.grid.checks import check_variants
-from embedlab.workflows.grid.plan import Estimate, GridOptions, PlannedGrid, estimate, plan_grid, start_of
+from embedlab.workflows.grid.plan import GridEstimate, GridOptions, PlannedGrid, estimate, plan_grid, start_of
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
 
@@ -82,7 +82,7 @@ def _check_cells(planned: PlannedGrid, entries: Sequence[QueueEntry], session: S
             session.report(error)
 
 
-def _run_cells(planned: PlannedGrid, expected: Estimate, look: Callable[[], None]) -> None:
+def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], None]) -> None:
     with stop_requests() as stop:
 
         def is_stopping() -> bool:

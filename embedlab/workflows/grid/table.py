@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.names import task_names
+from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import data_folder
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
+from embedlab.evaluation.selection import stored_selection
 from embedlab.grids.pair_differences import PairDifferences
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
@@ -22,7 +23,7 @@ class ScoresOptions:
     """Which scores of a grid are shown, along which of its axes."""
 
     grid: str
-    task: str = "sts"
+    task: str = DEFAULT_TASK
     metric: str | None = None  # None: the usual one of the task
     setting: str | None = None
     by: tuple[str, ...] = ("dataset", "average")
@@ -87,5 +88,6 @@ def _axis_values(where: Sequence[str]) -> dict[str, str]:
 
 
 def _refuse_unknown_task(name: str) -> None:
-    if name not in task_names() and not name.endswith("-probing"):
+    found = stored_selection(name)
+    if found is None or not found.is_whole:
         raise unknown("task", name, task_names())

@@ -9,26 +9,27 @@ from typing import Any
 from embedlab.analysis.slices import joined_splits
 from embedlab.choices import By
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import FIFTHS_OF, open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task as evaluate_on
-from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
+from embedlab.evaluation.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.papers.items import StoredOutcomes
+from embedlab.papers.items import AnswersByCell
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.order import ScoredItems
 from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.outcomes import Outcomes, stored_outcomes
+from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import scores_pairs
+from embedlab.tasks.task import is_scored_together
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.reproduce.plan import ReproductionOptions
-from embedlab.workflows.scoring import evaluate_members, keep
+from embedlab.workflows.scoring import keep
 from embedlab.workflows.session import Session
 
 Members = Mapping[CellKey, Sequence[Member]]
@@ -39,7 +40,7 @@ class EvaluatedRows:
     """What is known of the models of a table."""
 
     evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
-    answers: StoredOutcomes
+    answers: AnswersByCell
     scored: ScoredPairs | None  # pair by pair, where the table is about STS and its pairs are there
     missing: tuple[str, ...]
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
@@ -64,9 +65,9 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         scored, absent = _score(sorted(names), table.by, session)
         return EvaluatedRows(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
-    scored, absent = _score(sorted(name for name, task in wanted if scores_pairs(task)), "dataset", session)
+    scored, absent = _score(sorted(name for name, task in wanted if is_scored_together(task)), "dataset", session)
     evaluations: dict[tuple[str, str], Evaluation] = {}
-    answers: dict[tuple[str, str], list[Outcomes]] = {}
+    answers: dict[tuple[str, str], list[StoredOutcomes]] = {}
     missing, reported = [], set[str]()
     for name, task in sorted(wanted):
         if name in absent:
@@ -81,7 +82,7 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
-        elif not scores_pairs(task) or scored is not None:  # where the pairs are missing, that has been said once for all
+        elif not is_scored_together(task) or scored is not None:  # where the pairs are missing, that has been said once for all
             missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(session.settings)}")
     return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
@@ -140,7 +141,7 @@ def training_data_of(table: PaperTable, members: Members, session: Session) -> d
 def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
     """The runs among models and the parts of combined ones."""
     for spec in specs:
-        if spec.kind == "run" and spec.seed is not None:
+        if spec.is_run and spec.seed is not None:
             yield RunFolder.of(runs, spec.name.partition("@")[0], spec.seed)
         yield from _run_folders(spec.parts, runs)
 
@@ -150,7 +151,7 @@ def _evaluation_file(name: str, task: str, options: ReproductionOptions, session
     (spec,) = resolve(name, session.settings.runs_folder).members
     folder = ScorePlace.of(spec, session.settings).evaluations
     path = folder / f"{task}.json"
-    if options.trains and not scores_pairs(task) and not path.is_file():
+    if options.trains and not is_scored_together(task) and not path.is_file():
         with session.progresses() as progress:
             result = evaluate_on(task, spec, session.settings, lambda work: progress(f"{name}: {work}"))
         for error in result.missing:
@@ -173,7 +174,7 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
     try:
         parts, missing = open_parts(
             Source.from_settings(session.settings),
-            [FIFTHS_OF] if by == "dice" else find_task("sts").datasets,
+            [FIFTHS_OF] if by == "dice" else find_task(DEFAULT_TASK).datasets,
             all_splits=by != "source",
         )
     except MissingError as error:
@@ -188,7 +189,7 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
         scored = scored.test_pairs
         places = {name: place for name, place in scored.places.items() if not (place.evaluations / f"{scored.task}.json").is_file()}
         part = replace(scored, places=places)
-        keep(part, evaluate_members(part), session)
+        keep(part, evaluate_pairs(part), session)
     return scored, absent
 
 

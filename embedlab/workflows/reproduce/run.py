@@ -9,7 +9,7 @@ from embedlab.core.settings import Settings
 from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.papers.deviations import deviations
 from embedlab.papers.matching_runs import Member
-from embedlab.papers.order import RowOrder, find_row_order, numbers_of
+from embedlab.papers.order import RowOrder, find_row_order, table_numbers
 from embedlab.papers.plan import for_encoder
 from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
@@ -23,7 +23,7 @@ from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
 from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of
 from embedlab.workflows.reproduce.plan import ReproductionOptions, planned_trainings, start_of_rows
-from embedlab.workflows.reproduce.trained import Recipes, find_rows, train_rows
+from embedlab.workflows.reproduce.trained import Recipes, find_trained_rows, train_rows
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
 from embedlab.workflows.starting import starting_encoder
@@ -75,7 +75,7 @@ def _rows(table: PaperTable, options: ReproductionOptions, start: str | None, se
     if options.trains:
         trained = train_rows(table, options, start, session, board)
     else:
-        trained = find_rows(table, options, start, session.settings.runs_folder)
+        trained = find_trained_rows(table, options, start, session.settings.runs_folder)
     everything = trained.models.all_members()
     known = evaluate_models(table, everything, options, session)
     notes = [*trained.apart, *absent_rows(table, everything, known, trained.failures, options, session.settings), *known.missing]
@@ -97,7 +97,7 @@ def _rows(table: PaperTable, options: ReproductionOptions, start: str | None, se
 def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     """A table: its numbers next to the published ones, and the order of its rows."""
     table, known = rows.table, rows.known
-    numbers = numbers_of(table, rows.members, known.evaluations)
+    numbers = table_numbers(table, rows.members, known.evaluations)
     with session.progress("comparing") as progress:
         row_order: RowOrder = find_row_order(table, rows.members, known.evaluations, known.items, progress)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})

@@ -60,7 +60,7 @@ def _failures(table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntr
     }
 
 
-def find_rows(table: PaperTable, options: ReproductionOptions, start: str | None, runs: Path) -> TrainedRows:
+def find_trained_rows(table: PaperTable, options: ReproductionOptions, start: str | None, runs: Path) -> TrainedRows:
     """Take the finished runs in RUNS that fit the rows best."""
     run_of = find_runs_of(table, runs, options.overrides, start)
     recipes = {}

@@ -41,7 +41,7 @@ def event_reporter(label: str, note: Note, progress: ProgressDisplay) -> Callabl
                 progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
             case events.Dev():
                 note(f"{label}: dev {event.score:.2f} after step {event.step}")
-            case events.Note():
+            case events.Noted():
                 note(f"{label}: {event.text}")
             case events.Finished():
                 note(f"{label}: finished after {event.step} steps")

@@ -45,7 +45,7 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
     if settings.sample and name == str(sample_encoder_folder(settings)):
         return
     for spec in trainable(name, settings.runs_folder):
-        if spec.kind == "hub" and not _is_downloaded(spec.location, spec.revision):
+        if spec.is_on_hub and not _is_downloaded(spec.location, spec.revision):
             yield _from_hub(f"encoder {spec.location!r}", settings)
 
 
@@ -68,7 +68,7 @@ def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
 def _line(error: EmbedlabError, settings: Settings) -> str:
     """What is missing in one line, with what the hub can do about it."""
     if isinstance(error, NotDownloadedError):
-        return _from_hub(error.message.removesuffix(" is not on this machine"), settings)
+        return _from_hub(error.subject, settings)
     return f"{error.message}; {error.hint}"
 
 

@@ -9,24 +9,24 @@ from embedlab.runs.store import RunFolder
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.train.plan import TrainOptions, plan_training
-from embedlab.workflows.train.run import TrainedRun, check_training, train
+from embedlab.workflows.train.run import TrainedRun, check_training, train_plan
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Trained(Report):
+class TrainingReport(Report):
     """The scores of trained runs, and the tables of the recipe's tasks."""
 
     runs: tuple[TrainedRun, ...]
 
 
-def training_report(options: TrainOptions, session: Session) -> Trained:
+def training_report(options: TrainOptions, session: Session) -> TrainingReport:
     """Train what OPTIONS select in this process; the frame has one row a run and score."""
     plan = plan_training(options, session.settings)
     check_training(plan, session)
-    result = train(plan, session)
+    result = train_plan(plan, session)
     selected, found = result.recipe.evaluate, result.evaluated
     evaluations = {one.run.id: _stored(one.run, selected.tasks) for one in result.runs}
-    return Trained(
+    return TrainingReport(
         frame=trained_frame([(one.run, one.status) for one in result.runs], selected, evaluations),
         tables=found.tables if found is not None else (),
         notes=found.notes if found is not None else (),

@@ -12,7 +12,8 @@ from embedlab.runs.launch import Detached, run_together, start_run
 from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
-from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
+from embedlab.workflows.evaluate import evaluation_report
+from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.train.log import event_reporter, logged
@@ -67,7 +68,7 @@ def check_training(plan: TrainPlan, session: Session) -> None:
         _require_gpus(plan.options.gpus)
 
 
-def train(plan: TrainPlan, session: Session) -> TrainResult:
+def train_plan(plan: TrainPlan, session: Session) -> TrainResult:
     """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the tasks of its recipe."""
     options = plan.options
     train_runs(plan.recipe, plan.todo, session, resume=options.resume, track=options.track, keeps_checkpoints=options.keeps_checkpoints)

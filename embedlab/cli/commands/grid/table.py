@@ -9,6 +9,7 @@ from embedlab.cli import completion
 from embedlab.cli.grid_options import GridName
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.core.names import DEFAULT_TASK
 
 EXAMPLES = examples(
     "embedlab grid table snli-supcl-lambda --aggregate wmean",
@@ -23,7 +24,7 @@ def table(
     columns: Annotated[str | None, typer.Option("--columns", metavar="AXIS", help="Group columns by this axis. [default: scores]")] = None,
     score: Annotated[str | None, typer.Option("--score", metavar="NAME", help="Only this score: dev, a dataset, an average.")] = None,
     where: Annotated[list[str] | None, typer.Option("--where", metavar="AXIS=VALUE", help="Only cells with this value.")] = None,
-    task: Annotated[str, typer.Option("--task", metavar="NAME", help="Whose scores.", autocompletion=completion.tasks)] = "sts",
+    task: Annotated[str, typer.Option("--task", metavar="NAME", help="Whose scores.", autocompletion=completion.tasks)] = DEFAULT_TASK,
     metric: Annotated[str | None, typer.Option("--metric", help="Which measure of the task. [default: spearman, or its first]")] = None,
     setting: Annotated[str | None, typer.Option("--aggregate", help="How the measure was taken. [default: all, or its first]")] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Kinds of scores to show: dataset, average, source, dice.")] = None,

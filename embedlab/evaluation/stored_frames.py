@@ -1,0 +1,120 @@
+"""What models predicted, as it is stored, as outcomes again: similarities of pairs, or answers to items; no sentence is encoded."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from embedlab.analysis.scores import pair_table, with_scores
+from embedlab.analysis.slices import joined_splits
+from embedlab.core.errors import EmbedlabError
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source, dataset_names
+from embedlab.evaluation.frames import item_outcomes
+from embedlab.evaluation.outcomes import MemberOutcomes
+from embedlab.evaluation.prefetch import plain_state
+from embedlab.evaluation.selection import SelectedTask
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.pairs import pair_outcomes
+from embedlab.runs.outcomes import StoredOutcomes as StoredOutcomes
+from embedlab.runs.signature import data_part
+from embedlab.tasks.task import Task
+from embedlab.tasks.task import task as find_task
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredMember:
+    """One member model of which predictions may be stored."""
+
+    name: str  # of its column
+    title: str  # in messages
+    fingerprint: str  # of its vectors
+    scores: Callable[[], pl.DataFrame | None]  # similarities of pairs; None where none are stored
+    answers: Callable[[str], Mapping[str, StoredOutcomes]]  # outcomes by dataset on a task, as stored evaluations name it
+    is_overlap: bool = False  # word overlap, which pairs have anyway
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredFrame:
+    """The outcomes of all members on a task, and why some or all are absent."""
+
+    outcomes: Callable[[bool], Outcomes | None] = lambda _: None  # with True, all splits of a dataset as one
+    lacking: tuple[str, ...] = ()  # members of which nothing is stored
+    absent: tuple[str, ...] = ()  # pairs that are not available as they were scored
+
+
+Parts = Callable[[Task], tuple[list[Part], tuple[str, ...]]]  # of pairs, as they were scored, and why others are absent
+
+
+def stored_frame(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts) -> StoredFrame:
+    """Return what is stored of MEMBERS on the task that evaluations call NAME; PARTS opens its pairs."""
+    return _FRAMES[find_task(selected.task).outcomes](name, selected, members, parts)
+
+
+def _of_pairs(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts) -> StoredFrame:
+    task = find_task(selected.task)
+    scores = {member.name: member.scores() for member in members if not member.is_overlap}
+    lacking = tuple(f"{one.title}: no scores of pairs are stored under {one.fingerprint}" for one in members if _lacks(scores, one))
+    there, absent = parts(task)
+    if lacking or not there:
+        return StoredFrame(lacking=lacking, absent=absent)
+    scored = with_scores(pair_table(there), {member: own for member, own in scores.items() if own is not None})
+    scored = scored.with_columns(pl.col("dice").alias(member.name) for member in members if member.is_overlap)
+    columns = [member.name for member in members]
+
+    def outcomes(is_joined: bool) -> Outcomes:
+        pairs = joined_splits(scored) if is_joined else scored
+        averages = task.averages(pairs["dataset"].unique(maintain_order=True).to_list(), task.name)
+        return pair_outcomes(pairs, columns, task=task.name, averages=averages)
+
+    return StoredFrame(outcomes=outcomes, absent=absent)
+
+
+def _lacks(scores: Mapping[str, pl.DataFrame | None], member: StoredMember) -> bool:
+    return member.name in scores and scores[member.name] is None
+
+
+def _of_items(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts) -> StoredFrame:
+    answers = {member.name: member.answers(name) for member in members}
+    lacking = tuple(f"{one.title}: no outcomes on {name} are stored under {one.fingerprint}" for one in members if not answers[one.name])
+    common = set.intersection(*map(set, answers.values()))
+    if not common:
+        return StoredFrame(lacking=lacking)
+    known = {member: _only({one: own[one] for one in own if one in common}) for member, own in answers.items()}
+    return StoredFrame(outcomes=lambda _: item_outcomes(selected, known, list(known)), lacking=lacking)
+
+
+def _only(outcomes: Mapping[str, StoredOutcomes]) -> MemberOutcomes:
+    return MemberOutcomes(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
+
+
+_FRAMES = {"pairs": _of_pairs, "items": _of_items, "none": _of_items}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WantedPart:
+    """A split of a dataset, or a user's own file, as it was scored."""
+
+    name: str
+    split: str | None  # None: the whole of a file
+    content: str  # its `data_part`
+    paths: Sequence[str] = ()  # of a file, where it may be
+
+
+def unchanged_parts(wanted: Collection[WantedPart], task: Task, source: Source) -> Iterator[tuple[Part | None, str]]:
+    """Yield each of the WANTED parts of TASK as SOURCE has it, or None and why it is not available as it was scored."""
+    for one in wanted:
+        is_declared = one.name in dataset_names()
+        if not (task.has_dataset(one.name) if is_declared else one.split is None):  # of another task
+            continue
+        places = [one.name] if is_declared else one.paths
+        try:
+            found = [source.open(place, one.split if is_declared else None) for place in places]
+        except EmbedlabError as error:
+            yield None, error.message
+            continue
+        same = [part for part in found if data_part(plain_state(part.state)) == one.content]
+        if same:
+            yield same[0], ""
+        elif places:
+            yield None, f"{one.name} is not available in the version that was scored"

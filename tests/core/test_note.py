@@ -1,0 +1,33 @@
+"""Notes are data: what people see of one depends on its kind, not on its text."""
+
+from embedlab.core.note import Note, kind_of, kinds_of, phrases_of, shown_notes, with_kinds
+
+SHARED = Note("† test pairs that are in its training data: sts12 3 of 9", kind="shared pairs")
+DETAIL = Note("trained on 20 rows", kind="detail")
+
+
+def test_people_see_a_note_about_a_model_by_its_kind() -> None:
+    assert phrases_of(SHARED) == ("† test pairs in the training data",)
+    assert phrases_of(DETAIL) == ()
+    assert phrases_of(str(SHARED)) == (str(SHARED),)  # the same words without a kind are a remark
+
+
+def test_kinds_return_from_the_texts_of_a_file() -> None:
+    notes = (SHARED, "a remark", DETAIL)
+    texts = [str(note) for note in notes]
+    stored = kinds_of(notes)
+    assert stored == {str(SHARED): "shared pairs", str(DETAIL): "detail"}
+    assert [kind_of(note) for note in with_kinds(texts, stored)] == ["shared pairs", "remark", "detail"]
+    assert [kind_of(note) for note in with_kinds(texts, {})] == ["remark"] * 3  # a file of before
+
+
+def test_a_note_has_its_kind_under_another_text() -> None:
+    assert kind_of(SHARED.with_text("sts12: shared")) == "shared pairs"
+
+
+def test_details_are_counted_and_phrases_of_several_models_share_a_line() -> None:
+    notes = [
+        Note("a: trained on 20 rows", models=("a",), short=phrases_of(DETAIL)),
+        *(Note(f"{name}: shared", models=(name,), short=phrases_of(SHARED)) for name in "ab"),
+    ]
+    assert shown_notes(notes, {"a": "a", "b": "b"}) == ["† test pairs in the training data", "--notes shows 1 more note"]

@@ -1,0 +1,137 @@
+"""What the design wants once exists once: each idea is made in one place, which all others use.
+
+Where Python processes start is in tests/core/test_python_processes.py, that no public name is shared in tests/test_public_names.py.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from embedlab.core import plugins
+from embedlab.core.names import DEFAULT_TASK, task_names
+from embedlab.core.paths import PACKAGE
+
+
+@cache
+def trees() -> Mapping[str, ast.Module]:
+    """Every module of the package by its path."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in files}
+
+
+def called(node: ast.AST) -> tuple[str, str]:
+    """What NODE calls: the name, and of a method what it is called of; empty where it calls nothing."""
+    if not isinstance(node, ast.Call):
+        return "", ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr, ast.unparse(node.func.value)
+    return (node.func.id, "") if isinstance(node.func, ast.Name) else ("", "")
+
+
+def calls(*names: str) -> Callable[[ast.AST], bool]:
+    """Whether a node calls one of NAMES, as a function."""
+    return lambda node: called(node)[0] in names and called(node)[1] == ""
+
+
+def puts_in_place(node: ast.AST) -> bool:
+    """Whether a node puts a finished file or folder in the place of what was there."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="replace", value=ast.Name(id=of)), args=[ast.Name(id=to)]):
+            return of == "os" or to in {"path", "target", "file"}
+        case ast.Call(func=ast.Attribute(attr="replace" | "rename", value=ast.Name(id="os"))):
+            return True
+    return False
+
+
+def lets_a_task_evaluate(node: ast.AST) -> bool:
+    """Whether a node calls the method of a task that evaluates a model, which takes four arguments."""
+    return isinstance(node, ast.Call) and called(node)[0] == "evaluate" and called(node)[1] != "" and len(node.args) == 4
+
+
+def splits_fields(node: ast.AST) -> bool:
+    """Whether a node splits the lines of a file into fields as the csv module does."""
+    return called(node) in {("reader", "csv"), ("DictReader", "csv"), ("read_csv", "pl"), ("scan_csv", "pl")}
+
+
+def begins_a_page(node: ast.AST) -> bool:
+    """Whether a node is the text that begins a page."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "<!doctype html" in node.value.lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Idea:
+    """What is made in one place, and where."""
+
+    makes: Callable[[ast.AST], bool]
+    files: tuple[str, ...]
+
+
+IDEAS = {
+    "the comparison": Idea(makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)),
+    "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("evaluation/task_comparison.py",)),
+    "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("evaluation/member.py",)),
+    "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
+        makes=calls("Outcomes"), files=("evaluation/frames.py", "outcomes/frame.py", "outcomes/pairs.py")
+    ),
+    "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
+    "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
+    "the atomic writer": Idea(makes=puts_in_place, files=("core/paths.py", "core/temporaries.py")),  # of a file, of a folder
+    "the reader of fields": Idea(makes=splits_fields, files=("core/frame_files.py", "data/text_file.py")),  # of our own tables, of users
+}
+
+
+def places(makes: Callable[[ast.AST], bool]) -> Iterator[str]:
+    """Yield the modules with a node that MAKES is true of."""
+    for name, tree in trees().items():
+        if any(makes(node) for node in ast.walk(tree)):
+            yield name
+
+
+@pytest.mark.parametrize("name", IDEAS)
+def test_an_idea_is_made_in_one_place(name: str) -> None:
+    assert tuple(places(IDEAS[name].makes)) == IDEAS[name].files
+
+
+@pytest.mark.parametrize(
+    ("text", "makes"),
+    [
+        ("os.replace(old, new)", puts_in_place),
+        ("temporary.replace(path)", puts_in_place),
+        ("csv.reader(lines)", splits_fields),
+        ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
+        ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
+        ("'<!DOCTYPE html>'", begins_a_page),
+    ],
+)
+def test_what_makes_an_idea_is_found(text: str, makes: Callable[[ast.AST], bool]) -> None:
+    assert any(map(makes, ast.walk(ast.parse(text))))
+    assert not any(map(makes, ast.walk(ast.parse("name.replace('a', 'b'); app.evaluate(options); compare(Selected(x))"))))
+
+
+def tables_of_names(tree: ast.AST, names: set[str]) -> Iterator[int]:
+    """Yield the lines of TREE with a tuple, list, set or dictionary of two or more of NAMES."""
+    for node in ast.walk(tree):
+        members = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else node.keys if isinstance(node, ast.Dict) else []
+        if len({one.value for one in members if isinstance(one, ast.Constant)} & names) > 1:
+            yield node.lineno  # type: ignore[attr-defined]
+
+
+def test_no_table_outside_tasks_and_data_lists_tasks_or_datasets() -> None:
+    names = {*task_names(), *(one.name for one in plugins.discover("datasets") if one.is_shipped)}
+    assert len(names) > 50
+    assert list(tables_of_names(ast.parse("A = ('sts12', 'mr')\nB = {'sts': 1}\nC = {'glue': 1, 'mr': 2}"), names)) == [1, 3]
+    others = {name: tree for name, tree in trees().items() if not name.startswith(("tasks/", "data/"))}
+    assert [f"{name}:{line}" for name, tree in others.items() for line in tables_of_names(tree, names)] == []
+
+
+def test_a_task_where_none_is_named_is_written_once() -> None:
+    found = [
+        name
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant) and node.value.value == DEFAULT_TASK
+    ]
+    assert found == ["core/names.py"]
