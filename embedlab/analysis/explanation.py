@@ -1,7 +1,7 @@
 """What the words of two sentences do to their similarity: by leaving each of them out, and by the exact sum over pairs of tokens.
 
 Leaving out is the effect of a word. The sum over token pairs is how a mean of token vectors adds up, which is something else: a token's
-vector holds its whole sentence, so that a part of the sum is no consequence of its word.
+vector holds its whole sentence, so that a part of the sum does not follow from its word.
 """
 
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ TokensOf = Callable[[str], WeightedTokens]
 
 
 def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
-    """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine is no sum of them is a UsageError."""
+    """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does not add up from them is a UsageError."""
     if spec.kind in ("run", "folder", "hub") and spec.whiten is None:
         plain = spec.untransformed
         similarity = read_usage(model_folder(plain, offline=settings.offline), plain.wishes).similarity

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from embedlab.choices import ExplainView
+from embedlab.choices import EDIT_RULES, ExplainView
 from embedlab.core.errors import UsageError
+from embedlab.core.nearest import unknown
 from embedlab.data.words import shown_words
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
@@ -32,9 +33,9 @@ def check_options(options: ExplainOptions) -> None:
             raise UsageError(f"{sentence!r} has no word to leave out", hint="give two sentences in quotes")
     if options.view == "tokens" and (options.instead or options.edits or options.reference is not None):
         option = "instead" if options.instead else "edit" if options.edits else "reference"
-        raise UsageError(
-            f"option {option} is for the view 'effects': the view 'tokens' adds up a cosine", hint="remove one of the two options"
-        )
+        raise UsageError(f"option {option} is for the view 'effects', where words are left out", hint="remove one of the two options")
+    if wrong := next((rule for rule in options.edits if rule not in EDIT_RULES), None):
+        raise unknown("rule of edits", wrong, EDIT_RULES)
 
 
 def check_member(spec: ModelSpec) -> None:
@@ -43,7 +44,7 @@ def check_member(spec: ModelSpec) -> None:
         check_member(part)
     if spec.is_fitted:
         raise UsageError(
-            f"{spec.name!r} is whitened by the sentences that are scored: variants of two sentences are no sample",
+            f"{spec.name!r} is whitened by the sentences that are scored: variants of two sentences are too few for that",
             hint="whiten it by a file: ?whiten=FILE",
         )
     if spec.is_prefixed and encoder_kind(spec.kind).backend == "file":

@@ -181,10 +181,8 @@ def _say_cost(
     for spec, member in zip(model.members, members, strict=True):
         if needs_network(spec):
             new = member.lacking(sentences) if isinstance(member, CachedEncoder) else len(set(sentences))
-            session.note(
-                f"{member.name}: {new} sentences to request, {len(variants.sentences)} for the pair and the others for its reference"
-            )
-        elif not hasattr(member, "encode"):
+            session.note(f"{member.name}: {new} sentences to request of its server; the pair has {len(variants.sentences)}")
+        elif not hasattr(member, "encode") and spec.kind != "dice":
             count = len(variants.first) * len(variants.second) + len(variants.edited)
             session.note(f"{member.name} scores pairs: {count} for the two sentences and {len(pairs[0])} of the reference")
 
@@ -204,7 +202,7 @@ def _token_view(model: Model, options: ExplainOptions, words: Sequence[Sequence[
     for spec in model.members:
         tokens_of = token_vectors_of(spec, settings)
         tokens = tokens_of(options.first), tokens_of(options.second)
-        owned = [owners(one.spans, [word.span for word in own]) for one, own in zip(tokens, words, strict=True)]
-        tables.append(by_word(token_pair_sum(*tokens), owned[0], owned[1], (len(words[0]), len(words[1]))))
+        places = [owners(one.spans, [word.span for word in own]) for one, own in zip(tokens, words, strict=True)]
+        tables.append(by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1]))))
     parts = np.mean(tables, axis=0)
     return TokenView(name=model.name, cosine=float(parts.sum()), parts=parts)
