@@ -32,7 +32,7 @@ MOST = 5  # deleted words
 SHOWN = (1, 3, 5)
 STEPS = 20  # of integrated gradients
 METHODS = (
-    "leave one out",
+    "words left out",
     "integrated gradients from zero",
     "integrated gradients from [MASK]",
     "token pairs",
@@ -81,7 +81,7 @@ def orders_of(name: str, threads: int) -> Orders:
         return scorer.score(first, second).astype(np.float64)
 
     methods: dict[str, Order] = {
-        "leave one out": lambda first, second: _left_out(scorer, first, second),
+        "words left out": lambda first, second: _left_out(scorer, first, second),
         "token pairs": lambda first, second: _token_parts(tokens_of, first, second),
         "random": lambda first, second: rng.random(sum(_counts(first, second))),
     }
@@ -232,12 +232,12 @@ def faithfulness(options: argparse.Namespace) -> None:
         found = curves(orders_of(name, options.threads), pairs)
         columns.append(f"{title} ({len(pairs)} pairs)")
         lost[columns[-1]] = found
-        ours, at = found["leave one out"], SHOWN.index(3)
-        others = [one for one in found if one not in {"leave one out", "random"}]
+        ours, at = found["words left out"], SHOWN.index(3)
+        others = [one for one in found if one not in {"words left out", "random"}]
         best = max(others, key=lambda one: float(found[one][:, SHOWN[at] - 1].mean()))
         for words in SHOWN[1:]:
             low, mean, high = bounds([*(ours[:, words - 1] - found[best][:, words - 1])])
-            notes.append(f"{title}: leave one out - {best}, {words} words: {mean:+.3f} (95%: {low:+.3f} to {high:+.3f})")
+            notes.append(f"{title}: words left out - {best}, {words} words: {mean:+.3f} (95%: {low:+.3f} to {high:+.3f})")
     rows = [[method, *(_cell(lost[column].get(method)) for column in columns)] for method in METHODS]
     write_table(
         "explain-faithfulness",

@@ -6,11 +6,13 @@ contradiction. A user's own file has them as columns. Columns: sentence1 (the an
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from types import MappingProxyType
 
 import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.own_data import own_data
 from embedlab.data.pair_file import is_pair_file
@@ -34,6 +36,8 @@ class LabelledSource:
     columns: tuple[str, str]
     is_either: bool  # whether the second sentence of a pair is an anchor too
     summary: str
+    scores: str | None = None  # the dataset with human scores of the same pairs
+    least: float = 0.0  # such a score of an entailed sentence
 
 
 SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
@@ -43,7 +47,9 @@ SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
             splits=("train", "dev", "test"),
             columns=("sentence1", "sentence2"),
             is_either=True,
-            summary="SICK: sentences built from one another, most contradictions by a negation",
+            summary="SICK: sentences made of one another; contradictions by a negation, entailed ones that people score 4.5 of 5 or more",
+            scores="sick-r",
+            least=4.5,  # a sentence may entail one that says much less, which people do not call close
         ),
         "contrast-counterfactual": LabelledSource(
             corpus="snli-counterfactual",
@@ -94,9 +100,13 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
 
 def _of_corpus(source: Source, name: str) -> Part:
     own = SOURCES[name]
+    if source.sample and own.scores is not None:  # generated SICK pairs share no anchor
+        own = replace(SOURCES["contrast-snli"], splits=("test",))
     parts = [source.open_split(dataset(own.corpus), split) for split in own.splits]
     first, second = own.columns
-    pairs = pl.concat([part.frame.select(first=first, second=second, label="label") for part in parts])
+    pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
+    if own.scores is not None:
+        pairs = _without_distant(pairs, [source.open_split(dataset(own.scores), split).frame for split in own.splits], own.least)
     rows = _distinct(contrasts_of(pairs, is_either=own.is_either))
     states = [part.state for part in parts]
     expected = [state.expected_rows for state in states if state.expected_rows is not None]
@@ -107,11 +117,31 @@ def _of_corpus(source: Source, name: str) -> Part:
         rows=sum(state.rows for state in states),
         expected_rows=sum(expected) if len(expected) == len(states) else None,
         partial=any(state.partial for state in states),
-        sha256={file: digest for state in states for file, digest in state.sha256.items()},
+        sha256={**{file: digest for state in states for file, digest in state.sha256.items()}, "contrasts": _digest(rows)},
         skipped={},
         empty=0,
     )
     return Part(frame=_refused_empty(name, rows), state=state)
+
+
+def _digest(triples: pl.DataFrame) -> str:
+    """Return a hash of what was made of the pairs, so that stored results of other triples do not count."""
+    texts = "\0".join(text for name in COLUMNS for text in triples[name])
+    return sha256(text_bytes(texts)).hexdigest()
+
+
+def _plain(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
+    """Return the two sentences of each row, without the blanks at their ends that one copy of a corpus has, and a value."""
+    return frame.select(pl.col(first).str.strip_chars().alias("first"), pl.col(second).str.strip_chars().alias("second"), value)
+
+
+def _without_distant(pairs: pl.DataFrame, scored: Sequence[pl.DataFrame], least: float) -> pl.DataFrame:
+    """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
+    scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in scored])
+    close = scores.filter(pl.col("gold") >= least).unique(["first", "second"]).with_columns(is_close=pl.lit(value=True))
+    found = pairs.join(close, on=["first", "second"], how="left", maintain_order="left")
+    is_entailed = pl.col("label").str.to_lowercase() == "entailment"
+    return found.filter(~is_entailed | pl.col("is_close").fill_null(value=False)).select(pairs.columns)
 
 
 def _of_file(name: str) -> Part:

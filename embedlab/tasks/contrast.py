@@ -7,6 +7,7 @@ before anchors are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -78,7 +79,7 @@ class Contrast(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the triples of the datasets in NAMES; they have no classes."""
-        return [own_items(part, "sentence1") for part in _opened(source, names)[0]]
+        return [replace(own_items(part, "sentence1"), split=SPLIT) for part in _opened(source, names)[0]]
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Return the margins of one member on the selected triples."""
