@@ -44,8 +44,9 @@ _RANKED = "effects in points of percentile rank: what the pair loses without the
 def effect_tables(found: Explanation, *, marks: Sequence[str] = (), notes: Sequence[str] = ()) -> list[Table]:
     """Return the tables of leaving out words; NOTES are on the models."""
     titles = titles_of([model.name for model in found.models])
-    tables = [_pair_table(found, marks, [*sample_note(marks), *notes]), _word_table(found, titles), _together_table(found, titles)]
-    return [*tables, *([_edit_table(found, titles)] if found.edits else [])]
+    edits = [_edit_table(found, titles)] if found.edits else []
+    pair = _pair_table(found, marks, [*sample_note(marks), *notes])
+    return [pair, *edits, _word_table(found, titles), _together_table(found, titles)]
 
 
 def _pair_table(found: Explanation, marks: Sequence[str], notes: Sequence[str]) -> Table:

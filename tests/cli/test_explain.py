@@ -29,12 +29,12 @@ def test_a_screen_of_80_cells_shows_signed_numbers_and_the_words_that_differ(
 def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
     tables = embedlab(*WORDS, "--json", "--instead", "A dog is not playing a guitar.").json["tables"]
     kinds = [{row["kind"] for row in table["rows"]} for table in tables]
-    assert kinds == [{"pair"}, {"word"}, {"words"}, {"edit"}]
-    assert len(tables[1]["rows"]) == 6 + 7
-    assert len(tables[2]["rows"]) == 6 * 7
-    assert tables[3]["rows"][0]["sentence"] == 2
+    assert kinds == [{"pair"}, {"edit"}, {"word"}, {"words"}]
+    assert len(tables[2]["rows"]) == 6 + 7
+    assert len(tables[3]["rows"]) == 6 * 7
+    assert tables[1]["rows"][0]["sentence"] == 2
     whole = tables[0]["rows"][0]
-    for row in tables[1]["rows"]:
+    for row in tables[2]["rows"]:
         assert row["effect"] == pytest.approx(whole["rank"] - row["rank"])
 
 
