@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.explanation import ExplainedModel, Explanation, Floats, TokenView
+from embedlab.core.note import Note
 from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, Schema, tidy_frame
@@ -68,8 +69,21 @@ def _pair_table(found: Explanation, marks: Sequence[str], notes: Sequence[str]) 
         ),
         rows=rows,
         frame=tidy_frame(rows, EXPLAINED),
-        notes=[f"rank: among the similarities that a model gives the {found.pairs} pairs of {found.reference}; 50 is the middle", *notes],
+        notes=[
+            f"rank: among the similarities that a model gives the {found.pairs} pairs of {found.reference}; 50 is the middle",
+            *notes,
+            *_at_an_end(found),
+        ],
     )
+
+
+def _at_an_end(found: Explanation) -> Iterable[Note]:
+    """Yield of which models the pair is beyond the reference, so that its rank cannot move further that way."""
+    for model in found.models:
+        if model.ranks.whole in {0, 100}:
+            where = "above" if model.ranks.whole else "below"
+            text = f"the pair is {where} all of the reference: a change in that direction is not seen in ranks"
+            yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
 
 
 def _word_table(found: Explanation, titles: dict[str, str]) -> Table:

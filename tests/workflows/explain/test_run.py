@@ -99,9 +99,11 @@ def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(
 
 
 def test_an_edit_moves_each_model_and_a_rule_says_that_it_made_it(pairs: str) -> None:
-    found = embedlab.explain(
+    report = embedlab.explain(
         "A man is asleep.", "The man is awake.", "dice", reference=pairs, instead="A dog is asleep.", edits=["negate"]
-    ).frame.filter(kind="edit")
+    )
+    assert "dice: the pair is above all of the reference: a change in that direction is not seen in ranks" in report.notes
+    found = report.frame.filter(kind="edit")
     assert found["text"].to_list() == ["A dog is asleep.", "The man is not awake."]
     assert found["sentence"].to_list() == [1, 2]
     assert found["rule"].to_list() == [None, "negate"]
