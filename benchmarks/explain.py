@@ -120,7 +120,7 @@ def _left_out(scorer: Any, first: str, second: str) -> Floats:
 
 
 def _token_parts(tokens_of: Any, first: str, second: str) -> Floats:
-    from embedlab.analysis.explanation import by_word, owners, token_pair_sum
+    from embedlab.analysis.word_effects import by_word, owners, token_pair_sum
     from embedlab.data.words import shown_words
 
     words = [[word.span for word in shown_words(one)] for one in (first, second)]
@@ -171,7 +171,7 @@ class Gradients:
         return np.concatenate(found)
 
     def _of_words(self, sentence: str, held: Any, method: str) -> Floats:
-        from embedlab.analysis.explanation import owners
+        from embedlab.analysis.word_effects import owners
         from embedlab.data.words import shown_words
 
         torch = self._torch

@@ -37,6 +37,7 @@ from embedlab.cli.commands import (
     trust,
     tui,
     verify,
+    why,
 )
 from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
@@ -66,6 +67,7 @@ for module in (
     train,
     evaluate,
     compare,
+    why,
     power,
     verify,
     reproduce,

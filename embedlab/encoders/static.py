@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import nn
 
-from embedlab.analysis.explanation import WeightedTokens
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback

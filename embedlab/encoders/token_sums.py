@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from embedlab.analysis.explanation import WeightedTokens
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.device import machine

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from embedlab.analysis.explanation import WeightedTokens
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE, one_line_errors
 from embedlab.encoders.word_tokens import TokenLists, WordTokens

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from embedlab.analysis.explanation import WeightedTokens
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback

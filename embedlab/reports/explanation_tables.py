@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.explanation import ExplainedModel, Explanation, Floats, TokenView
+from embedlab.analysis.word_effects import ExplainedModel, Floats, TokenView, WordEffects
 from embedlab.core.note import Note
 from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
@@ -42,7 +42,7 @@ _OTHER = "(other tokens)"
 _RANKED = "effects in points of percentile rank: what the pair loses without the word, + brings the sentences together, - sets them apart"
 
 
-def effect_tables(found: Explanation, *, marks: Sequence[str] = (), notes: Sequence[str] = ()) -> list[Table]:
+def effect_tables(found: WordEffects, *, marks: Sequence[str] = (), notes: Sequence[str] = ()) -> list[Table]:
     """Return the tables of leaving out words; NOTES are on the models."""
     titles = titles_of([model.name for model in found.models])
     edits = [_edit_table(found, titles)] if found.edits else []
@@ -50,7 +50,7 @@ def effect_tables(found: Explanation, *, marks: Sequence[str] = (), notes: Seque
     return [pair, *edits, _word_table(found, titles), _together_table(found, titles)]
 
 
-def _pair_table(found: Explanation, marks: Sequence[str], notes: Sequence[str]) -> Table:
+def _pair_table(found: WordEffects, marks: Sequence[str], notes: Sequence[str]) -> Table:
     rows: list[Row] = []
     for model in found.models:
         ranks = [one.ranks.whole for one in model.members]
@@ -77,7 +77,7 @@ def _pair_table(found: Explanation, marks: Sequence[str], notes: Sequence[str]) 
     )
 
 
-def _at_an_end(found: Explanation) -> Iterable[Note]:
+def _at_an_end(found: WordEffects) -> Iterable[Note]:
     """Yield of which models the pair is beyond the reference, so that its rank cannot move further that way."""
     for model in found.models:
         if model.ranks.whole in {0, 100}:
@@ -86,7 +86,7 @@ def _at_an_end(found: Explanation) -> Iterable[Note]:
             yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
 
 
-def _word_table(found: Explanation, titles: dict[str, str]) -> Table:
+def _word_table(found: WordEffects, titles: dict[str, str]) -> Table:
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
     for row, (sentence, word) in enumerate(found.places):
@@ -123,7 +123,7 @@ def _without(model: ExplainedModel, sentence: int, place: int) -> Row:
     return {"similarity": float(model.similarities.table[at]), "rank": float(model.ranks.table[at])}
 
 
-def _most(found: Explanation, titles: dict[str, str]) -> Iterable[str]:
+def _most(found: WordEffects, titles: dict[str, str]) -> Iterable[str]:
     """Yield which words make the models differ most, or of one model which count most."""
     first = found.models[0]
     if len(found.models) == 1:
@@ -134,14 +134,14 @@ def _most(found: Explanation, titles: dict[str, str]) -> Iterable[str]:
         yield f"{names}: {gap:+z.1f} on the pair; the words that make them differ most: {_listed(found, difference)}"
 
 
-def _listed(found: Explanation, numbers: Floats) -> str:
+def _listed(found: WordEffects, numbers: Floats) -> str:
     """Return the words with the largest of some NUMBERS, with these and the sentence of each."""
     order = np.argsort(-np.abs(numbers), kind="stable")[:MOST]
     places = found.places
     return ", ".join(f"{places[row][1].text!r} of {places[row][0]} {numbers[row]:+z.1f}" for row in order)
 
 
-def _together_table(found: Explanation, titles: dict[str, str]) -> Table:
+def _together_table(found: WordEffects, titles: dict[str, str]) -> Table:
     """The two words whose interaction is largest, or differs most between the models."""
     numbers = [found.together(model) for model in found.models]
     largest = np.max([np.abs(own) for own in numbers[1:] or numbers], axis=0)
@@ -181,7 +181,7 @@ def _together_table(found: Explanation, titles: dict[str, str]) -> Table:
     )
 
 
-def _edit_table(found: Explanation, titles: dict[str, str]) -> Table:
+def _edit_table(found: WordEffects, titles: dict[str, str]) -> Table:
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
     for number, edit in enumerate(found.edits):
@@ -257,7 +257,7 @@ def _pair_parts(view: TokenView, words: tuple[Sequence[ShownWord], Sequence[Show
             yield {"kind": "parts", "model": view.name, **places, "part": float(view.parts[row, column])}
 
 
-def _columns(found: Explanation, titles: dict[str, str]) -> Iterable[Column]:
+def _columns(found: WordEffects, titles: dict[str, str]) -> Iterable[Column]:
     first = found.models[0]
     for model in found.models:
         yield Column(key=model.name, title=titles[model.name], align="right", role="score")
@@ -270,5 +270,5 @@ def _signed(number: float) -> TableCell:
     return TableCell(value=number, text=f"{number:+z.1f}")
 
 
-def _reference(found: Explanation) -> Row:
+def _reference(found: WordEffects) -> Row:
     return {"reference": found.reference, "reference_pairs": found.pairs}

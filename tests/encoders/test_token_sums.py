@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.analysis.explanation import token_pair_sum
+from embedlab.analysis.word_effects import token_pair_sum
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.loading import scorer_for

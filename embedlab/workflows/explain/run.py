@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.edits import edited
-from embedlab.analysis.explanation import (
+from embedlab.analysis.word_effects import (
     EditedSentence,
     ExplainedModel,
-    Explanation,
     MemberNumbers,
     TokenView,
+    WordEffects,
     by_word,
     owners,
     token_pair_sum,
@@ -43,7 +43,7 @@ from embedlab.workflows.session import Session
 class ExplanationReport(Report):
     """The report on two sentences, and the numbers behind it."""
 
-    explanation: Explanation | None = None  # of the view "effects"
+    explanation: WordEffects | None = None  # of the view "effects"
     token_views: tuple[TokenView, ...] = ()  # of the view "tokens", one a model
 
 
@@ -122,7 +122,7 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
                 numbers.append(member_numbers(member, variants, known, tick))
         explained.append(ExplainedModel(name=model.name, members=tuple(numbers)))
         notes += model_notes(model, members)
-    found = Explanation(
+    found = WordEffects(
         sentences=(options.first, options.second),
         words=(tuple(shown_words(options.first)), tuple(shown_words(options.second))),
         models=tuple(explained),

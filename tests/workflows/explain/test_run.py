@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import embedlab
-from embedlab.analysis.explanation import EditedSentence
+from embedlab.analysis.word_effects import EditedSentence
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.words import shown_words, without_word

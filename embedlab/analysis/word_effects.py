@@ -178,7 +178,7 @@ class ExplainedModel:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Explanation:
+class WordEffects:
     """What the words of two sentences do under each of some models."""
 
     sentences: tuple[str, str]

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import percentileofscore
 
-from embedlab.analysis.explanation import (
+from embedlab.analysis.word_effects import (
     Deletions,
     ExplainedModel,
     MemberNumbers,
