@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from embedlab.analysis.contrasts import is_closer
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.analysis.influence import (
     Floats,
@@ -21,7 +22,7 @@ from embedlab.analysis.influence import (
     spearman_influences,
 )
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
-from embedlab.analysis.retrieval import CUTS, OfQueries, query_influence, query_mean, reciprocal_rank, share_found
+from embedlab.analysis.retrieval import CUTS, OfQueries, mean_of_items, query_influence, query_mean, reciprocal_rank, share_found
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
 ClosedTest = Literal["mcnemar", "williams", "steiger"]
@@ -38,7 +39,7 @@ class Measure:
     value: Callable[[Any, Any], float]  # gold, one member's predictions
     influences: Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, items), each row with mean zero
     closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
-    is_of_queries: bool = False  # whether gold numbers the query of an item; otherwise it is a score or a class
+    is_of_queries: bool = False  # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
 
 
 def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]) -> Floats:
@@ -50,7 +51,7 @@ def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
 
 
 def _of_queries(name: str, scale: Scale, of: OfQueries) -> Measure:
-    """Return a mean over queries, of the ranks of the texts that are relevant to each."""
+    """Return a mean over queries, of the ranks of the texts that are relevant to each; or over anchors, of the margins of each."""
     value, influence = partial(query_mean, of=of), partial(query_influence, of=of)
     return Measure(name=name, is_of_classes=False, scale=scale, value=value, influences=partial(_each, influence), is_of_queries=True)
 
@@ -83,6 +84,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             Measure(name="matthews", is_of_classes=True, scale="plain", value=matthews, influences=partial(_each, matthews_influence)),
             _of_queries("mrr", "plain", reciprocal_rank),
             *(_of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut)) for cut in CUTS),
+            _of_queries("entailed closer", "share", partial(mean_of_items, of=is_closer)),
+            _of_queries("margin", "plain", mean_of_items),
         )
     }
 )

@@ -45,6 +45,13 @@ def share_found(queries: _Queries, ranks: Floats, *, cut: int) -> Floats:
     return found
 
 
+def mean_of_items(queries: _Queries, numbers: Floats, *, of: Callable[[Floats], Floats] | None = None) -> Floats:
+    """Return the mean number of the items of each query, or of what OF makes of these numbers."""
+    values = numbers if of is None else of(numbers)
+    found: Floats = np.bincount(queries.index, weights=values, minlength=len(queries.sizes)) / queries.sizes
+    return found
+
+
 def query_mean(gold: ArrayLike, ranks: ArrayLike, *, of: OfQueries) -> float:
     """Return the mean over queries of the value OF each."""
     return float(of(_Queries.of(gold), np.asarray(ranks, dtype=np.float64)).mean())

@@ -29,8 +29,21 @@ _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("entailment", "entailmentlabel", "entailmentjudgment"),
         ),
         "anchor": ("anchor", "query", "question", "prompt", "title", "sent0"),
-        "positive": ("positive", "pos", "answer", "response", "reply", "passage", "document", "doc", "context", "paragraph", "body"),
-        "negative": ("negative", "neg", "hardnegative", "hardneg", "wrong", "distractor"),
+        "positive": (
+            "positive",
+            "pos",
+            "entailed",
+            "answer",
+            "response",
+            "reply",
+            "passage",
+            "document",
+            "doc",
+            "context",
+            "paragraph",
+            "body",
+        ),
+        "negative": ("negative", "neg", "hardnegative", "hardneg", "wrong", "distractor", "contradicted"),
         "sentence": ("sentence", "sentences", "text", "texts", "content", "line"),
     }
 )

@@ -1,8 +1,27 @@
 """The words of a sentence, and the key by which two sentences are equal."""
 
 import re
+from dataclasses import dataclass
 
 _WORD = re.compile(r"\w+")
+_CORE = re.compile(r"\w(?:.*\w)?")
+# Scripts that put no blanks between words: a character is the smallest part that a reader can leave out.
+_UNSPACED = r"[぀-ヿ㐀-䶿一-鿿豈-﫿]"
+_UNBROKEN = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED}).)+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownWord:
+    """A word as the reader of a sentence sees it."""
+
+    text: str
+    start: int  # in the sentence
+    end: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it is in the sentence."""
+        return self.start, self.end
 
 
 def distinct_words(sentence: str) -> frozenset[str]:
@@ -13,3 +32,36 @@ def distinct_words(sentence: str) -> frozenset[str]:
 def normalise(sentence: str) -> str:
     """Return the key by which two sentences count as the same text: case-folded words joined by blanks."""
     return " ".join(_WORD.findall(sentence.casefold()))
+
+
+def shown_words(sentence: str) -> list[ShownWord]:
+    """Return the words of a sentence in order, as blanks separate them, without the punctuation around each: "don't", "3.5", "e-mail".
+
+    Signs between blanks are a word; of Chinese and Japanese each character is one.
+    """
+    words: list[ShownWord] = []
+    for chunk in re.finditer(r"\S+", sentence):
+        core = _CORE.search(chunk[0])
+        start, text = (chunk.start(), chunk[0]) if core is None else (chunk.start() + core.start(), core[0])
+        parts = _UNBROKEN.finditer(text) if core is not None else re.finditer(r".+", text)
+        words += [ShownWord(text=part[0], start=start + part.start(), end=start + part.end()) for part in parts]
+    return words
+
+
+def without_word(sentence: str, word: ShownWord) -> str:
+    """Return a sentence without one of its words, and without the blank that would then be doubled or at its edge."""
+    before, after = sentence[: word.start], sentence[word.end :]
+    if after[:1].isspace() and (not before or before[-1].isspace()):
+        after = after[1:]
+    elif not after and before[-1:].isspace():
+        before = before[:-1]
+    return before + after
+
+
+def nearer(text: str, first: str, second: str) -> int:
+    """Return which of two sentences TEXT has more in common with, 0 or 1, by the words of both in order; 1 where neither is nearer."""
+    from difflib import SequenceMatcher
+
+    own = [word.text.lower() for word in shown_words(text)]
+    ratios = [SequenceMatcher(a=[word.text.lower() for word in shown_words(one)], b=own).ratio() for one in (first, second)]
+    return int(ratios[1] >= ratios[0])

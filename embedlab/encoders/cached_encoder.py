@@ -81,6 +81,11 @@ class CachedEncoder:
         self._truncated.update(unique[row] for row in np.flatnonzero(cut))
         return vectors[index]
 
+    def lacking(self, sentences: Sequence[Text]) -> int:
+        """The number of different SENTENCES whose vectors are not cached."""
+        unique, _ = distinct(sentences)
+        return int((~self._cache.knows(sentence_keys(unique))).sum())
+
     def store(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> None:
         """Cache the vectors of these sentences without holding them in memory: new ones are computed, longest first."""
         unique, _ = distinct(sentences)

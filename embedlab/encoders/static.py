@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import nn
 
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.choices import Similarity
+from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.encoders.layers import load_layers
@@ -76,6 +78,12 @@ class StaticEncoder:
             if progress is not None:
                 progress(min(part.stop, len(sentences)), len(sentences))
         return vectors, is_cut
+
+    def token_vectors(self, sentence: str) -> WeightedTokens:
+        """The token vectors whose sum is the vector of SENTENCE but for its length; layers after it are a UsageError."""
+        if len(self._layers):
+            raise UsageError(f"{self.name!r} has layers after the mean: its vectors are not sums", hint="--view effects fits every model")
+        return self._table.token_vectors(sentence, prompt=self.usage.prompt or "", dim=self.usage.dim)
 
     def _means(self, sentences: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
         texts = [f"{self.usage.prompt}{sentence}" for sentence in sentences] if self.usage.prompt else list(sentences)

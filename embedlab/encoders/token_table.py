@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE, one_line_errors
 from embedlab.encoders.word_tokens import TokenLists, WordTokens
@@ -43,6 +44,18 @@ class TokenTable:
         offsets = np.cumsum(tokens.lengths) - tokens.lengths
         with torch.inference_mode():
             return F.embedding_bag(torch.from_numpy(tokens.flat), self.vectors, torch.from_numpy(offsets), mode="mean"), is_cut
+
+    def token_vectors(self, sentence: str, *, prompt: str = "", dim: int | None = None) -> WeightedTokens:
+        """Return the vectors that `means` averages of PROMPT and SENTENCE, the first DIM numbers of each, and where each token is."""
+        found = self.tokenizer.encode(f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False)
+        there = [place for place, token in enumerate(found.ids) if token != self.ignored]
+        there = [place for place in there if self.most_tokens is None or place < self.most_tokens]
+        spans = [(start - len(prompt), end - len(prompt)) for start, end in (found.offsets[place] for place in there)]
+        return WeightedTokens(
+            vectors=self.vectors[[found.ids[place] for place in there]][:, :dim].numpy(),
+            weights=np.ones(len(there)),
+            spans=tuple(span if span[1] > max(span[0], 0) else None for span in spans),
+        )
 
     def _limited(self, tokens: TokenLists) -> tuple[TokenLists, NDArray[np.bool_]]:
         """Return the tokens that count, and which texts have too many."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.choices import Similarity
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
@@ -29,6 +30,7 @@ from embedlab.models.modules import pooling_parts
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 FEW_BATCHES = 4  # batches per thread below which threads do not pay: they would often wait for each other's last batch
 
+SUMMED = ("mean", "mean-without-cls", "mean-sqrt-length")  # poolings that add up token vectors, but for the length of the sum
 LAYERS = "sentence_layers."  # before the names of weights after pooling
 MANY_SENTENCES = 1_024  # with so many at once, packing weights again costs little, so packed weights are freed afterwards
 TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
@@ -181,7 +183,7 @@ class TransformerEncoder:
         refuse_unknown_tokens(self._folder, rows.flat, self._words)
         return rows
 
-    def _segments(self, ids: Tensor, types: Tensor | None) -> dict[str, Tensor]:
+    def _segments(self, ids: Tensor, types: Tensor | None = None) -> dict[str, Tensor]:
         """Return the token types, for architectures that distinguish them."""
         if not self._has_types:
             return {}
@@ -235,6 +237,31 @@ class TransformerEncoder:
         with self._encoding(len(rows)):
             self._embed_rows(rows, vectors, 0, len(rows), progress)
         return vectors
+
+    def token_vectors(self, sentence: str) -> WeightedTokens:
+        """The token vectors whose weighted sum is the vector of SENTENCE but for its length; no such sum is a UsageError."""
+        if self.pooling not in SUMMED or len(self.layers):
+            how = f"pools by {self.pooling!r}" if self.pooling not in SUMMED else "has layers after pooling"
+            raise UsageError(f"{self.name!r} {how}: its vectors are not sums of token vectors", hint="--view effects fits every model")
+        prompt, rows = self.usage.prompt or "", self.token_ids([sentence])
+        encoded = self.tokenizer(f"{prompt}{sentence}", truncation=True, max_length=self.max_tokens, return_offsets_mapping=True)
+        special = set(self.tokenizer.all_special_ids)
+        count = len(rows.flat)
+        ids, mask, *types = (torch.from_numpy(array).to(self.machine.device) for array in rows.padded([0] * count, 0))
+        weights = self._pooling_weights(ids, mask)
+        with torch.inference_mode(), self._encoding(count):  # pooled with the weight of one token alone, a row is its vector
+            alone = torch.eye(count, device=self.machine.device)
+            vectors = self.forward(ids, mask, self._segments(ids, *types), alone) if count else torch.zeros(0, self.dim)
+        offsets = [(start - len(prompt), end - len(prompt)) for start, end in encoded["offset_mapping"]]
+        spans = (
+            None if token in special or end <= max(start, 0) else (start, end)
+            for token, (start, end) in zip(rows.flat, offsets, strict=True)
+        )
+        return WeightedTokens(
+            vectors=vectors[:, : self.usage.dim].float().cpu().numpy(),
+            weights=np.ones(count) if weights is None else weights[0].double().cpu().numpy(),
+            spans=tuple(spans),
+        )
 
     @contextmanager
     def _encoding(self, sentences: int) -> Iterator[None]:

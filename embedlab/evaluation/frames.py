@@ -18,7 +18,7 @@ from embedlab.evaluation.outcomes import Answers, averages_of, figure_evidence, 
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.cuts import ItemSlice
-from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
+from embedlab.outcomes.frame import CONTRADICTED, ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
 from embedlab.outcomes.pairs import KEYS
 from embedlab.runs.outcomes import StoredOutcomes as StoredOutcomes
 from embedlab.runs.outcomes import values_of
@@ -91,11 +91,14 @@ def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64
 def _sentences(one: SelectedTask, datasets: Sequence[str], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
     """Return the sentences of each item, read from the data of those datasets whose task knows them; null for the others."""
     task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
-    known = [name for name in datasets if name in task.item_datasets or is_pair_file(name)]
+    known = [name for name in datasets if name in (*task.item_datasets, *task.text_datasets) or is_pair_file(name)]
     parts = [pl.DataFrame(schema=schema)]
     for own in task.items(Source.from_settings(settings), known) if settings is not None and known else ():
         frame, block = own.part.frame, datasets.index(own.name)
         sides = [frame["sentence"], [None] * frame.height] if "sentence" in frame.columns else [frame[name] for name in SENTENCES]
         columns = {"block": [block] * frame.height, "item": own.rows, **dict(zip(SENTENCES, sides, strict=True))}
-        parts.append(pl.DataFrame(columns, schema=schema))
-    return items.select("block", "item").join(pl.concat(parts), on=["block", "item"], how="left", maintain_order="left").select(*SENTENCES)
+        third = [frame[CONTRADICTED].alias(CONTRADICTED)] if CONTRADICTED in frame.columns else []
+        parts.append(pl.DataFrame(columns, schema=schema).with_columns(third))
+    found = pl.concat(parts, how="diagonal")
+    texts = [name for name in (*SENTENCES, CONTRADICTED) if name in found.columns]
+    return items.select("block", "item").join(found, on=["block", "item"], how="left", maintain_order="left").select(texts)

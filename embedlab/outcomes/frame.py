@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.measures import MEASURES
 
 SENTENCES = ("sentence1", "sentence2")
+CONTRADICTED = "contradicted"  # the third sentence of a contrast, which is a column of its items' texts
 TEXT_IDS = ("first_text", "second_text")
 ROWS = {
     "block": pl.UInt16(),  # the place of its block
@@ -46,7 +47,7 @@ class Outcomes:
     rows: pl.DataFrame  # ROWS
     predictions: pl.DataFrame  # a Float64 column a member, in the order of the rows; null where it has none
     blocks: tuple[Block, ...]
-    texts: Callable[[], pl.DataFrame]  # SENTENCES of each row, null where they are unknown; read when first needed
+    texts: Callable[[], pl.DataFrame]  # SENTENCES of each row, of contrasts CONTRADICTED too, null where unknown; read when first needed
     keys: Callable[[], pl.DataFrame]  # hashes of their words, as `with_text_keys` names them; null where they are unknown
     trained: Callable[[], pl.Series] | None = None  # the models that were trained on text of the row, null for none
     averages: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)  # the datasets of each, by suite and title
@@ -94,8 +95,8 @@ class Outcomes:
 
     def column(self, name: str) -> pl.Series:
         """Return a column of facts: of the rows, their sentences, their dataset or label, or who was trained on their text."""
-        if name in SENTENCES:
-            return self.sentences[name]
+        if name in {*SENTENCES, CONTRADICTED}:
+            return self.sentences[name] if name in self.sentences.columns else self._nothing().alias(name)
         if name == "dataset":
             names = pl.Series([block.dataset for block in self.blocks], dtype=pl.String)
             return names.gather(self.rows["block"].cast(pl.UInt32)).alias(name)
@@ -133,7 +134,7 @@ def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
         rows=pl.concat(rows),
         predictions=pl.concat([part.predictions for part in parts], how="diagonal"),
         blocks=tuple(block for part in parts for block in part.blocks),
-        texts=lambda: pl.concat([part.sentences for part in parts]),
+        texts=lambda: pl.concat([part.sentences for part in parts], how="diagonal"),
         keys=lambda: pl.concat([part.text_keys for part in parts]),
         trained=lambda: pl.concat([part.column("trained") for part in parts]),
         averages={suite: averages for part in parts for suite, averages in part.averages.items()},

@@ -22,7 +22,7 @@ class Property:
     name: str
     summary: str  # what it is, in one line
     kind: Literal["name", "number"]  # numbers are grouped by fifths, names by their values
-    needs: tuple[str, ...]  # columns without which an item has none: gold, source, label, trained, sentence1, sentence2
+    needs: tuple[str, ...]  # columns without which an item has none: gold, source, label, trained, sentence1, sentence2, contradicted
     also: tuple[str, ...] = ()  # columns that may be null; a single sentence has no sentence2
     of: Callable[[pl.DataFrame], pl.Series]  # of items that have all that it needs, with the columns above and `block`
     place: Callable[[str], float] | None = None  # orders its values, where that of first appearance does not fit

@@ -133,6 +133,7 @@ class Task(ABC):
     tests: tuple[Test, ...] = ("dyadic", "mcnemar")  # of the difference of two models
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
     item_datasets: tuple[str, ...] = ()  # those of which `items` has the items
+    text_datasets: tuple[str, ...] = ()  # those of which `items` has the sentences alone, and no classes
     dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
     trains_classifiers: bool = False  # in one of several settings
@@ -173,7 +174,7 @@ class Task(ABC):
         return None
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
-        """Return the items of those of its `item_datasets` that NAMES lists."""
+        """Return the items of those of its `item_datasets` and `text_datasets` that NAMES lists."""
         return ()
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.choices import Aggregate, Correlation, SettingName, Test
+from embedlab.choices import Aggregate, Correlation, ExplainView, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings, trust_notice
@@ -18,6 +18,8 @@ from embedlab.workflows.arguments import given_seeds, given_values, names_of, pa
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.evaluate import evaluation_report
 from embedlab.workflows.evaluate_options import EvaluateOptions
+from embedlab.workflows.explain.plan import ExplainOptions
+from embedlab.workflows.explain.run import ExplanationReport, explanation_report
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.power import PowerOptions, power_report
@@ -263,6 +265,36 @@ def pairs(
     """
     options = PairsOptions(models=_names(models), datasets=names_of(datasets) or None, where=where, name=name, sort=sort, limit=limit)
     return _reported(pairs, lambda session: pairs_report(options, session), progress, settings)
+
+
+def explain(
+    first: str,
+    second: str,
+    models: str | Sequence[str],
+    *,
+    reference: str | None = None,
+    instead: str | Sequence[str] = (),
+    edits: str | Sequence[str] = (),
+    view: ExplainView = "effects",
+    progress: bool = False,
+    **settings: Any,
+) -> ExplanationReport:
+    """What each word of two sentences does to their similarity: what is lost without it, in points of percentile rank.
+
+    Ranks are among the pairs of the dataset REFERENCE. INSTEAD are edited sentences, EDITS rules that edit one. The arrays behind the
+    frame are in `explanation`; of VIEW "tokens", the sum over pairs of tokens, in `token_views`.
+    """
+    (sentence,), (other,) = pairs_of([first], [second])
+    options = ExplainOptions(
+        first=sentence,
+        second=other,
+        models=_names(models),
+        reference=reference,
+        instead=names_of(instead),
+        edits=names_of(edits),
+        view=view,
+    )
+    return _reported(explain, lambda session: explanation_report(options, session), progress, settings)
 
 
 def train(

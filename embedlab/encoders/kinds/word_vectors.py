@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
@@ -60,6 +61,14 @@ class WordVectorEncoder:
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
         return score_by_vectors(self, first, second, progress)
+
+    def token_vectors(self, sentence: str) -> WeightedTokens:
+        """The vectors of the known words, whose mean is the vector of SENTENCE."""
+        places = [(self._place(found[0]), found.span()) for found in _TOKEN.finditer(sentence)]
+        known = [(place, span) for place, span in places if place is not None]
+        return WeightedTokens(
+            vectors=self._vectors[[place for place, _ in known]], weights=np.ones(len(known)), spans=tuple(span for _, span in known)
+        )
 
     def _place(self, word: str) -> int | None:
         place = self._places.get(word)

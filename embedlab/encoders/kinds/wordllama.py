@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash
@@ -34,6 +35,10 @@ class WordLlamaEncoder:
         """One vector a sentence, in order."""
         found: Vectors = self._table.means(sentences)[0].numpy()
         return found
+
+    def token_vectors(self, sentence: str) -> WeightedTokens:
+        """The token vectors whose mean is the vector of SENTENCE."""
+        return self._table.token_vectors(sentence)
 
     @cached_property
     def _table(self) -> "TokenTable":

@@ -1,0 +1,212 @@
+"""What the words of two sentences do to their similarity: by leaving each of them out, and by the exact sum over pairs of tokens.
+
+Leaving out is the effect of a word. The sum over token pairs is how a mean of token vectors adds up, which is something else: a token's
+vector holds its whole sentence, so that a part of the sum does not follow from its word.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from embedlab.choices import EditRule
+from embedlab.data.words import ShownWord
+
+Floats = NDArray[np.float64]
+
+
+def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
+    """Return the percentile rank of each of VALUES among the numbers of REFERENCE, 0–100; equal numbers count half.
+
+    This is scipy.stats.percentileofscore(kind="mean"), which is slow for many values.
+    """
+    found, ordered = np.asarray(values, np.float64), np.sort(np.asarray(reference, np.float64))
+    below = np.searchsorted(ordered, found, side="left")
+    not_above = np.searchsorted(ordered, found, side="right")
+    ranks: Floats = 50 * (below + not_above) / len(ordered)
+    return ranks
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Deletions:
+    """A number of two sentences and of their variants.
+
+    table: (n + 1, m + 1); [0, 0] is of both sentences whole, [i, 0] without the i-th word of the first, [0, j] without the j-th of the
+    second, and [i, j] without both.
+    """
+
+    table: Floats
+
+    @property
+    def whole(self) -> float:
+        """The number of both sentences whole."""
+        return float(self.table[0, 0])
+
+    @property
+    def first(self) -> Floats:
+        """The effect of each word of the first sentence, (n,): what is lost without it."""
+        effects: Floats = self.table[0, 0] - self.table[1:, 0]
+        return effects
+
+    @property
+    def second(self) -> Floats:
+        """The effect of each word of the second sentence, (m,)."""
+        effects: Floats = self.table[0, 0] - self.table[0, 1:]
+        return effects
+
+    @property
+    def together(self) -> Floats:
+        """The interaction of each two words, (n, m): what is lost without both, less what is lost without each."""
+        lost: Floats = self.table[0, 0] - self.table[1:, 1:]
+        interactions: Floats = lost - self.first[:, None] - self.second[None]
+        return interactions
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WeightedTokens:
+    """The token vectors that a sentence vector is the weighted sum of, up to a factor."""
+
+    vectors: NDArray[np.float32]  # (tokens, dim)
+    weights: Floats  # (tokens,)
+    spans: tuple[tuple[int, int] | None, ...]  # of each token in its sentence; None: a special token, or one of a prompt
+
+
+def token_pair_sum(first: WeightedTokens, second: WeightedTokens) -> Floats:
+    """Return the part of each two tokens in the cosine of two sentences, (tokens, tokens); the parts add up to it exactly.
+
+    The cosine of two weighted sums is the sum over pairs of tokens of weight · weight · dot product, divided by both lengths; a sentence
+    whose sum is zero has zeros.
+    """
+    a, b = (one.vectors.astype(np.float64) * one.weights[:, None] for one in (first, second))
+    length = np.linalg.norm(a.sum(axis=0)) * np.linalg.norm(b.sum(axis=0))
+    parts: Floats = np.zeros((len(a), len(b))) if length == 0 else a @ b.T / length
+    return parts
+
+
+def owners(tokens: Sequence[tuple[int, int] | None], words: Sequence[tuple[int, int]]) -> NDArray[np.intp]:
+    """Return which word each token belongs to, by their spans in the sentence; (tokens,), the number of words for none of them.
+
+    A token that touches several words belongs to the first, so that a word of several pieces is whole.
+    """
+    found = np.full(len(tokens), len(words), np.intp)
+    for place, span in enumerate(tokens):
+        if span is not None:
+            touched = (number for number, (start, end) in enumerate(words) if start < span[1] and span[0] < end)
+            found[place] = next(touched, len(words))
+    return found
+
+
+def by_word(parts: Floats, first: NDArray[np.intp], second: NDArray[np.intp], sizes: tuple[int, int]) -> Floats:
+    """Return the PARTS of tokens summed by the words that own them, (n + 1, m + 1): the last row and column are of tokens of no word."""
+    table = np.zeros((sizes[0] + 1, sizes[1] + 1))
+    np.add.at(table, (first[:, None], second[None]), parts)
+    return table
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditedSentence:
+    """A sentence in place of one of the two."""
+
+    text: str
+    replaces: int  # 0 or 1
+    rule: EditRule | None = None  # None: the user wrote it
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MemberNumbers:
+    """What one member of a model gives two sentences, their variants and their edits."""
+
+    similarities: Deletions
+    ranks: Deletions  # percentile ranks among the reference
+    edited: Floats  # (edits,) similarities
+    edited_ranks: Floats  # (edits,)
+
+    @classmethod
+    def of(cls, table: ArrayLike, edited: ArrayLike, reference: ArrayLike) -> "MemberNumbers":
+        """Return the numbers of a TABLE of similarities, as `Deletions` has it, and of EDITED pairs, ranked in REFERENCE."""
+        similarities, others = np.asarray(table, np.float64), np.asarray(edited, np.float64)
+        return cls(
+            similarities=Deletions(table=similarities),
+            ranks=Deletions(table=percentile_ranks(similarities, reference)),
+            edited=others,
+            edited_ranks=percentile_ranks(others, reference),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExplainedModel:
+    """A model on two sentences: means over its members, and each of them."""
+
+    name: str
+    members: tuple[MemberNumbers, ...]
+
+    @cached_property
+    def similarities(self) -> Deletions:
+        """The similarities, means over the members."""
+        return Deletions(table=np.mean([one.similarities.table for one in self.members], axis=0))
+
+    @cached_property
+    def ranks(self) -> Deletions:
+        """The percentile ranks, each member's among its own reference, means over the members."""
+        return Deletions(table=np.mean([one.ranks.table for one in self.members], axis=0))
+
+    @property
+    def effects(self) -> Floats:
+        """The effect of each word in points of percentile rank, those of the first sentence first; (n + m,)."""
+        return np.concatenate([self.ranks.first, self.ranks.second])
+
+    @property
+    def spreads(self) -> Floats | None:
+        """The standard deviation of each effect over the members, (n + m,); None for one member."""
+        effects = [np.concatenate([one.ranks.first, one.ranks.second]) for one in self.members]
+        found: Floats | None = np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
+        return found
+
+    @property
+    def edited(self) -> Floats:
+        """The similarity of each edited pair, (edits,)."""
+        found: Floats = np.mean([one.edited for one in self.members], axis=0)
+        return found
+
+    @property
+    def edited_ranks(self) -> Floats:
+        """The percentile rank of each edited pair, (edits,)."""
+        found: Floats = np.mean([one.edited_ranks for one in self.members], axis=0)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WordEffects:
+    """What the words of two sentences do under each of some models."""
+
+    sentences: tuple[str, str]
+    words: tuple[tuple[ShownWord, ...], tuple[ShownWord, ...]]
+    models: tuple[ExplainedModel, ...]
+    reference: str  # the dataset whose pairs similarities are ranked among
+    pairs: int  # of it
+    edits: tuple[EditedSentence, ...] = ()
+
+    @property
+    def places(self) -> list[tuple[int, ShownWord]]:
+        """Each word with the number of its sentence, 1 or 2, as effects have them."""
+        return [(side + 1, word) for side, own in enumerate(self.words) for word in own]
+
+    def difference(self, model: ExplainedModel) -> Floats:
+        """By how much more each word brings the sentences together under MODEL than under the first one; (n + m,)."""
+        return model.effects - self.models[0].effects
+
+    def together(self, model: ExplainedModel) -> Floats:
+        """The interactions of MODEL, or of a further model by how much more they are than those of the first; (n, m)."""
+        own = model.ranks.together
+        return own if model is self.models[0] else own - self.models[0].ranks.together
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TokenView:
+    """How the cosine of two sentences adds up over their words under one model."""
+
+    name: str
+    cosine: float
+    parts: Floats  # (n + 1, m + 1): the last row and column are of special tokens

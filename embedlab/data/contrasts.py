@@ -1,0 +1,175 @@
+"""Contrasts: a sentence that people say follows from an anchor, next to one that they say contradicts it.
+
+Those of corpora are made of labelled pairs: every two of an anchor's sentences of which one was labelled entailment and the other
+contradiction. A user's own file has them as columns. Columns: sentence1 (the anchor), sentence2 (entailed), contradicted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from types import MappingProxyType
+
+import polars as pl
+
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.text_bytes import text_bytes
+from embedlab.data.dataset import ParsedRows, Part
+from embedlab.data.own_data import own_data
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.row_file import read_rows, refuse_bad_texts
+from embedlab.data.row_kind import TRIPLETS
+from embedlab.data.source import Source, dataset
+from embedlab.data.topics import is_held_out
+
+PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
+COLUMNS = ("sentence1", "sentence2", "contradicted")
+_ENTAILED, _CONTRADICTED = "entailed", "contradicted"  # how the columns of a file of contrasts are called
+_NOT_THREE = "triple with two equal sentences"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledSource:
+    """The labelled pairs of a corpus that contrasts are made of."""
+
+    corpus: str
+    splits: tuple[str, ...]
+    columns: tuple[str, str]
+    is_either: bool  # whether the second sentence of a pair is an anchor too
+    summary: str
+    scores: str | None = None  # the dataset with human scores of the same pairs
+    least: float = 0.0  # such a score of an entailed sentence
+
+
+SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
+    {
+        "contrast-sick": LabelledSource(
+            corpus="sick-e",
+            splits=("train", "dev", "test"),
+            columns=("sentence1", "sentence2"),
+            is_either=True,
+            summary="SICK: sentences made of one another; contradictions by a negation, entailed ones that people score 4.5 of 5 or more",
+            scores="sick-r",
+            least=4.5,  # a sentence may entail one that says much less, which people do not call close
+        ),
+        "contrast-counterfactual": LabelledSource(
+            corpus="snli-counterfactual",
+            splits=("train", "dev", "test"),
+            columns=("premise", "hypothesis"),
+            is_either=True,
+            summary="SNLI pairs that people revised with few words until the label changed",
+        ),
+        "contrast-snli": LabelledSource(
+            corpus="snli",
+            splits=("dev",),
+            columns=("premise", "hypothesis"),
+            is_either=False,
+            summary="the hypotheses that people wrote for one premise of SNLI dev",
+        ),
+    }
+)
+
+
+def holds_contrasts(name: str) -> bool:
+    """Return whether NAME means a user's own file of contrasts: by its prefix, or by what its columns are called."""
+    if name.startswith(PREFIX):
+        return True
+    if not is_pair_file(name):
+        return False
+    try:
+        found = own_data(name)
+    except (EmbedlabError, OSError):  # whoever opens it says why
+        return False
+    called = [found.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
+    return found.kind == TRIPLETS and called == [_ENTAILED, _CONTRADICTED]
+
+
+def open_contrasts(source: Source, name: str) -> Part:
+    """Return the contrasts of a corpus or of a user's own file, each different triple once."""
+    return _of_corpus(source, name) if name in SOURCES else _of_file(name)
+
+
+def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
+    """Return every contrast of labelled PAIRS, which have the columns first, second and label; in their order, each once."""
+    turned = pairs.select(first="second", second="first", label="label")
+    both = pl.concat([pairs.select("first", "second", "label"), turned]) if is_either else pairs
+    by_label = {label: both.filter(pl.col("label").str.to_lowercase() == label) for label in ("entailment", "contradiction")}
+    entailed = by_label["entailment"].select(sentence1="first", sentence2="second").unique(maintain_order=True)
+    contradicted = by_label["contradiction"].select(sentence1="first", contradicted="second").unique(maintain_order=True)
+    return entailed.join(contradicted, on="sentence1", how="inner", maintain_order="left_right").select(COLUMNS)
+
+
+def _of_corpus(source: Source, name: str) -> Part:
+    own = SOURCES[name]
+    if source.sample and own.scores is not None:  # generated SICK pairs share no anchor
+        own = replace(SOURCES["contrast-snli"], splits=("test",))
+    parts = [source.open_split(dataset(own.corpus), split) for split in own.splits]
+    first, second = own.columns
+    pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
+    if own.scores is not None:
+        pairs = _without_distant(pairs, [source.open_split(dataset(own.scores), split).frame for split in own.splits], own.least)
+    rows = _distinct(contrasts_of(pairs, is_either=own.is_either))
+    states = [part.state for part in parts]
+    expected = [state.expected_rows for state in states if state.expected_rows is not None]
+    state = replace(
+        states[0],
+        name=name,
+        split="test",
+        rows=sum(state.rows for state in states),
+        expected_rows=sum(expected) if len(expected) == len(states) else None,
+        partial=any(state.partial for state in states),
+        sha256={**{file: digest for state in states for file, digest in state.sha256.items()}, "contrasts": _digest(rows)},
+        skipped={},
+        empty=0,
+    )
+    return Part(frame=_refused_empty(name, rows), state=state)
+
+
+def _digest(triples: pl.DataFrame) -> str:
+    """Return a hash of what was made of the pairs, so that stored results of other triples do not count."""
+    texts = "\0".join(text for name in COLUMNS for text in triples[name])
+    return sha256(text_bytes(texts)).hexdigest()
+
+
+def _plain(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
+    """Return the two sentences of each row, without the blanks at their ends that one copy of a corpus has, and a value."""
+    return frame.select(pl.col(first).str.strip_chars().alias("first"), pl.col(second).str.strip_chars().alias("second"), value)
+
+
+def _without_distant(pairs: pl.DataFrame, scored: Sequence[pl.DataFrame], least: float) -> pl.DataFrame:
+    """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
+    scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in scored])
+    close = scores.filter(pl.col("gold") >= least).unique(["first", "second"]).with_columns(is_close=pl.lit(value=True))
+    found = pairs.join(close, on=["first", "second"], how="left", maintain_order="left")
+    is_entailed = pl.col("label").str.to_lowercase() == "entailment"
+    return found.filter(~is_entailed | pl.col("is_close").fill_null(value=False)).select(pairs.columns)
+
+
+def _of_file(name: str) -> Part:
+    own = own_data(name.removeprefix(PREFIX))
+    if own.kind != TRIPLETS:
+        hint = "name its columns anchor, entailed and contradicted"
+        raise MissingError(f"{own.file.path} holds {own.kind.title}, not triples of an anchor and two sentences", hint=hint)
+    rows = read_rows(own.file.path, needed=own.texts)
+    refuse_bad_texts(own.file.path, rows, own.texts)
+    if own.file.held_out:
+        rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))
+    texts = rows.select(pl.col(theirs).cast(pl.String).alias(ours) for theirs, ours in zip(own.texts, COLUMNS, strict=True))
+    found = _distinct(texts)
+    skipped = {_NOT_THREE: texts.unique().height - found.height} if texts.unique().height > found.height else {}
+    prefix = PREFIX if name.startswith(PREFIX) else ""
+    part = Part.of_file(own.file.path, ParsedRows(frame=found, skipped=skipped), name=f"{prefix}{own.file.dataset}")
+    _refused_empty(name, found)
+    return part
+
+
+def _distinct(triples: pl.DataFrame) -> pl.DataFrame:
+    """Return each triple of three different sentences once: two equal ones say nothing of a model."""
+    pairs: Sequence[tuple[str, str]] = [(COLUMNS[0], COLUMNS[1]), (COLUMNS[0], COLUMNS[2]), (COLUMNS[1], COLUMNS[2])]
+    return triples.filter(pl.all_horizontal(pl.col(one) != pl.col(other) for one, other in pairs)).unique(maintain_order=True)
+
+
+def _refused_empty(name: str, triples: pl.DataFrame) -> pl.DataFrame:
+    if triples.is_empty():
+        hint = "give one anchor, an entailed and a contradicted sentence a row"
+        raise MissingError(f"{name} holds no anchor with a sentence that is entailed and one that is contradicted", hint=hint)
+    return triples

@@ -1,0 +1,164 @@
+"""The task `contrast`: whether a model puts a sentence that follows from an anchor closer to it than one that contradicts it.
+
+The triples are from people: labelled pairs of SICK, of counterfactually revised SNLI and of SNLI's premises, or a file with three columns.
+It measures entailment, not sameness of meaning: an entailed sentence may say much less than its anchor. An item is a triple, its
+prediction the margin between the two similarities in units of the model's own spread on the dataset; triples of an anchor are averaged
+before anchors are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.contrasts import margins
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.tags import word_counts
+from embedlab.choices import TableScale
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.progress import ProgressCallback, StartProgress
+from embedlab.core.settings import Settings
+from embedlab.data.contrasts import COLUMNS, SOURCES, holds_contrasts, open_contrasts
+from embedlab.data.dataset import Part
+from embedlab.data.overlaps import text_keys
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import PairScorer
+from embedlab.models.catalog import ModelSpec
+from embedlab.outcomes.properties.phenomenon import PROPERTY, phenomenon_of
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.outcomes import StoredOutcomes, items_frame
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of, own_items
+
+CLOSER, MARGIN = "entailed closer", "margin"
+SPLIT = "test"
+_TRIPLET = dict(zip(COLUMNS, ("anchor", "positive", "negative"), strict=True))  # sentences that are searched in training text
+
+Numbers = NDArray[np.float64]
+
+
+def anchor_numbers(part: Part) -> NDArray[np.intp]:
+    """Return the number of each triple's anchor, in alphabetical order; (items,)."""
+    return part.frame["sentence1"].rank("dense").to_numpy().astype(np.intp)
+
+
+def margins_by(scorer: PairScorer, part: Part, progress: ProgressCallback | None = None) -> Numbers:
+    """Return the margin of each triple by SCORER; a score that is missing is a UsageError."""
+    anchors, entailed, contradicted = (part.frame[name].to_list() for name in COLUMNS)
+    scores = scorer.score([*anchors, *anchors], [*entailed, *contradicted], progress)
+    if lacking := int(np.isnan(scores).sum()):
+        message = f"{scorer.name!r} has no score of {lacking} of the {len(scores)} pairs of {part.state.name}"
+        raise UsageError(message, hint="a file of scores needs all of them; models with vectors need no file")
+    return margins(*np.split(scores, 2))
+
+
+class Contrast(Task):
+    """Triples of an anchor, an entailed and a contradicted sentence."""
+
+    name = "contrast"
+    summary = (
+        "entailment: is what follows from a sentence closer to it than what contradicts it; SICK, revised SNLI, SNLI, your own triples"
+    )
+    datasets = tuple(SOURCES)
+    text_datasets = tuple(SOURCES)
+
+    def has_dataset(self, name: str) -> bool:
+        """Return whether NAME is a set of contrasts, or a user's own file of them."""
+        return name in self.datasets or holds_contrasts(name)
+
+    def texts(self, source: Source, selection: Selection) -> Texts:
+        """Return the sentences of the selected triples."""
+        parts, missing = _opened(source, selection.names or self.datasets)
+        return Texts(
+            columns=tuple(part.frame[name].to_list() for part in parts for name in COLUMNS),
+            states=tuple(part.state for part in parts),
+            missing=tuple(missing),
+        )
+
+    def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
+        """Return the triples of the datasets in NAMES; they have no classes."""
+        return [replace(own_items(part, "sentence1"), split=SPLIT) for part in _opened(source, names)[0]]
+
+    def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
+        """Return the margins of one member on the selected triples."""
+        from embedlab.encoders.loading import scorer_for  # heavy
+
+        parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
+        scorer = scorer_for(spec, settings, cache=settings.cache)
+        found = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
+        scores = [score for part, own in zip(parts, found, strict=True) for score in scores_of(part, own)]
+        notes = [*(baseline_note(part) for part in parts), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
+        averages = self.averages([part.state.name for part in parts], self.name) if not selection.names else {}
+        scores += _averaged(averages, scores)
+        evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
+        outcomes = tuple(_outcomes(evaluation, part, own) for part, own in zip(parts, found, strict=True))
+        tested = tuple(Part(frame=part.frame.rename(_TRIPLET), state=part.state) for part in parts)
+        return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tested, outcomes=outcomes, averages=averages)
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return the share of anchors whose entailed sentence is closer, then the margin."""
+        return CLOSER, MARGIN
+
+    def scale_of(self, metric: str) -> TableScale:
+        """Return 1 for the margin, which is in units of a model's spread."""
+        return 1 if metric == MARGIN else 100
+
+    def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
+        """Return the average over the three sets; every table that has it has their own rows too."""
+        return {"average of three": self.datasets} if {*self.datasets} <= {*datasets} else {}
+
+
+def scores_of(part: Part, own: Numbers) -> Iterator[StoredScore]:
+    """Yield the measures of a dataset, then those of each of its phenomena."""
+    anchors, name = anchor_numbers(part), part.state.name
+    kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])
+    values = sorted(kinds.unique().to_list(), key=PROPERTY.place)
+    groups = {f"{name} {value}": np.flatnonzero((kinds == value).to_numpy()) for value in values}
+    parts = {"dataset": {name: np.arange(len(own))}, PROPERTY.name: groups}
+    for by, slices in parts.items():
+        for title, rows in slices.items():
+            for metric in (CLOSER, MARGIN):
+                value = MEASURES[metric].value(anchors[rows], own[rows])
+                yield StoredScore(by=by, slice=title, metric=metric, setting="", value=value, items=len(rows), split=SPLIT)
+
+
+def baseline_note(part: Part) -> str:
+    """Return how often the entailed sentence is the one with more of the anchor's words, and the one nearer in length; ties count half."""
+    anchors, (first, second, third) = anchor_numbers(part), (part.frame[name] for name in COLUMNS)
+    overlap = [dice_column(first.to_list(), other.to_list()) for other in (second, third)]
+    length = [-(word_counts(other).cast(pl.Int64) - word_counts(first).cast(pl.Int64)).abs().to_numpy() for other in (second, third)]
+    shares = (100 * MEASURES[CLOSER].value(anchors, one - other) for one, other in (overlap, length))
+    dice, words = (f"{share:.2f}" for share in shares)
+    return f"{part.state.name}: {len(anchors)} triples; entailed closer by word overlap {dice}, by length {words}, by chance 50"
+
+
+def _averaged(averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScore]) -> Iterator[StoredScore]:
+    known = {(score.slice, score.metric): score for score in scores}
+    for title, names in averages.items():
+        for metric in (CLOSER, MARGIN):
+            own = [known[name, metric] for name in names]
+            value, items = float(np.mean([score.value for score in own])), sum(score.items for score in own)
+            yield StoredScore(by="average", slice=title, metric=metric, setting="", value=value, items=items, split=SPLIT)
+
+
+def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
+    """Return the triples of NAMES that are available, and the errors of the others; where none is, the first is raised."""
+    parts, missing = [], []
+    for name in names:
+        try:
+            parts.append(open_contrasts(source, name))
+        except MissingError as error:
+            missing.append(error)
+    if not parts:
+        raise missing[0]
+    return parts, missing
+
+
+def _outcomes(evaluation: Evaluation, part: Part, own: Numbers) -> StoredOutcomes:
+    rows = items_frame(np.arange(len(own)), anchor_numbers(part).astype(np.str_), own.astype(np.str_), text_keys(part.frame))
+    return StoredOutcomes.of(evaluation, dataset=part.state.name, split=SPLIT, states=[part.state], classes=(), items=rows)
+
+
+TASK = Contrast()

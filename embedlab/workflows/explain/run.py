@@ -1,0 +1,208 @@
+"""What the words of two sentences do to their similarity, under each of some models and in the difference between two."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.analysis.edits import edited
+from embedlab.analysis.word_effects import (
+    EditedSentence,
+    ExplainedModel,
+    MemberNumbers,
+    TokenView,
+    WordEffects,
+    by_word,
+    owners,
+    token_pair_sum,
+)
+from embedlab.choices import EDIT_RULES
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.progress import ProgressCallback
+from embedlab.core.settings import Settings
+from embedlab.data.aliases import canonical_name
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.data.words import ShownWord, nearer, shown_words, without_word
+from embedlab.encoders.cached_encoder import CachedEncoder
+from embedlab.encoders.encoder import Encoder, PairScorer, similarities, similarity_rows
+from embedlab.models.catalog import Model
+from embedlab.reports.explanation_tables import EXPLAINED, effect_tables, token_tables
+from embedlab.reports.notes import model_marks, model_notes
+from embedlab.tasks.task import task
+from embedlab.workflows.closed_choices import refuse_unknown_choices
+from embedlab.workflows.explain.plan import DEFAULT_REFERENCE, ExplainOptions, check_member, check_options
+from embedlab.workflows.models import load_members, needs_network, refuse_twice, resolve_model
+from embedlab.workflows.report import Report
+from embedlab.workflows.session import Session
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExplanationReport(Report):
+    """The report on two sentences, and the numbers behind it."""
+
+    explanation: WordEffects | None = None  # of the view "effects"
+    token_views: tuple[TokenView, ...] = ()  # of the view "tokens", one a model
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Variants:
+    """All sentences that an explanation compares."""
+
+    first: tuple[str, ...]  # the first sentence, and without each of its words
+    second: tuple[str, ...]
+    edited: tuple[tuple[str, str], ...]  # pairs with an edited sentence
+
+    @classmethod
+    def of(cls, first: str, second: str, edits: Sequence[EditedSentence] = ()) -> "Variants":
+        """Return the variants of two sentences."""
+        pairs = ((one.text, second) if one.replaces == 0 else (first, one.text) for one in edits)
+        return cls(first=_without_each(first), second=_without_each(second), edited=tuple(pairs))
+
+    @property
+    def sentences(self) -> list[str]:
+        """Each different sentence once."""
+        return list(dict.fromkeys([*self.first, *self.second, *(text for pair in self.edited for text in pair)]))
+
+
+def explanation_report(options: ExplainOptions, session: Session) -> ExplanationReport:
+    """Explain the similarity of two sentences; options that contradict each other are refused before any work."""
+    refuse_unknown_choices(options)
+    check_options(options)
+    refuse_twice(options.models)
+    models = [resolve_model(name, session) for name in options.models]
+    for spec in (spec for model in models for spec in model.members):
+        check_member(spec)
+    return _token_report(options, models, session) if options.view == "tokens" else _effect_report(options, models, session)
+
+
+def member_numbers(
+    scorer: PairScorer, variants: Variants, reference: NDArray[np.float32], progress: ProgressCallback | None = None
+) -> MemberNumbers:
+    """Return what SCORER gives the VARIANTS: what has vectors encodes each of the n + m + 2 sentences, and each edit, once."""
+    firsts, seconds = [first for first, _ in variants.edited], [second for _, second in variants.edited]
+    if hasattr(scorer, "encode"):
+        encoder = cast("Encoder", scorer)
+        places = {text: row for row, text in enumerate(variants.sentences)}
+        vectors = encoder.encode(list(places), progress)
+        of = [vectors[[places[text] for text in texts]] for texts in (variants.first, variants.second, firsts, seconds)]
+        table = similarity_rows(of[0], of[1], encoder.similarity)
+        edited = similarities(of[2], of[3], encoder.similarity)
+    else:
+        pairs = [first for first in variants.first for _ in variants.second], [*variants.second] * len(variants.first)
+        scores = scorer.score([*pairs[0], *firsts], [*pairs[1], *seconds], progress)
+        table, edited = scores[: len(pairs[0])].reshape(len(variants.first), -1), scores[len(pairs[0]) :]
+    if np.isnan(table).any() or np.isnan(edited).any():
+        raise UsageError(f"{scorer.name!r} gives no score of some variants of the sentences", hint="name a model that scores all pairs")
+    return MemberNumbers.of(table, edited, reference)
+
+
+def _without_each(sentence: str) -> tuple[str, ...]:
+    return sentence, *(without_word(sentence, word) for word in shown_words(sentence))
+
+
+def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> ExplanationReport:
+    edits = list(_edits(options))
+    variants = Variants.of(options.first, options.second, edits)
+    part = _reference(options, session)
+    pairs = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
+    explained, notes = [], []
+    for model in models:
+        members = load_members(model, session, cached=True)
+        _say_cost(model, members, variants, pairs, session)
+        numbers = []
+        with session.progress(f"explaining by {model.name}") as tick:
+            for member in members:
+                reference = member.score(*pairs, tick)
+                known = reference[~np.isnan(reference)]
+                if not len(known):
+                    raise MissingError(f"{member.name!r} scores no pair of {part.state.name}", hint="name another set: --reference DATASET")
+                numbers.append(member_numbers(member, variants, known, tick))
+        explained.append(ExplainedModel(name=model.name, members=tuple(numbers)))
+        notes += model_notes(model, members)
+    found = WordEffects(
+        sentences=(options.first, options.second),
+        words=(tuple(shown_words(options.first)), tuple(shown_words(options.second))),
+        models=tuple(explained),
+        reference=part.state.name,
+        pairs=len(pairs[0]),
+        edits=tuple(edits),
+    )
+    marks = sorted({*model_marks(models), *(["sample"] if part.state.sample else [])})
+    frame = Report.of(effect_tables(found, marks=marks, notes=notes), EXPLAINED, is_whole=True)
+    return ExplanationReport(**vars(frame), explanation=found)
+
+
+def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
+    """Yield the sentences that the user edited, each in place of the nearer one, and those of rules: of the second if one is safe there."""
+    for text in options.instead:
+        if text in {options.first, options.second}:
+            raise UsageError(f"{text!r} is the sentence itself", hint="--instead takes an edited one")
+        if not shown_words(text):
+            raise UsageError(f"the edited sentence {text!r} has no word", hint='--instead "an edited sentence"')
+        yield EditedSentence(text=text, replaces=nearer(text, options.first, options.second))
+    for rule in (rule for rule in EDIT_RULES if rule in options.edits):
+        made = [(side, edited(text, rule)) for side, text in ((1, options.second), (0, options.first))]
+        if not (safe := [EditedSentence(text=text, replaces=side, rule=rule) for side, text in made if text is not None]):
+            raise UsageError(f"the rule {rule!r} is not safe in either sentence", hint='type the edited one: --instead "…"')
+        yield safe[0]
+
+
+def _reference(options: ExplainOptions, session: Session) -> Part:
+    """Return the pairs that similarities are ranked among."""
+    source = Source.from_settings(session.settings)
+    if options.reference is not None:
+        return source.open(canonical_name(options.reference))
+    at_hand = replace(source, downloads=False)
+    for name in source.suite(task("sts").datasets):
+        try:
+            part = at_hand.open(name)
+        except MissingError:  # it is not needed
+            continue
+        if _holds(part, options):
+            session.note(f"the pair is from {name}: ranks are among its pairs")
+            return part
+    return source.open(DEFAULT_REFERENCE)
+
+
+def _holds(part: Part, options: ExplainOptions) -> bool:
+    first, second = part.frame["sentence1"], part.frame["sentence2"]
+    one, other = options.first, options.second
+    return bool((((first == one) & (second == other)) | ((first == other) & (second == one))).any())
+
+
+def _say_cost(
+    model: Model, members: Sequence[PairScorer], variants: Variants, pairs: tuple[list[str], list[str]], session: Session
+) -> None:
+    """Report first what is computed by a model that costs money or time: one of a server, and one that scores pairs one by one."""
+    sentences = [*variants.sentences, *pairs[0], *pairs[1]]
+    for spec, member in zip(model.members, members, strict=True):
+        if needs_network(spec):
+            new = member.lacking(sentences) if isinstance(member, CachedEncoder) else len(set(sentences))
+            session.note(f"{member.name}: {new} sentences to request of its server; the pair has {len(variants.sentences)}")
+        elif not hasattr(member, "encode") and spec.kind != "dice":
+            count = len(variants.first) * len(variants.second) + len(variants.edited)
+            session.note(f"{member.name} scores pairs: {count} for the two sentences and {len(pairs[0])} of the reference")
+
+
+def _token_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> ExplanationReport:
+    """The exact sum over pairs of tokens, of each member of each model."""
+    words = shown_words(options.first), shown_words(options.second)
+    views = [_token_view(model, options, words, session.settings) for model in models]
+    tables = token_tables(views, words, marks=model_marks(models))
+    return ExplanationReport(**vars(Report.of(tables, EXPLAINED, is_whole=True)), token_views=tuple(views))
+
+
+def _token_view(model: Model, options: ExplainOptions, words: Sequence[Sequence[ShownWord]], settings: Settings) -> TokenView:
+    from embedlab.encoders.token_sums import token_vectors_of  # heavy
+
+    tables = []
+    for spec in model.members:
+        tokens_of = token_vectors_of(spec, settings)
+        tokens = tokens_of(options.first), tokens_of(options.second)
+        places = [owners(one.spans, [word.span for word in own]) for one, own in zip(tokens, words, strict=True)]
+        tables.append(by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1]))))
+    parts = np.mean(tables, axis=0)
+    return TokenView(name=model.name, cosine=float(parts.sum()), parts=parts)

@@ -1,0 +1,80 @@
+"""Contrasts made of labelled pairs, against a plain loop, and those of a user's own file."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.core.errors import MissingError
+from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open_contrasts
+from embedlab.data.source import Source
+from embedlab.evaluation.selection import select_tasks
+
+PAIRS = [
+    ("a man plays", "a person plays", "entailment"),
+    ("a man plays", "a man sits", "contradiction"),
+    ("a man plays", "nothing happens", "contradiction"),
+    ("a man plays", "someone is happy", "neutral"),
+    ("a person plays", "nothing happens", "contradiction"),
+    ("a man plays", "a person plays", "entailment"),
+    ("a dog runs", "an animal runs", "ENTAILMENT"),
+]
+
+
+def slow(pairs: list[tuple[str, str, str]], *, is_either: bool) -> list[tuple[str, str, str]]:
+    both = [*pairs, *((b, a, label) for a, b, label in pairs)] if is_either else pairs
+    found = []
+    for anchor, entailed, label in both:
+        for other, contradicted, second in both:
+            if label.lower() == "entailment" and second.lower() == "contradiction" and anchor == other:
+                triple = (anchor, entailed, contradicted)
+                if triple not in found:
+                    found.append(triple)
+    return found
+
+
+@pytest.mark.parametrize("is_either", [False, True])
+def test_every_two_sentences_of_an_anchor_with_opposite_labels_are_a_contrast(is_either: bool) -> None:
+    frame = pl.DataFrame(PAIRS, schema=["first", "second", "label"], orient="row")
+    found = contrasts_of(frame, is_either=is_either).rows()
+    assert found == slow(PAIRS, is_either=is_either)
+    assert len(found) == (3 if is_either else 2)
+
+
+def test_a_file_is_known_by_its_columns_or_by_a_prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = "A dog runs.,An animal runs.,No dog runs.\n"
+    Path("mine.csv").write_text(f"anchor,entailed,contradicted\n{row}{row}A cat sits.,A cat sits.,A cat stands up.\n")
+    Path("triplets.csv").write_text(f"anchor,positive,negative\n{row}")
+    Path("pairs.csv").write_text("anchor,positive\nA dog runs.,An animal runs.\n")
+    assert [holds_contrasts(name) for name in ("mine.csv", "triplets.csv", "contrast:triplets.csv", "pairs.csv", "no.csv")] == [
+        *(True, False, True, False, False)
+    ]
+    part = open_contrasts(Source(), "mine.csv")
+    assert part.frame.rows() == [("A dog runs.", "An animal runs.", "No dog runs.")]
+    assert part.state.skipped == {"triple with two equal sentences": 1}
+    assert open_contrasts(Source(), "contrast:triplets.csv").frame.equals(part.frame)
+    tasks = [select_tasks(None, [name], None)[0].task for name in ("mine.csv", "triplets.csv", "contrast:triplets.csv")]
+    assert tasks == ["contrast", "retrieval", "contrast"]
+    with pytest.raises(MissingError, match="not triples of an anchor and two sentences"):
+        open_contrasts(Source(), "contrast:pairs.csv")
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_sample_world_has_contrasts_of_each_set(name: str) -> None:
+    part = open_contrasts(Source(sample=True), name)
+    assert part.frame.height > 20
+    assert (part.state.name, part.state.sample) == (name, True)
+    assert not part.frame.filter((pl.col("sentence2") == pl.col("contradicted")) | (pl.col("sentence1") == pl.col("sentence2"))).height
+
+
+def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_once(shared_data: Path) -> None:
+    part = open_contrasts(Source(folder=shared_data), "contrast-sick")
+    assert part.frame.height == part.frame.unique().height == 1885
+    assert part.frame["sentence1"].n_unique() == 988
+    related: dict[frozenset[str], float] = {}
+    for split in ("train", "dev", "test"):
+        for *pair, score in Source(folder=shared_data).open("sick-r", split).frame.select("sentence1", "sentence2", "gold").iter_rows():
+            both = frozenset(text.strip() for text in pair)  # some pairs are there in both orders
+            related[both] = max(score, related.get(both, 0))
+    assert min(related[frozenset(row[:2])] for row in part.frame.iter_rows()) >= 4.5

@@ -1,0 +1,171 @@
+"""Contrasts against plain numpy loops: on small triples with ties, and on the human triples where they are."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from embedlab.analysis.contrasts import is_closer, margins
+from embedlab.analysis.measures import MEASURES
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
+from embedlab.data.contrasts import open_contrasts
+from embedlab.data.source import Source
+from embedlab.encoders.lexical import DiceScorer
+from embedlab.evaluation.member import evaluate_task
+from embedlab.models.catalog import resolve
+from embedlab.runs.outcomes import stored_outcomes
+from embedlab.tasks.contrast import CLOSER, MARGIN, margins_by
+from embedlab.tasks.task import task
+from tests.cli.conftest import Embedlab, embedlab
+
+__all__ = ["embedlab"]  # the fixture
+
+TRIPLES = [
+    ("A dog runs fast", "A dog runs", "A dog does not run fast"),
+    ("A dog runs fast", "An animal moves", "A dog runs slowly"),
+    ("Two men sit", "Men sit", "Three men sit"),
+    ("A cat sleeps", "An animal rests", "A bird sings"),
+    ("She eats", "She eats a bit", "She eats no bit"),
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text("anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in TRIPLES))
+    return "mine.csv"
+
+
+def slow(scores: dict[tuple[str, str], float], triples: list[tuple[str, ...]]) -> tuple[float, float]:
+    """The share of anchors with a closer entailed sentence, ties half, and the margin, each averaged within anchors first."""
+    every = [scores[a, one] for a, *others in triples for one in others]
+    mean = sum(every) / len(every)
+    spread = (sum((one - mean) ** 2 for one in every) / len(every)) ** 0.5
+    right, apart = defaultdict(list), defaultdict(list)
+    for a, entailed, contradicted in triples:
+        gap = scores[a, entailed] - scores[a, contradicted]
+        right[a].append(1 if gap > 0 else 0.5 if gap == 0 else 0)
+        apart[a].append(gap / spread)
+    closer, margin = (sum(sum(own) / len(own) for own in by_anchor.values()) / len(by_anchor) for by_anchor in (right, apart))
+    return closer, margin
+
+
+def test_an_anchor_counts_once_and_a_tie_half() -> None:
+    first, second = np.array([0.9, 0.2, 0.5, 0.4]), np.array([0.1, 0.6, 0.5, 0.2])
+    found = margins(first, second)
+    spread = np.std([*first, *second])
+    assert np.allclose(found, (first - second) / spread)
+    assert is_closer(found).tolist() == [1, 0, 0.5, 1]
+    anchors = np.array([0, 0, 0, 1])
+    assert MEASURES[CLOSER].value(anchors, found) == pytest.approx((0.5 + 1) / 2)
+    assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(((0.8 - 0.4 + 0) / 3 / spread + 0.2 / spread) / 2)
+    assert margins([0.3, 0.3], [0.3, 0.3]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("name", [CLOSER, MARGIN])
+def test_the_influence_of_an_anchor_is_what_the_mean_loses_without_it(name: str) -> None:
+    rng = np.random.default_rng(0)
+    anchors, values = rng.integers(0, 9, 40), rng.normal(size=40)
+    measure = MEASURES[name]
+    influence = measure.influences(anchors, [values])[0]
+    assert influence.sum() == pytest.approx(0, abs=1e-9)
+    whole, count = measure.value(anchors, values), len(set(anchors))
+    for anchor in set(anchors):
+        without = measure.value(anchors[anchors != anchor], values[anchors != anchor])
+        assert influence[anchors == anchor].sum() / 40 == pytest.approx((count - 1) / count * (whole - without))
+
+
+def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(file: str, tmp_path: Path) -> None:
+    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+    spec = resolve("dice", tmp_path / "runs").members[0]
+    found = evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file]).evaluation
+    scores = dict(
+        zip(
+            [(a, x) for a, *both in TRIPLES for x in both],
+            [float(DiceScorer().score([a], [x])[0]) for a, *both in TRIPLES for x in both],
+            strict=True,
+        )
+    )
+    numbers = {(score.slice, score.metric): score.value for score in found.scores}
+    closer, margin = slow(scores, TRIPLES)
+    assert numbers[file, CLOSER] == pytest.approx(closer)
+    assert numbers[file, MARGIN] == pytest.approx(margin, abs=1e-6)
+    kinds = {"mine.csv negation": 2, "mine.csv number": 1, "mine.csv other words": 2}
+    assert {score.slice: score.items for score in found.scores if score.by == "phenomenon"} == kinds
+    (note,) = (note for note in found.notes if "by word overlap" in note)
+    assert f"by word overlap {100 * closer:.2f}, by length " in note
+    assert {score.scale for score in found.scores if score.metric == MARGIN} == {1}
+
+
+def test_items_are_filtered_grouped_and_compared_as_those_of_every_task(file: str, embedlab: Embedlab) -> None:
+    Path("words.txt").write_text("dog 1 0 2\nruns 0.5 1 1\nno -1 0 1\nmen 0 1 0\nA 0.1 0.2 0.1\n")
+    Path("mine.csv").write_text(Path("mine.csv").read_text() + "".join(f"dog {n} runs,dog {n},no dog {n} runs\n" for n in range(20)))
+    words = ("compare", "dice", "mine=word-vectors:words.txt", "--task", "mine.csv", "--json")
+    by = embedlab(*words, "--by", "phenomenon")
+    assert by.code == 0, by.err
+    assert {row["slice"]: row["items"] for row in by.rows} == {
+        "mine.csv/phenomenon=negation": 22,
+        "mine.csv/phenomenon=number": 1,
+        "mine.csv/phenomenon=other words": 2,
+    }
+    picked = embedlab(*words, "--where", "phenomenon:negation")
+    assert {row["items"] for row in picked.rows} == {22}
+    row = by.row(slice="mine.csv/phenomenon=negation", metric=CLOSER, model="mine")
+    assert row["difference_low"] < row["difference"] < row["difference_high"]
+    assert picked.row(metric=CLOSER, model="mine")["score"] == pytest.approx(row["score"])
+    assert embedlab("power", "dice", "mine", "--task", "mine.csv").code == 0
+    assert embedlab("compare", "dice", "mine", "--task", "mine.csv", "--html", "page.html").code == 0
+    assert "entailed closer" in Path("page.html").read_text()
+
+
+def test_scores_of_a_file_must_have_all_pairs(file: str, tmp_path: Path) -> None:
+    rows = [f"{a}\t{x}\t0.5" for a, *both in TRIPLES for x in both]
+    Path("scores.tsv").write_text("\n".join(["sentence1\tsentence2\tm", *rows[:-1]]) + "\n")
+    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+    spec = resolve("scores:scores.tsv", tmp_path / "runs").members[0]
+    with pytest.raises(UsageError, match=r"has no score of 1 of the 10 pairs of mine\.csv"):
+        evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file])
+
+
+def test_a_whole_task_shows_the_average_after_its_three_sets(embedlab: Embedlab, tmp_path: Path) -> None:
+    found = embedlab("evaluate", "dice", "--suite", "contrast", "--sample", "--json")
+    assert found.code == 0, found.err
+    rows = [row for row in found.rows if row["metric"] == CLOSER]
+    sets = {row["slice"]: row["score"] for row in rows if row["by"] == "dataset"}
+    assert [*sets] == [*task("contrast").datasets]
+    (average,) = (row["score"] for row in rows if row["by"] == "average")
+    assert average == pytest.approx(np.mean([*sets.values()]))
+    again = embedlab("evaluate", "dice", "--suite", "contrast", "--sample", "--json")
+    assert "as it was evaluated before" in again.err
+    assert again.rows == found.rows
+
+
+@pytest.mark.parametrize(("name", "triples", "minimal"), [("contrast-sick", 1885, 73), ("contrast-counterfactual", 4638, 2476)])
+def test_human_triples_have_the_numbers_of_a_plain_loop(shared_data: Path, name: str, triples: int, minimal: int) -> None:
+    part = open_contrasts(Source(folder=shared_data), name)
+    rows = part.frame.rows()
+    assert len(rows) == triples
+    pairs = list(dict.fromkeys((a, x) for a, *both in rows for x in both))
+    scores = dict(zip(pairs, DiceScorer().score([a for a, _ in pairs], [x for _, x in pairs]).tolist(), strict=True))
+    found, anchors = margins_by(DiceScorer(), part), np.unique(part.frame["sentence1"].to_numpy(), return_inverse=True)[1]
+    closer, margin = slow(scores, rows)
+    assert MEASURES[CLOSER].value(anchors, found) == pytest.approx(closer, abs=1e-9)
+    assert MEASURES[MARGIN].value(anchors, found) == pytest.approx(margin, abs=1e-5)
+    from embedlab.outcomes.properties.phenomenon import phenomenon_of
+
+    kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])
+    assert kinds.filter(kinds == "minimal edit").len() == minimal
+
+
+def test_outcomes_hold_the_anchor_and_the_entailed_sentence(file: str, tmp_path: Path) -> None:
+    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+    spec = resolve("dice", tmp_path / "runs").members[0]
+    evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, [file]).save(tmp_path / "out")
+    (stored,) = stored_outcomes(tmp_path / "out", "contrast")
+    assert stored.texts is not None
+    assert len(np.unique(stored.texts[:, 0])) == 4
+    assert stored.items["gold"].n_unique() == 4
+    assert pl.Series(stored.items["predicted"]).cast(pl.Float64).is_finite().all()
