@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from record import write_table
 
 from embedlab.analysis.scores import ModelColumns, pair_table
-from embedlab.comparison.uneven import kinds_of, measured_kinds, uneven, where_they_differ
+from embedlab.comparison.uneven import item_kinds, measured_kinds, uneven, where_they_differ
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
@@ -97,7 +97,7 @@ def model(name: str, members: Sequence[str]) -> ModelColumns:
 
 def null(outcomes: Outcomes, seeds: Sequence[str], size: int, tries: int, rng: np.random.Generator) -> Count:
     """Count the deals of the seeds in which some kind of items is starred."""
-    measured, found = measured_kinds(outcomes, seeds, kinds_of(outcomes)), 0
+    measured, found = measured_kinds(outcomes, seeds, item_kinds(outcomes)), 0
     for _ in range(tries):
         dealt = rng.permutation(len(seeds)).tolist()[: 2 * size]
         names = [seeds[place] for place in dealt]
@@ -120,7 +120,7 @@ def planted(
         )
         own.computed.update(outcomes.computed)
         models = [model("A", dealt[:6]), model("B", damaged)]
-        found += any(one.contrast.significant and one.by == by for one in where_they_differ(own, models, kinds_of(own)))
+        found += any(one.contrast.significant and one.by == by for one in where_they_differ(own, models, item_kinds(own)))
     return Count(what=f"damaged on {by}, {100 * strength:.0f}% of {int(harmed.sum())} pairs' similarity", tries=tries, found=found)
 
 

@@ -12,7 +12,7 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
-from embedlab.comparison.uneven import Kind, Uneven, kinds_of, refuse_mixed, where_they_differ
+from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import ItemSelection
 
@@ -56,7 +56,7 @@ def explained(
     """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION."""
     refuse_mixed(outcomes)
     first, second = models
-    kinds = kinds_of(outcomes, selection)
+    kinds = item_kinds(outcomes, selection)
     sides = sides_of(outcomes, first.members, second.members)
     among = sides.known if selection is None else sides.known & selection.holds
     facts = [*_kind_facts(kinds, len(among)), *_errors_too_high(sides, [first.name, second.name])]

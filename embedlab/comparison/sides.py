@@ -94,7 +94,7 @@ def _is_wrong(errors: Floats) -> NDArray[np.bool_]:
 def typical(sides: Sides, among: NDArray[np.bool_], outcomes: Outcomes, count: int) -> list[int]:
     """Return the rows AMONG which one model leads by most, COUNT at most and no two of one topic; ties are in the order of the frame."""
     lead = np.abs(np.abs(sides.errors[0]) - np.abs(sides.errors[1]))
-    topics = topics_of(outcomes)
+    topics = item_topics(outcomes)
     rows = np.flatnonzero(among)
     found: list[int] = []
     for row in rows[np.argsort(-lead[rows], kind="stable")].tolist():
@@ -103,7 +103,7 @@ def typical(sides: Sides, among: NDArray[np.bool_], outcomes: Outcomes, count: i
     return found
 
 
-def topics_of(outcomes: Outcomes) -> NDArray[np.intp]:
+def item_topics(outcomes: Outcomes) -> NDArray[np.intp]:
     """Return the number of each row's topic: rows that a chain of shared sentences connects; a row of unknown text is one of its own."""
     texts = text_numbers(outcomes)
     return SharedSentences.of(texts[:, 0], texts[:, 1]).components

@@ -56,7 +56,7 @@ class Uneven:
     contrast: Difference  # the difference there minus the difference on the others; p is corrected over all kinds
 
 
-def kinds_of(outcomes: Outcomes, selection: ItemSelection | None = None) -> list[Kind]:
+def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> list[Kind]:
     """Return the kinds of items by every property that some have; without a SELECTION of all items.
 
     A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets. Of two kinds of which each is

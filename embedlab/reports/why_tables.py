@@ -145,7 +145,7 @@ def _where_notes(found: Explanation, shown: int) -> Iterator[str]:
     if any(len(one.datasets) > 1 for one in found.uneven):
         yield "scores and differences are means over the datasets that have both kinds of items"
     yield from (
-        f"{one.model}, {one.seeds} seeds: of {one.items} items on which one model alone is right, {100 * one.changed:.0f}% are on another "
+        f"{one.model}, {one.seeds} seeds: of {one.items} items on which one model alone is right, {100 * one.changed:z.0f}% are on another "
         "side with another seed"
         for one in found.steadiness
     )
