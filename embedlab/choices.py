@@ -10,3 +10,4 @@ SettingName = Literal["literature", "prototyping", "exact"]  # how classifiers o
 Test = Literal["dyadic", "mcnemar", "williams", "steiger"]  # the test that gives the p of a difference
 TableScale = Literal[1, 100]  # what tables multiply a number by: 100 a share, of which more is better; 1 a number in a unit of its own
 Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
+TableRows = Literal["slices", "models"]  # what the rows of a table of scores are

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from embedlab.choices import Aggregate, Correlation, SettingName, Test
+from embedlab.choices import Aggregate, Correlation, SettingName, TableRows, Test
 from embedlab.cli import completion
 
 TaskNames = Annotated[
@@ -70,6 +70,9 @@ Published = Annotated[bool, typer.Option("--published", help="Also show what pap
 CommonPairs = Annotated[
     bool,
     typer.Option("--common", help="Take the pairs that all models score, where a brought file lacks some; titles count them."),
+]
+RowsAs = Annotated[
+    TableRows, typer.Option("--rows", help="One row a slice, or one row a model: no differences, and narrow enough for most papers.")
 ]
 Again = Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")]
 MtebFolder = Annotated[

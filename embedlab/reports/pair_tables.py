@@ -1,6 +1,7 @@
 """The tables of models that were evaluated on pairs: by dataset, by source and by word overlap."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import isnan, nan
 from statistics import fmean, stdev
 from typing import cast
@@ -15,7 +16,8 @@ from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import titles_of
-from embedlab.reports.comparison_cells import pair_footnotes
+from embedlab.reports.captions import evaluation_caption
+from embedlab.reports.comparison_cells import best_of, pair_footnotes
 from embedlab.reports.frames import Intervals, evaluated_frame
 from embedlab.reports.notes import common_count, data_notes, undefined_notes, usage_notes, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -43,7 +45,7 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         columns += [Column(key=aggregate, title=aggregate, align="right", role="score") for aggregate in aggregates]
     else:
         rows = [
-            {"aggregate": aggregate, "dataset": key} | {name: cells[name, aggregate, key] for name in titles}
+            _with_best({"aggregate": aggregate, "dataset": key} | {name: cells[name, aggregate, key] for name in titles}, titles)
             for aggregate in aggregates
             for key in keys
         ]
@@ -61,6 +63,20 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         frame=_frame(scored, evaluations, ("dataset", "average"), aggregates, metric),
         notes=_notes(scored, "dataset", aggregates),
         signatures=_signatures(scored, "dataset", aggregates, metric),
+        score_columns="model" if len(scored.models) > 1 else "aggregate",
+        caption=_caption(scored, "dataset", metric, aggregates),
+    )
+
+
+def _caption(scored: ScoredPairs, by: By, metric: Correlation, aggregates: Sequence[Aggregate]) -> str:
+    how = f", aggregated by {aggregates[0]!r}" if len(aggregates) == 1 and aggregates[0] != "all" else ""
+    return evaluation_caption(
+        f"{metric.capitalize()} × 100{how}{'' if by == 'dataset' else f' by {by}'}",
+        {part.title: len(part.rows) for part in scored.slices(by)},
+        marks=scored.marks,
+        seen=[one for model in scored.models for one in scored.model_overlaps(model, by).values()],
+        seeds=[len(model.members) for model in scored.models],
+        is_ranked=len(scored.models) > 1,
     )
 
 
@@ -77,6 +93,7 @@ def _dataset_cell(evaluations: PairEvaluations, model: ModelColumns, key: str, m
 def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
     """One row a source or Dice fifth, one column a model."""
     rows: list[dict[str, Value | TableCell]] = []
+    titles = titles_of([model.name for model in scored.models])
     notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     for part in scored.slices(by):
@@ -84,9 +101,8 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
         for model in scored.models:
             shared = overlaps[model.name].get(part.key)
             row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
-        rows.append(row)
+        rows.append(_with_best(row, titles))
         notes += part.notes
-    titles = titles_of([model.name for model in scored.models])
     columns = [Column(key="slice", title=by, role="key"), Column(key="pairs", title="pairs")]
     columns += [Column(key=name, title=title, align="right", role="score") for name, title in titles.items()]
     signatures = _signatures(scored, by, ("all",), metric)
@@ -98,6 +114,7 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
         notes=notes,
         signatures=signatures,
         titles=titles,
+        caption=_caption(scored, by, metric, ("all",)),
     )
 
 
@@ -143,6 +160,13 @@ def _values(
         for score in evaluations[member].scores
         if score.by in by and (score.slice, score.metric, score.setting) == (key, metric, aggregate)
     ]
+
+
+def _with_best(row: dict[str, Value | TableCell], models: Iterable[str]) -> dict[str, Value | TableCell]:
+    """Return a row whose highest score is marked as such."""
+    cells = {name: cell for name in models if isinstance(cell := row[name], TableCell)}
+    best = best_of({name: float(cell.value) / 100 for name, cell in cells.items() if isinstance(cell.value, float)})
+    return {**row, **{name: replace(cell, is_best=name in best) for name, cell in cells.items()}}
 
 
 def _cell(values: Sequence[float], shared: Overlap | None) -> TableCell:

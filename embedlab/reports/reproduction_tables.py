@@ -10,6 +10,7 @@ from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.papers.printed import published_table, published_texts
 from embedlab.papers.table import Deviation, PaperTable
+from embedlab.reports.captions import data_sentences
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
 from embedlab.tasks.task import scores_pairs
 
@@ -105,7 +106,15 @@ def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], 
     columns = [Column(key="row", title=" ".join(table.key), role="group"), Column(key="what", title="", role="key")]
     columns += [Column(key=column, title=column, digits=_digits(table.scale), align="right", role="difference") for column in table.columns]
     title = " ".join([f"{table.paper} {table.name}: {table.summary}; {_measured(table)}", *(f"[{mark}]" for mark in marks)])
-    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing])
+    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=_caption(table, numbers, marks))
+
+
+def _caption(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]) -> str:
+    """Return what the three lines of a row are, and over how many seeds ours."""
+    seeds = sorted({len(number.values) for number in numbers.values() if number.values})
+    over = f"; ours: mean ± standard deviation over {' or '.join(map(str, seeds))} seeds" if seeds and seeds[-1] > 1 else ""
+    what = f"{table.paper}, {table.name}: {table.summary}; {_measured(table).replace(' x 100', ' × 100')}"
+    return " ".join([f"{what}, as published, ours, and the difference{over}.", *data_sentences(marks)])
 
 
 def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from embedlab.choices import Aggregate, SettingName, Test
+from embedlab.choices import Aggregate, SettingName, TableRows, Test
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
@@ -38,6 +38,7 @@ class CompareOptions:
     setting: SettingName = "literature"
     common: bool = False  # on the pairs that all models score
     published: bool = False  # also what papers print for models of these names
+    rows: TableRows = "slices"  # of the table
 
     @property
     def slicing(self) -> Slicing:
@@ -77,7 +78,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
         session.note(note)
     rows = (published_row(model) for model in names) if options.published else ()
     printed = tuple(row for row in rows if row is not None)
-    table = comparison_table(compared, printed, stated)
+    table = comparison_table(compared, printed, stated, rows=options.rows)
     frame = Report.of([table], COMPARED, is_whole=compared.is_whole)
     return ComparisonReport(**vars(frame), compared=compared, gathered=gathered, printed=printed)
 

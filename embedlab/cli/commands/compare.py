@@ -7,6 +7,7 @@ from embedlab.cli.evaluation_options import (
     Margin,
     PairedTest,
     Published,
+    RowsAs,
     SourcesAs,
     SuiteNames,
     TaskNames,
@@ -40,6 +41,7 @@ def compare(
     common_pairs: CommonPairs = False,
     setting: ClassifierSetting = "literature",
     published: Published = False,
+    rows: RowsAs = "slices",
     html: HtmlFile = None,
     signature: Signed = False,
     *,
@@ -75,6 +77,7 @@ def compare(
         setting=setting,
         common=common_pairs,
         published=published,
+        rows=rows,
     )
     if len(models) == 1:
         terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {models[0]}` shows all its numbers")
