@@ -13,6 +13,7 @@ from embedlab.outcomes.selection import is_expression
 from embedlab.tasks.task import scale_of
 
 DEPENDENCE = "items that share a sentence count as dependent"
+BOLD = "Bold: the highest of the models."
 _LISTED = 8  # of more slices the numbers of items are said as a range
 _DATA = {SAMPLE: "Generated data: no number is about real language.", PARTIAL: "Some of the data is incomplete."}
 
@@ -23,14 +24,14 @@ def comparison_caption(found: TaskComparison, *, rows: str = "slices") -> str:
     parts = [subject_of(found), *data_sentences(found.marks), *_intervals(found, shows_differences=shows_differences)]
     parts += [*_letters(found, shows_differences=shows_differences), *_concentrated(found)]
     if _is_ranked(found):
-        parts.append(f"Bold: the highest of its {'row' if rows == 'slices' else 'column'}.")
+        parts.append(BOLD)
     return " ".join([*parts, *_models(found)])
 
 
 def score_caption(found: TaskComparison) -> str:
     """Return the caption of a table of scores with their own intervals, where no model is compared with another."""
     brackets = [f"Brackets: 95% intervals over {_over(found)}."] if _has_intervals(found) else []
-    brackets += ["Bold: the highest of its row."] if _is_ranked(found) else []
+    brackets += [BOLD] if _is_ranked(found) else []
     return " ".join([subject_of(found), *data_sentences(found.marks), *brackets, *_models(found)])
 
 
@@ -45,16 +46,27 @@ def evaluation_caption(
 ) -> str:
     """Return the caption of a table of evaluated models: what is MEASURED, on how many items, the text that was SEEN, the SEEDS of each.
 
-    IS_RANKED: the highest of each row is bold.
+    IS_RANKED: the highest of the models is bold.
     """
-    bold = ["Bold: the highest of its row."] if is_ranked else []
+    bold = [BOLD] if is_ranked else []
     return " ".join([f"{measured}; {counted(counts)}.", *data_sentences(marks), *bold, *_seen(seen), *_spread(seeds)])
 
 
-def figure_caption(found: TaskComparison, shown: str) -> str:
-    """Return the caption of a figure that SHOWS scores or differences with their intervals."""
-    drawn = ["Bars are 95% intervals over " + _over(found) + "."] if _has_intervals(found) else []
-    return " ".join([f"{shown}: {subject_of(found)}", *data_sentences(found.marks), *drawn, *_models(found)])
+def figure_caption(found: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
+    """Return the caption of a figure that SHOWS scores or differences, with their intervals DRAWN as bars or bands."""
+    intervals = [f"{drawn}: 95% intervals, each on its own, over {_over(found)}."] if _has_intervals(found) else []
+    titles = titles_of([model.name for model in found.models])
+    pairs = [titles[name] for name, own in found.counts.items() if any(one.shared_pairs for one in own.values())]
+    sentences = [titles[name] for name, own in found.counts.items() if titles[name] not in pairs and any(own.values())]
+    seen = trained_on(pairs, sentences)
+    return " ".join([f"{shown}: {subject_of(found)}", *data_sentences(found.marks), *intervals, *seen, *_single_seeds(found)])
+
+
+def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
+    """Yield whose training data holds test PAIRS, or single test SENTENCES: a figure has no marks."""
+    for what, models in (("pairs", pairs), ("sentences", sentences)):
+        if models:
+            yield f"Test {what} are in the training data of {', '.join(models)}."
 
 
 def subject_of(found: TaskComparison) -> str:
@@ -75,6 +87,8 @@ def counted(counts: Mapping[str, int]) -> str:
         return "averages"
     if len(counts) == 1:
         return f"n = {next(iter(counts.values())):,} items of {next(iter(counts))}"
+    if len({*counts.values()}) == 1:
+        return f"n = {next(iter(counts.values())):,} items in each of {len(counts)}"
     if len(counts) <= _LISTED:
         return f"n = {', '.join(f'{count:,} ({name})' for name, count in counts.items())} items"
     return f"n = {min(counts.values()):,} to {max(counts.values()):,} items in each of {len(counts)}"
@@ -99,7 +113,7 @@ def _intervals(found: TaskComparison, *, shows_differences: bool) -> Iterator[st
         return
     if shows_differences:
         reference = titles_of([model.name for model in found.models])[found.models[0].name]
-        yield f"Brackets: 95% intervals of the difference from {reference}, over {_over(found)}."
+        yield f"Brackets: 95% intervals of each difference from {reference}, over {_over(found)}."
     else:
         half = [
             scale_of(one.task, one.metric) * (score.high - score.low) / 2
@@ -141,9 +155,14 @@ def _letters(found: TaskComparison, *, shows_differences: bool) -> Iterator[str]
 def _models(found: TaskComparison) -> Iterator[str]:
     """Yield what must be said of the models: text seen in training, and seeds."""
     yield from _seen(one for own in found.counts.values() for one in own.values())
-    titles = titles_of([model.name for model in found.models])
     trained = [model for model in found.models if model.seeds or any(model.runs)]
     yield from _spread(len(model.members) for model in trained)
+    yield from _single_seeds(found)
+
+
+def _single_seeds(found: TaskComparison) -> Iterator[str]:
+    titles = titles_of([model.name for model in found.models])
+    trained = [model for model in found.models if model.seeds or any(model.runs)]
     if single := [titles[model.name] for model in trained if len(model.members) == 1]:
         yield f"One seed, so that intervals are about the checkpoint, not the recipe: {', '.join(single)}."
 

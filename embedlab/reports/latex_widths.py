@@ -1,4 +1,4 @@
-"""How wide LaTeX sets a text at \\footnotesize, so that a table can be fitted to a column before anything is compiled."""
+"""How wide LaTeX sets a text in footnote size, so that a table can be fitted to a column before anything is compiled."""
 
 POINTS_PER_INCH = 72.27
 COLUMN_PT = 3.3 * POINTS_PER_INCH  # of a page with two columns: ACL has 3.03 in, IEEE 3.5 in, ICML 3.25 in

@@ -15,7 +15,7 @@ from embedlab.comparison.comparison import compare_outcomes
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
-from embedlab.models.grammar import titles_of
+from embedlab.models.grammar import title_of, titles_of
 from embedlab.reports.captions import evaluation_caption
 from embedlab.reports.comparison_cells import best_of, pair_footnotes
 from embedlab.reports.frames import Intervals, evaluated_frame
@@ -70,8 +70,9 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
 
 def _caption(scored: ScoredPairs, by: By, metric: Correlation, aggregates: Sequence[Aggregate]) -> str:
     how = f", aggregated by {aggregates[0]!r}" if len(aggregates) == 1 and aggregates[0] != "all" else ""
+    of = "" if len(scored.models) > 1 else f" of {title_of(scored.models[0].name)}"
     return evaluation_caption(
-        f"{metric.capitalize()} × 100{how}{'' if by == 'dataset' else f' by {by}'}",
+        f"{metric.capitalize()} × 100{of}{how}{'' if by == 'dataset' else f' by {by}'}",
         {part.title: len(part.rows) for part in scored.slices(by)},
         marks=scored.marks,
         seen=[one for model in scored.models for one in scored.model_overlaps(model, by).values()],

@@ -64,7 +64,7 @@ def printed_table(table: PaperTable) -> Table:
         column.name: _as_printed(column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key) for column in frame
     }
     rows: TableRows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
-    return Table(title=title, columns=columns, rows=rows, notes=notes, score_columns="column")
+    return Table(title=title, columns=columns, rows=rows, notes=notes, score_columns="column", caption=f"{title}.")
 
 
 def _as_printed(values: Sequence[Value], texts: Sequence[str | None], *, is_key: bool) -> list[Value | TableCell]:

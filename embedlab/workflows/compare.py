@@ -12,6 +12,7 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import refuse_unknown_property
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.figure_subjects import ComparedModels
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
 from embedlab.workflows.closed_choices import refuse_unknown_choices
@@ -54,6 +55,10 @@ class ComparisonReport(Report):
     compared: TaskComparison
     gathered: Gathered
     printed: tuple[PublishedRow, ...] = ()
+
+    def figure_subject(self) -> ComparedModels:
+        """The comparison, and the pairs behind it."""
+        return ComparedModels(found=self.compared, pairs=self.gathered.pairs)
 
 
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:

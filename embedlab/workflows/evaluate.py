@@ -5,19 +5,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from embedlab.choices import Aggregate, By, Correlation, SettingName
+from embedlab.choices import Aggregate, By, Correlation, SettingName, TableRows
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import refuse_unknown_property
+from embedlab.reports.figure_subjects import EvaluatedModels
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
 from embedlab.reports.score_table import score_table
 from embedlab.reports.stated_figures import stated_table
 from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
+from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Table
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
@@ -50,10 +52,25 @@ class EvaluateOptions:
     common: bool = False  # on the pairs that all models score
     mteb: Path | None = None  # where results are also written as files of mteb
     submission: Path | None = None  # where predictions of test splits are also written for their server
+    rows: TableRows = "slices"  # of the tables
 
 
-def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EvaluationReport(Report):
+    """The scores of models, each on its own."""
+
+    def figure_subject(self) -> EvaluatedModels:
+        """The scores."""
+        return EvaluatedModels(frame=self.frame)
+
+
+def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationReport:
     """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
+    report = _evaluated(options, session)
+    return report if options.rows == "slices" else replace(report, tables=tuple(map(with_model_rows, report.tables)))
+
+
+def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:
     refuse_unknown_choices(options)
     options = replace(options, where=options.where.strip())
     if options.aggregate is not None and options.by != "dataset":
@@ -77,7 +94,7 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
     return options.by != DATASET and not all(one.scores_pairs for one in selected)
 
 
-def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
+def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
     """One table of all tasks: the scores of the items that fit, by a property."""
     if options.by != DATASET:
         refuse_unknown_property(options.by)
@@ -96,10 +113,10 @@ def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], 
         found = gather(names, selected, session, slicing=slicing, setting=options.setting).compared(slicing, tick)
     for note in found.left_out:
         session.note(note)
-    return Report.of([score_table(found)], EVALUATED, is_whole=found.is_whole)
+    return EvaluationReport.of([score_table(found)], EVALUATED, is_whole=found.is_whole)
 
 
-def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: Session) -> Report:
+def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: Session) -> EvaluationReport:
     """The table of the models that score pairs, then that of models of which only figures are known."""
     names, stated = without_stated(options.models, session)
     tables, is_whole = [], True
@@ -108,7 +125,7 @@ def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: 
         tables.append(table)
     if stated:
         tables.append(stated_table(stated, _stated_datasets(one), options.metric, one.task))
-    return Report.of(tables, EVALUATED, is_whole=is_whole)
+    return EvaluationReport.of(tables, EVALUATED, is_whole=is_whole)
 
 
 def _stated_datasets(one: SelectedTask) -> list[str]:
@@ -143,7 +160,7 @@ def evaluate_on_pairs(
     return dataset_table(scored, evaluations, aggregates, options.metric), is_whole
 
 
-def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
+def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
     """One table a task; all their sentences are encoded before, each once."""
     models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
     predicting: list[ModelSpec] = []
@@ -174,7 +191,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
             session.note(f"{author}: predictions for {submission.server} in {path}")
     if not tables:
         raise _nothing_left(selected, is_whole=is_whole)
-    return Report.of(list(tables.values()), EVALUATED, is_whole=is_whole)
+    return EvaluationReport.of(list(tables.values()), EVALUATED, is_whole=is_whole)
 
 
 def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:

@@ -2,17 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Format
+from embedlab.reports.figure_kinds import draw_figure, figure_kind
+from embedlab.reports.figure_subjects import Subject
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.html import escaped
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
+from embedlab.reports.plot_style import COLUMN_IN
 from embedlab.reports.tables import Table
+
+if TYPE_CHECKING:
+    from embedlab.reports.paper_figure import PaperFigure
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,6 +53,15 @@ class Report:
         if format not in write:
             raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
         return "\n".join(write[format](table) for table in self.tables)
+
+    def figure_subject(self) -> Subject:
+        """What its figures are drawn of."""
+        raise UsageError("no figure is declared for this result", hint="its numbers are in .frame")
+
+    def plot(self, kind: str | None = None, *, width: float = COLUMN_IN, title: bool = False) -> "PaperFigure":
+        """Return the figure called KIND, or the usual one, as one of Matplotlib, WIDTH inches wide; its caption is in `.caption`."""
+        subject = self.figure_subject()
+        return draw_figure(subject, figure_kind(type(subject), kind), width_in=width, is_titled=title)
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{escaped(note)}</li>" for note in self.notes)

@@ -7,12 +7,14 @@ from embedlab.cli.evaluation_options import (
     ItemsBy,
     MtebFolder,
     OnlyAggregate,
+    RowsAs,
     ShownMetric,
     SubmissionFolder,
     SuiteName,
     TaskNames,
     Where,
 )
+from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
 from embedlab.cli.models import ModelsAndFiles
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.reporting import end, show_report
@@ -40,9 +42,11 @@ def evaluate(
     setting: ClassifierSetting = "literature",
     common_pairs: CommonPairs = False,
     again: Again = False,
+    rows: RowsAs = "slices",
     signature: Signed = False,
     mteb: MtebFolder = None,
     submission: SubmissionFolder = None,
+    figure: FigureNames = None,
     *,
     terminal: Terminal,
 ) -> None:
@@ -54,6 +58,7 @@ def evaluate(
     are cut within each dataset. A run with several seeds shows mean ± standard deviation. Everything
     measured is stored in the run's folder, or in the cache.
     """
+    from embedlab.reports.figure_subjects import EvaluatedModels
     from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
     from embedlab.workflows.own_files import models_and_files
 
@@ -71,7 +76,10 @@ def evaluate(
         common=common_pairs,
         mteb=mteb,
         submission=submission,
+        rows=rows,
     )
+    figures = check_figures(figure, EvaluatedModels)
     report = evaluation_report(options, terminal)
     show_report(report, terminal, is_signed=signature)
+    write_figures(figures, report.figure_subject(), terminal)
     end(report)

@@ -1,0 +1,1 @@
+"""One figure a file, with a `FIGURE`; see `figure_kinds`."""
