@@ -1,32 +1,18 @@
 """The figures that exist: each file of `embedlab/reports/figures/` declares one, and nothing else lists them."""
 
 import pkgutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.reports import figures
 from embedlab.reports.figure_subjects import Subject
-from embedlab.reports.plots import Plot
+from embedlab.reports.figures import FigureKind
 
 if TYPE_CHECKING:
     from embedlab.reports.paper_figure import PaperFigure
-
-
-@dataclass(frozen=True, kw_only=True)
-class FigureKind:
-    """One figure: of which results it is drawn, its plots, and its caption."""
-
-    name: str
-    of: type[Subject]
-    summary: str
-    plots: Callable[[Any], Sequence[Plot]]  # of the subject; empty where it has nothing to draw
-    caption: Callable[[Any], str]
-    is_usual: bool = False  # drawn where no kind is named
 
 
 @cache

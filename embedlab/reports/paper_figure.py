@@ -46,16 +46,18 @@ def paper_figure(
     style = paper_style(width_in)
     shares_legend = len({_names(plot) for plot in plots}) == 1
     legends = [not place or not shares_legend for place in range(len(plots))]
-    titles_in = 0.03 * style.font if is_titled or len(plots) > 1 else 0.0
-    heights = [height_in(plot, style, has_legend=own) + titles_in for plot, own in zip(plots, legends, strict=True)]
+    titles = [visible(plot.title) if is_titled or len(plots) > 1 else "" for plot in plots]
+    titles_in = [0.025 * style.font if title else 0.0 for title in titles]
+    heights = [height_in(plot, style, has_legend=own) for plot, own in zip(plots, legends, strict=True)]
+    parts_in = [part for both in zip(titles_in, heights, strict=True) for part in both if part]
     with mpl.rc_context(style.settings):
-        figure = PaperFigure(figsize=(width_in, sum(heights)), layout="constrained")
+        figure = PaperFigure(figsize=(width_in, sum(parts_in)), layout="constrained")
         figure.name, figure.caption = name, caption
-        parts = figure.subfigures(len(plots), 1, squeeze=False, height_ratios=heights).flat if len(plots) > 1 else [figure]
-        for plot, part, has_legend in zip(plots, parts, legends, strict=True):
-            Canvas(figure=part, style=style, has_legend=has_legend).draw(plot)
-            if titles_in:
-                part.suptitle(visible(plot.title), fontsize=style.font, x=0.01, horizontalalignment="left")
+        parts = iter(figure.subfigures(len(parts_in), 1, squeeze=False, height_ratios=parts_in).flat)
+        for plot, title, has_legend in zip(plots, titles, legends, strict=True):
+            if title:
+                next(parts).text(0.01, 0.3, title, fontsize=style.font, verticalalignment="baseline")
+            Canvas(figure=next(parts), style=style, has_legend=has_legend).draw(plot)
     return figure
 
 

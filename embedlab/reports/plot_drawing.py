@@ -2,11 +2,13 @@
 
 import itertools
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.core.printable import visible
 from embedlab.reports.plot_style import Style
@@ -69,7 +71,7 @@ def height_in(plot: Plot, style: Style, *, has_legend: bool = True) -> float:
     match plot:
         case Dots():
             row = max(1.5 * line_in, 0.7 * line_in * len(plot.series) + 0.6 * line_in)
-            return 3.75 * line_in + legend + row * len(plot.labels)
+            return 3.75 * line_in + legend + style.row_scale * row * len(plot.labels)
         case Scatter():
             columns = min(len(plot.panels), 2)
             return (style.width_in / columns + 1.5 * line_in) * math.ceil(len(plot.panels) / columns)
@@ -127,7 +129,7 @@ def _draw_dots(plot: Dots, canvas: Canvas) -> None:
             canvas.titles[mark] = f"{plot.labels[row]}, {series.name}: {_said(value, low, high)}"
             axes.plot([low, high], [row + offset] * 2, color=look["color"], linewidth=style.line_width, solid_capstyle="butt")
             axes.plot([value], [row + offset], **look, linestyle="none", gid=mark)
-    axes.set(yticks=rows, yticklabels=plot.labels, xlabel=plot.axis)
+    axes.set(yticks=rows, yticklabels=plot.labels, xlabel=_wrapped(plot.axis, style.width_in * 0.75, style))
     axes.set_ylim(len(plot.labels) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
@@ -151,7 +153,8 @@ def _draw_lines(plot: Lines, canvas: Canvas) -> None:
             mark = f"mark-{number}-{place}"
             canvas.titles[mark] = f"{plot.labels[place]}, {series.name}: {_said(value, *ends)}"
             axes.plot([place], [value], **look, linestyle="none", gid=mark)
-    axes.set(xticks=places, xticklabels=plot.labels, xlabel=plot.along, ylabel=plot.axis)
+    along, axis = _wrapped(plot.along, style.width_in * 0.85, style), _wrapped(plot.axis, style.width_in * 0.42, style)
+    axes.set(xticks=places, xticklabels=plot.labels, xlabel=along, ylabel=axis)
     axes.grid(axis="y")
     _add_legend(canvas, plot)
 
@@ -176,7 +179,7 @@ def _draw_scatter(plot: Scatter, canvas: Canvas) -> None:
         if points is None:
             axes.remove()
             continue
-        _add_points(axes, points, style.series[number % len(style.series)], style.font)
+        _add_points(axes, points, style.series[number % len(style.series)], style)
         axes.set_title(points.name + (f"\n{DENSE} of {len(points.x)} pairs" if len(points.x) > DENSE else ""), fontsize=style.font)
         axes.grid()
         if plot.has_means:
@@ -188,21 +191,29 @@ def _draw_scatter(plot: Scatter, canvas: Canvas) -> None:
     canvas.figure.supylabel(plot.y_axis, fontsize=style.font, color=style.faint)
 
 
-def _add_points(axes: "Axes", points: ScatterPoints, colour: str, font: float) -> None:
-    """Draw points as the round ends of zero-length lines: a tenth of the text of one marker each."""
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
+def _add_points(axes: "Axes", points: ScatterPoints, colour: str, style: Style) -> None:
+    """Draw points, or of many a random sample, darker where more of them overlap."""
     found = _finite(points)
     order = np.random.default_rng(0).permutation(len(found))[:DENSE]
-    alpha, width = (0.8, 0.5 * font) if len(order) < SPARSE else (0.35, 0.3 * font)
-    for layer in np.array_split(order, OVERLAYS):
-        if len(layer):
-            path = Path(found[layer].repeat(2, axis=0), [Path.MOVETO, Path.LINETO] * len(layer))
-            axes.add_patch(PathPatch(path, fill=False, edgecolor=colour, alpha=alpha, linewidth=width, capstyle="round"))
+    alpha, width = (0.8, 0.5 * style.font) if len(order) < SPARSE else (0.35, 0.3 * style.font)
+    if not style.has_small_points:
+        axes.plot(*found[order].T, "o", color=colour, markersize=width, markeredgewidth=0, alpha=alpha)
+        return
+    _add_path_points(axes, found[order], color=colour, alpha=alpha, width=width)
     if len(found):
         axes.update_datalim(found)
     axes.autoscale_view()
+
+
+def _add_path_points(axes: "Axes", points: NDArray[np.float64], *, color: str, alpha: float, width: float) -> None:
+    """Draw points as the round ends of zero-length lines."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    for layer in np.array_split(points, OVERLAYS):
+        if len(layer):
+            path = Path(layer.repeat(2, axis=0), [Path.MOVETO, Path.LINETO] * len(layer))
+            axes.add_patch(PathPatch(path, fill=False, edgecolor=color, alpha=alpha, linewidth=width, capstyle="round"))
 
 
 def _add_means(axes: "Axes", points: ScatterPoints, style: Style) -> None:
@@ -211,7 +222,15 @@ def _add_means(axes: "Axes", points: ScatterPoints, style: Style) -> None:
     places, values, spreads = (np.array([one[part] for one in means]) for part in range(3))
     if len(means):
         axes.errorbar(
-            places, values, yerr=spreads, color=style.ink, linewidth=style.line_width, marker="o", markersize=style.marker_size, capsize=1.5
+            places,
+            values,
+            yerr=spreads,
+            color=style.ink,
+            linewidth=style.line_width,
+            marker="o",
+            markersize=style.marker_size,
+            capsize=1.5,
+            zorder=3,
         )
 
 
@@ -226,8 +245,8 @@ def band_means(points: ScatterPoints) -> list[tuple[float, float, float]]:
     return [(float(centre), float(y.mean()), float(y.std(ddof=1))) for y, centre in own if len(y) >= FEWEST]
 
 
-def _finite(points: ScatterPoints) -> Any:
-    found = np.column_stack([points.x, points.y]).astype(float)
+def _finite(points: ScatterPoints) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.column_stack([points.x, points.y]).astype(float)
     return found[np.isfinite(found).all(axis=1)]
 
 
@@ -240,14 +259,20 @@ def _said(value: float, low: float, high: float) -> str:
     return f"{value:z.2f}" + (f" [{low:z.2f}, {high:z.2f}]" if low < high else "")
 
 
+def _wrapped(text: str, width_in: float, style: Style) -> str:
+    """Return TEXT in lines that fit in a width; letters are about half as wide as high."""
+    return textwrap.fill(text, max(10, int(130 * width_in / style.font)), break_long_words=False)
+
+
 def _add_legend(canvas: Canvas, plot: Plot) -> None:
     named = _named(plot)
     if len(named) < 2 or not canvas.has_legend:
         return
     from matplotlib.lines import Line2D
 
+    width, is_solid = canvas.style.line_width, isinstance(plot, Dots)
     handles = [
-        Line2D([], [], **canvas.look(number), linewidth=canvas.style.line_width, linestyle=canvas.dash(number), label=one.name)
+        Line2D([], [], **canvas.look(number), linewidth=width, linestyle="-" if is_solid else canvas.dash(number), label=one.name)
         for number, one in enumerate(named)
     ]
     columns = _legend_columns([one.name for one in named], canvas.style)

@@ -18,6 +18,8 @@ class Style:
     dashes: tuple[str | tuple[int, tuple[float, ...]], ...] = ("-",)
     marker_size: float = 5.0
     line_width: float = 1.6
+    row_scale: float = 1.0  # height of the rows of dots
+    has_small_points: bool = False  # points as ends of lines: a tenth of the text of markers, but not drawn as pixels
     own: Mapping[str, Any] = field(default_factory=dict)  # settings of Matplotlib besides
 
     @property
@@ -52,6 +54,7 @@ PAGE = Style(
     faint="#020202",
     line="#030303",
     series=tuple(f"#05{number:02x}05" for number in range(1, 7)),
+    has_small_points=True,
     own={
         "svg.fonttype": "none",  # text stays text: small, sharp, searchable, and readable by screen readers
         "path.simplify": False,  # our points are lines of length zero
@@ -68,12 +71,14 @@ PAPER = Style(
     font=7.5,
     ink="#000000",
     faint="#333333",
-    line="#b0b0b0",
+    line="#c8c8c8",
     series=("#004488", "#bb5566", "#ddaa33", "#000000", "#6699cc"),
     dashes=("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (2, 1))),
     marker_size=3.6,
     line_width=1.1,
+    row_scale=0.75,
     own={
+        "path.simplify": False,  # as on a page
         "pdf.fonttype": 42,  # TrueType, embedded: what conferences check
         "svg.fonttype": "path",  # looks the same where the font is missing
         "figure.facecolor": "#ffffff",

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.comparison_plots import gold_scatter, plotted_dataset
-from embedlab.reports.figure_kinds import FigureKind
 from embedlab.reports.figure_subjects import ComparedModels
+from embedlab.reports.figures import FigureKind
 from embedlab.reports.plot_drawing import BANDS, DENSE, FEWEST
 from embedlab.reports.plots import Plot
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from embedlab.models.grammar import title_of
 from embedlab.reports.captions import figure_caption
 from embedlab.reports.comparison_plots import difference_plots, tasks_of
-from embedlab.reports.figure_kinds import FigureKind
 from embedlab.reports.figure_subjects import ComparedModels
+from embedlab.reports.figures import FigureKind
 from embedlab.reports.plots import Plot
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from embedlab.reports.figure_kinds import FigureKind
 from embedlab.reports.figure_subjects import DetectableDifferences
+from embedlab.reports.figures import FigureKind
 from embedlab.reports.plots import Dots, Plot, Series
 
 

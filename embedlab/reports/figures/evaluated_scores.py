@@ -7,8 +7,8 @@ import polars as pl
 
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import DEPENDENCE, counted, data_sentences, trained_on
-from embedlab.reports.figure_kinds import FigureKind
 from embedlab.reports.figure_subjects import EvaluatedModels
+from embedlab.reports.figures import FigureKind
 from embedlab.reports.plots import Dots, Plot, Series
 
 

@@ -5,8 +5,8 @@ from itertools import product
 from math import nan
 
 from embedlab.grids.table import Pivot, PivotKey, Spread
-from embedlab.reports.figure_kinds import FigureKind
 from embedlab.reports.figure_subjects import GridResults
+from embedlab.reports.figures import FigureKind
 from embedlab.reports.plots import Lines, Plot, Series
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from embedlab.reports.figure_kinds import FigureKind
 from embedlab.reports.figure_subjects import TrainedRuns
+from embedlab.reports.figures import FigureKind
 from embedlab.reports.plots import Curve, Curves, Plot
 from embedlab.runs.curves import Curve as RunCurve
 
@@ -14,8 +14,8 @@ def _plots(subject: TrainedRuns) -> Sequence[Plot]:
     losses = [Curve(name=name, x=one.steps, y=one.losses) for name, one in found.items() if one.steps]
     scores = [Curve(name=name, x=one.dev_steps, y=one.dev_scores) for name, one in found.items() if one.dev_steps]
     return [
-        *([Curves(title="Loss", curves=losses, axis="loss", along="step")] if losses else []),
-        *([Curves(title="Dev score", curves=scores, axis="dev score x 100", along="step")] if scores else []),
+        *([Curves(title="", curves=losses, axis="loss", along="step")] if losses else []),
+        *([Curves(title="", curves=scores, axis="dev score x 100", along="step")] if scores else []),
     ]
 
 
