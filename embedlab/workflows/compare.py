@@ -15,6 +15,8 @@ from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.figure_subjects import ComparedModels
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
+from embedlab.reports.table_forms import with_model_rows
+from embedlab.reports.tables import Table
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
@@ -48,13 +50,18 @@ class CompareOptions:
         return Slicing(by=self.by, where=self.where, aggregate=self.aggregate, common=self.common, test=self.test, margin=margin)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ComparisonReport(Report):
     """The report of a comparison, what else a page is made of, and what compares the same models by another property."""
 
     compared: TaskComparison
     gathered: Gathered
     printed: tuple[PublishedRow, ...] = ()
+
+    @property
+    def notebook_tables(self) -> Sequence[Table]:
+        """The tables with a row a model, whose cells say their intervals."""
+        return [*map(with_model_rows, self.tables)]
 
     def figure_subject(self) -> ComparedModels:
         """The comparison, and the pairs behind it."""

@@ -55,9 +55,14 @@ class EvaluateOptions:
     rows: TableRows = "slices"  # of the tables
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EvaluationReport(Report):
     """The scores of models, each on its own."""
+
+    @property
+    def notebook_tables(self) -> Sequence[Table]:
+        """The tables with a row a model, whose cells say their intervals."""
+        return [*map(with_model_rows, self.tables)]
 
     def figure_subject(self) -> EvaluatedModels:
         """The scores."""

@@ -32,7 +32,7 @@ class PowerOptions:
     common: bool = False  # on the pairs that both models score
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PowerReport(Report):
     """The differences that can be detected."""
 

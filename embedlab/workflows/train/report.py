@@ -13,7 +13,7 @@ from embedlab.workflows.train.plan import TrainOptions, plan_training
 from embedlab.workflows.train.run import TrainedRun, check_training, train
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Trained(Report):
     """The scores of trained runs, and the tables of the recipe's tasks."""
 
