@@ -49,7 +49,7 @@ def evaluation_caption(
     IS_RANKED: the highest of the models is bold.
     """
     bold = [BOLD] if is_ranked else []
-    return " ".join([f"{measured}; {counted(counts)}.", *data_sentences(marks), *bold, *_seen(seen), *_spread(seeds)])
+    return " ".join([f"{measured}; {counted(counts)}.", *data_sentences(marks), *bold, *seen_sentences(seen), *_spread(seeds)])
 
 
 def figure_caption(found: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
@@ -154,7 +154,7 @@ def _letters(found: TaskComparison, *, shows_differences: bool) -> Iterator[str]
 
 def _models(found: TaskComparison) -> Iterator[str]:
     """Yield what must be said of the models: text seen in training, and seeds."""
-    yield from _seen(one for own in found.counts.values() for one in own.values())
+    yield from seen_sentences(one for own in found.counts.values() for one in own.values())
     trained = [model for model in found.models if model.seeds or any(model.runs)]
     yield from _spread(len(model.members) for model in trained)
     yield from _single_seeds(found)
@@ -167,7 +167,8 @@ def _single_seeds(found: TaskComparison) -> Iterator[str]:
         yield f"One seed, so that intervals are about the checkpoint, not the recipe: {', '.join(single)}."
 
 
-def _seen(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
+def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
+    """Yield what the marks of text that a model was trained on mean."""
     found = [one for one in overlaps if one]
     if any(one.shared_pairs for one in found):
         yield f"{PAIRS_SHARED}: test pairs are in the training data."

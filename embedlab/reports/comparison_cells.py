@@ -41,8 +41,20 @@ def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict
     for name, score in one.scores.items():
         row[name] = _score_cell(score, overlap_mark(shared.get(name, {}).get(one.key)), scale, is_best=name in best)
     for name, difference in one.differences.items():
-        row |= _difference_cells(name, difference, scale)
+        cells = _difference_cells(name, difference, scale)
+        row |= {**cells, name: _with_difference(row[name], cells[f"{name}.delta"])}
     return row
+
+
+def _with_difference(score: "Value | TableCell", difference: "Value | TableCell") -> "Value | TableCell":
+    """Return the cell of a score, which also says the difference from the first model where the pointer rests on it."""
+    from dataclasses import replace
+
+    from embedlab.reports.tables import TableCell
+
+    if not (isinstance(score, TableCell) and isinstance(difference, TableCell) and score.hover):
+        return score
+    return replace(score, hover=f"{score.hover}; difference from the first model {difference.text}")
 
 
 def overlap_footnotes(shared: Shared) -> list[str]:

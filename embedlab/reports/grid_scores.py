@@ -10,7 +10,7 @@ from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.table import Pivot, Spread
-from embedlab.reports.captions import counted
+from embedlab.reports.captions import counted, seen_sentences
 from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, phrases_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -34,12 +34,13 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
     notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
     notes += [*sample_note(found.marks), *_made_notes(plan, found)]
+    seen = seen_sentences(spread.shared for spread in found.spreads.values())
     return Table(
         title=with_marks(f"{plan.name}: {title}", found.marks),
         columns=columns,
         rows=rows,
         notes=notes,
-        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted(_items(found))}.", *_said(notes)]),
+        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted(_items(found))}.", *_said(notes), *seen]),
         score_columns="" if found.column_axis is not None else "score",
         signatures=_signatures(plan, found),
     )
@@ -90,9 +91,10 @@ def _values(spread: Spread) -> str:
 
 
 def _items(found: Pivot) -> dict[str, int]:
-    """Return how many items each score that is shown is of; averages have none of their own."""
-    scores = [score for _, evaluation in found.made for score in evaluation.scores if score.slice in found.shown]
-    return {score.title or score.slice: score.items for score in scores if score.items and score.by != "average"}
+    """Return how many items each score that is shown is of; an average counts where nothing else is shown."""
+    scores = [score for _, evaluation in found.made for score in evaluation.scores if score.slice in found.shown and score.items]
+    own = [score for score in scores if score.by != "average"] or scores
+    return {score.title or score.slice: score.items for score in own}
 
 
 def _said(notes: Sequence[str]) -> Iterator[str]:

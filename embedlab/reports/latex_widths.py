@@ -1,7 +1,7 @@
 """How wide LaTeX sets a text in footnote size, so that a table can be fitted to a column before anything is compiled."""
 
 POINTS_PER_INCH = 72.27
-COLUMN_PT = 3.3 * POINTS_PER_INCH  # of a page with two columns: ACL has 3.03 in, IEEE 3.5 in, ICML 3.25 in
+COLUMN_PT = 3.03 * POINTS_PER_INCH  # of a page with two columns: ACL's, the narrowest of the usual ones (IEEE 3.5 in, ICML 3.25 in)
 SEPARATION_PT = 3.0  # on both sides of a table's columns
 
 _SIZE_PT = 8.0 * 1.0625  # Computer Modern is wider at 8 points than its shape at 10, whose widths follow

@@ -8,16 +8,16 @@ from embedlab.core.printable import one_line
 from embedlab.reports.html import escaped
 from embedlab.reports.tables import Table, TableCell, Value
 
-MOST_ROWS = 40
+MOST_ROWS = 20
 _STYLE = """
 .embedlab { color: inherit; margin: 0.3em 0; }
 .embedlab table { border-collapse: collapse; border: 0; margin: 0 0 0.4em; font-size: 0.95em; color: inherit; }
 .embedlab table { font-variant-numeric: tabular-nums; }
 .embedlab caption { caption-side: top; text-align: left; padding: 0.2em 0; color: inherit; font-style: italic; }
 .embedlab tr, .embedlab th, .embedlab td { background: transparent !important; color: inherit; border: 0; }
-.embedlab th, .embedlab td { padding: 0.15em 0.7em; text-align: left; vertical-align: baseline; white-space: nowrap; }
+.embedlab th, .embedlab td { padding: 0.15em 0.7em; text-align: left !important; vertical-align: baseline; white-space: nowrap; }
 .embedlab td.text { white-space: normal; max-width: 40em; }
-.embedlab .number { text-align: right; }
+.embedlab th.number, .embedlab td.number { text-align: right !important; }
 .embedlab thead th { border-bottom: 1px solid currentColor; font-weight: 600; }
 .embedlab tbody tr:last-child td { border-bottom: 1px solid currentColor; }
 .embedlab td[title] { cursor: help; }

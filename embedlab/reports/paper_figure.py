@@ -15,6 +15,7 @@ from embedlab.reports.plots import Curves, Dots, Lines, Plot
 
 CREATOR = f"embedlab {__version__}"
 _DPI = 300
+_SCREEN_DPI = 120  # of a notebook
 
 
 class PaperFigure(Figure):
@@ -35,8 +36,9 @@ class PaperFigure(Figure):
         self.savefig(file, format=kind)
         return file.getvalue()
 
-    def _repr_png_(self) -> bytes:
-        return self.content("png")
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture with its size on a screen, which is not that of its many points."""
+        return self.content("png"), {"width": round(_SCREEN_DPI * self.get_figwidth()), "height": round(_SCREEN_DPI * self.get_figheight())}
 
 
 def paper_figure(

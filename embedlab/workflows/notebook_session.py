@@ -2,6 +2,7 @@
 
 import html
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -46,7 +47,7 @@ class NotebookSession:
         """Show a bar with a LABEL, or nothing."""
         if not self.shows_progress:
             yield lambda _done, _total, _text="": None
-        elif _is_notebook():
+        elif is_notebook():
             with _notebook_bar(label) as tick:
                 yield tick
         else:
@@ -75,6 +76,8 @@ def reported(
 def session_of(function: Callable[..., Any], progress: bool, settings: dict[str, Any]) -> NotebookSession:
     """The settings of the command line as keywords; what is not given comes from the environment and the files."""
     refuse_unknown_keywords(settings, function)
+    if is_notebook():
+        _import_quietly("tqdm.auto")  # it warns of a missing extension, which no bar here needs, when a library first imports it
     effective, origins = load_settings(settings, given_as="keyword")
     notice = trust_notice(origins, {origin.key for origin in origins})
     return NotebookSession(settings=effective, shows_progress=progress, said=[notice] if notice else [])
@@ -88,11 +91,17 @@ def model_names(models: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _is_notebook() -> bool:
+def is_notebook() -> bool:
     """Whether a kernel runs this code, whose outputs a browser shows."""
     ipython = sys.modules.get("IPython")  # which a kernel has imported before
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
+
+
+def _import_quietly(module: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import_module(module)
 
 
 @contextmanager
