@@ -121,7 +121,7 @@ def _intervals(found: TaskComparison, *, shows_differences: bool) -> Iterator[st
             for score in one.scores.values()
             if not isnan(score.low)
         ]
-        widths = f"±{min(half):.1f}" if f"{min(half):.1f}" == f"{max(half):.1f}" else f"±{min(half):.1f} to ±{max(half):.1f}"
+        widths = f"±{min(half):z.1f}" if f"{min(half):z.1f}" == f"{max(half):z.1f}" else f"±{min(half):z.1f} to ±{max(half):z.1f}"
         yield f"95% intervals over {_over(found)}: {widths}."
 
 

@@ -52,7 +52,7 @@ def _float(table: Table) -> Iterator[str]:
     widest = max(_width_pt(table, columns) for columns in panels)
     yield from (r"\begin{table}[t]", r"\centering", r"\footnotesize", rf"\setlength{{\tabcolsep}}{{{SEPARATION_PT:g}pt}}")
     if widest > COLUMN_PT:
-        yield f"% about {widest / POINTS_PER_INCH:.1f} in wide, more than a column: name models NAME=MODEL, or make it a table*"
+        yield f"% about {widest / POINTS_PER_INCH:z.1f} in wide, more than a column: name models NAME=MODEL, or make it a table*"
     for place, columns in enumerate(panels):
         if place:
             yield r"\par\smallskip"

@@ -55,7 +55,8 @@ def paper_figure(
     with mpl.rc_context(style.settings):
         figure = PaperFigure(figsize=(width_in, sum(parts_in)), layout="constrained")
         figure.name, figure.caption = name, caption
-        parts = iter(figure.subfigures(len(parts_in), 1, squeeze=False, height_ratios=parts_in).flat)
+        is_one = len(parts_in) == 1
+        parts = iter([figure] if is_one else figure.subfigures(len(parts_in), 1, squeeze=False, height_ratios=parts_in).flat)
         for plot, title, has_legend in zip(plots, titles, legends, strict=True):
             if title:
                 next(parts).text(0.01, 0.3, title, fontsize=style.font, verticalalignment="baseline")
