@@ -76,9 +76,14 @@ def subject_of(found: TaskComparison) -> str:
     metric = f"{' and '.join(name.capitalize() if name == 'spearman' else name for name in metrics)}{unit}"
     by = f" by {_group(found.slicing.by)}" if found.slicing.by != DATASET else ""
     where = f", items that fit {found.slicing.where!r}" if found.slicing.where else ""
+    return f"{metric}{by}{where}; {items_of(found)}."
+
+
+def items_of(found: TaskComparison) -> str:
+    """Return how many items each slice of a comparison has."""
     counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found.slices if not one.average_of}
     common = ", those that all models score" if found.rows is not None else ""
-    return f"{metric}{by}{where}; {counted(counts)}{common}."
+    return f"{counted(counts)}{common}"
 
 
 def counted(counts: Mapping[str, int]) -> str:

@@ -14,7 +14,7 @@ from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import is_expression
 from embedlab.papers.printed import PublishedRow
-from embedlab.reports.captions import comparison_caption
+from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
 from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
@@ -33,7 +33,7 @@ def comparison_table(
     a slice, without the differences.
     """
     table = replace(_slices_table(found, printed, stated), caption=comparison_caption(found, rows=rows))
-    return with_model_rows(table) if rows == "models" else table
+    return with_model_rows(replace(table, notes=[items_of(found), *table.notes])) if rows == "models" else table
 
 
 def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel]) -> Table:

@@ -32,6 +32,7 @@ _SPECIAL = str.maketrans(
         "§": r"\S{}",
     }
 )
+_LEAST_TEXT_PT = 45.0  # of a column whose texts wrap
 _MINUS = re.compile(r"(?<![\w.-])-(?=[\d.])")  # of a number: "-0.5", "[-1.2, -0.3]", not that of "sts12-16"
 
 
@@ -81,13 +82,21 @@ def _panels(table: Table) -> Iterator[Sequence[Column]]:
 
 def _tabular(table: Table, columns: Sequence[Column], *, is_narrow: bool) -> Iterator[str]:
     """Yield the rows of some columns between rules; titles that are wider than their columns are broken where IS_NARROW."""
-    sides = "".join(_side(table, column) for column in columns)
+    wraps = {column.key: width for column in columns if is_narrow and (width := _wrapped_pt(table, column)) is not None}
+    sides = "".join(f"p{{{wraps[column.key]:z.0f}pt}}" if column.key in wraps else _side(table, column) for column in columns)
     yield from (rf"\begin{{tabular}}{{{sides}}}", r"\toprule")
     yield " & ".join(_title(table, column) if is_narrow else _escaped(column.title) for column in columns) + r" \\"
     yield r"\midrule"
-    for row, texts in zip(table.rows, replace(table, columns=columns).texts()[1:], strict=True):
-        cells = (_cell(row.get(column.key), text) for column, text in zip(columns, texts, strict=True))
-        yield " & ".join(cells) + r" \\"
+    shown = replace(table, columns=columns).texts()[1:]
+    for place, (row, texts) in enumerate(zip(table.rows, shown, strict=True)):
+        cells = [_cell(row.get(column.key), text) for column, text in zip(columns, texts, strict=True)]
+        if is_narrow and columns[0].role == "group" and place:
+            if texts[0] == shown[place - 1][0]:
+                cells[0] = ""
+            else:
+                yield r"\addlinespace"
+        cells = [_breakable(cell) if column.key in wraps else cell for column, cell in zip(columns, cells, strict=True)]
+        yield " & ".join(cells) + (r" \tabularnewline" if wraps else r" \\")
     yield from (r"\bottomrule", r"\end{tabular}")
 
 
@@ -115,15 +124,41 @@ def _side(table: Table, column: Column) -> str:
 
 
 def _width_pt(table: Table, columns: Sequence[Column]) -> float:
-    widths = [
-        max(_cells_pt(table, column), *(text_pt(line) for line in broken_title(column.title, _cells_pt(table, column))))
-        for column in columns
-    ]
-    return sum(widths) + 2 * SEPARATION_PT * len(columns)
+    return sum(_column_pt(table, column) for column in columns) + 2 * SEPARATION_PT * len(columns)
+
+
+def _column_pt(table: Table, column: Column) -> float:
+    """Return the width of a column with its title."""
+    cells = _cells_pt(table, column)
+    return max(cells, *map(text_pt, broken_title(column.title, cells)))
+
+
+def _breakable(cell: str) -> str:
+    """Return a cell of a column that wraps, with even spaces and long names that may be divided."""
+    return r"\raggedright " + cell.replace(r"\_", r"\_\allowbreak{}").replace("/", r"/\allowbreak{}")
+
+
+def _wrapped_pt(table: Table, column: Column) -> float | None:
+    """Return the width that a column of texts has where they do not fit in one line each: its share of what the others leave."""
+    if not column.is_text:
+        return None
+    left = COLUMN_PT - 2 * SEPARATION_PT * len(table.columns) - sum(_column_pt(table, one) for one in table.columns if not one.is_text)
+    texts = sorted(_natural_pt(table, one) for one in table.columns if one.is_text)
+    for place, width in enumerate(texts):  # what is narrower than its share leaves the rest to the others
+        share = max((left - sum(texts[:place])) / (len(texts) - place), _LEAST_TEXT_PT)
+        if width > share:
+            return share if _natural_pt(table, column) > share else None
+    return None
 
 
 def _cells_pt(table: Table, column: Column) -> float:
-    """Return the width of the widest cell of a column."""
+    """Return the width that the cells of a column take."""
+    wrapped = _wrapped_pt(table, column)
+    return _natural_pt(table, column) if wrapped is None else wrapped
+
+
+def _natural_pt(table: Table, column: Column) -> float:
+    """Return the width of the widest cell of a column in one line."""
     texts = [texts[0] for texts in replace(table, columns=[column]).texts()[1:]]
     cells = [row.get(column.key) for row in table.rows]
     return max((_cell_pt(cell, text) for cell, text in zip(cells, texts, strict=True)), default=0.0)

@@ -8,12 +8,12 @@ from embedlab.core.printable import one_line
 from embedlab.reports.html import escaped
 from embedlab.reports.tables import Table, TableCell, Value
 
-MOST_ROWS = 20
+MOST_ROWS = 24
 _STYLE = """
 .embedlab { color: inherit; margin: 0.3em 0; }
 .embedlab table { border-collapse: collapse; border: 0; margin: 0 0 0.4em; font-size: 0.95em; color: inherit; }
 .embedlab table { font-variant-numeric: tabular-nums; }
-.embedlab caption { caption-side: top; text-align: left; padding: 0.2em 0; color: inherit; font-style: italic; }
+.embedlab caption { caption-side: top; text-align: left; padding: 0.2em 0; color: inherit; font-style: italic; white-space: nowrap; }
 .embedlab tr, .embedlab th, .embedlab td { background: transparent !important; color: inherit; border: 0; }
 .embedlab th, .embedlab td { padding: 0.15em 0.7em; text-align: left !important; vertical-align: baseline; white-space: nowrap; }
 .embedlab td.text { white-space: normal; max-width: 40em; }
@@ -48,7 +48,7 @@ def _table(table: Table) -> Iterator[str]:
     elif shown.shown_title:
         yield f"<p>{escaped(shown.shown_title)}</p>"
     notes = shown_notes(table.notes, table.titles, more=".notes has {count} more {notes}")
-    yield _list([*([f"{more} more rows are in .frame"] if more > 0 else []), *notes])
+    yield _list([*([f".table() has {more} more {'row' if more == 1 else 'rows'}"] if more > 0 else []), *notes])
 
 
 def _cell(value: Value | TableCell, text: str, side: str) -> str:

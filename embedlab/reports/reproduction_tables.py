@@ -88,7 +88,8 @@ def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Seq
     roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text"}
     columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in ("what", "paper", "here", "rows")]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
-    return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows, notes=notes)
+    title = f"{table.paper} {table.name}: deviations from the paper"
+    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=f"{title}.")
 
 
 def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str], missing: Sequence[str]) -> Table:
@@ -132,7 +133,9 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
         if not (is_single and key == "columns") and (key != "claim" or table.claims)
     ]
     notes = [*said, *(_ranking_note(ranking) for ranking in row_order.rankings), *_explanations(table, row_order)]
-    return Table(title=f"{table.paper} {table.name}: does the printed order hold?", columns=columns, rows=rows, notes=notes)
+    title = f"{table.paper} {table.name}: does the printed order hold?"
+    caption = f"{title} Brackets: 95% intervals. {'. '.join(f'{note[0].upper()}{note[1:]}' for note in _explanations(table, row_order))}."
+    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=caption)
 
 
 def _measured(table: PaperTable) -> str:

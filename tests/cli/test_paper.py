@@ -25,6 +25,7 @@ def test_models_are_rows_where_that_is_chosen_with_aliases_as_names(embedlab: Em
     assert sum(r"\textbf" in row for row in rows) == 1
     (caption,) = re.findall(r"\\caption\{(.*)\}", answer.out)
     assert "n = 6 items of mine.tsv" in caption
+    assert "n = 6 items of mine.tsv" in embedlab("compare", *MODELS, "--task", "mine.tsv", "--rows", "models").out
 
 
 def test_the_caption_names_the_family_of_the_correction(embedlab: Embedlab) -> None:

@@ -135,6 +135,21 @@ def test_a_table_that_cannot_fit_says_what_to_do() -> None:
     assert "% about 5.1 in wide, more than a column: name models NAME=MODEL" in to_latex(wide)
 
 
+def wrapping() -> Table:
+    columns = [Column(key="g", title="group", role="group"), Column(key="t", title="text", role="text"), Column(key="n", title="n")]
+    rows = [{"g": group, "t": "some/long_name and words " * 9, "n": 1} for group in ("one", "one", "two")]
+    return Table(title="t", columns=columns, rows=rows, caption="c")
+
+
+def test_texts_wrap_in_what_the_other_columns_leave_and_groups_are_named_once() -> None:
+    latex = to_latex(wrapping())
+    (width,) = re.findall(r"\\begin\{tabular\}\{lp\{(\d+)pt\}r\}", latex)
+    assert 100 < int(width) < COLUMN_PT
+    body = latex.partition(r"\midrule")[2].splitlines()
+    assert [line.split(" & ")[0] for line in body[1:5]] == ["one", "", r"\addlinespace", "two"]
+    assert r"some/\allowbreak{}long\_\allowbreak{}name" in latex
+
+
 def test_a_long_title_is_broken_at_its_words_only() -> None:
     assert broken_title("average of seven", 0) == ["average", "of", "seven"]
     assert broken_title("average of seven", text_pt("of seven")) == ["average", "of seven"]
@@ -162,7 +177,7 @@ def font_widths() -> dict[str, float]:
 def test_latex_compiles_the_tables_within_a_column(tmp_path: Path) -> None:
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed: texlive-latex-recommended has it")
-    tables = [scores(2, 3, difference=True), scores(9, 2), scores(30, 1), table(SPECIAL, "plain")]
+    tables = [scores(2, 3, difference=True), scores(9, 2), wrapping(), table(SPECIAL, "plain")]
     document = [r"\documentclass[10pt,twocolumn]{article}", r"\usepackage{booktabs}"]
     document += [rf"\usepackage[textwidth={2 * COLUMN_PT + 10}pt,columnsep=10pt]{{geometry}}"]
     document += [r"\begin{document}", *map(to_latex, tables[:3]), r"\clearpage\onecolumn\footnotesize", to_latex(tables[3])]

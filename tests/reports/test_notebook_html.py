@@ -37,7 +37,7 @@ def test_notes_are_short_and_say_where_the_others_are() -> None:
 def test_a_long_table_is_cut_and_says_so() -> None:
     root = parsed(report_html([table(rows=MOST_ROWS + 5)]))
     assert sum(1 for row in root.iter("tr")) == MOST_ROWS + 1
-    assert "5 more rows are in .frame" in [item.text for item in root.iter("li")]
+    assert ".table() has 5 more rows" in [item.text for item in root.iter("li")]
 
 
 def test_a_name_is_never_markup_and_no_colour_is_set() -> None:
