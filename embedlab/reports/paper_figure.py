@@ -54,7 +54,7 @@ def paper_figure(
     parts_in = [part for both in zip(titles_in, heights, strict=True) for part in both if part]
     with mpl.rc_context(style.settings):
         figure = PaperFigure(figsize=(width_in, sum(parts_in)), layout="constrained")
-        figure.name, figure.caption = name, caption
+        figure.name, figure.caption = visible(name), visible(caption)
         is_one = len(parts_in) == 1
         parts = iter([figure] if is_one else figure.subfigures(len(parts_in), 1, squeeze=False, height_ratios=parts_in).flat)
         for plot, title, has_legend in zip(plots, titles, legends, strict=True):

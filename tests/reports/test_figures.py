@@ -16,7 +16,7 @@ from embedlab.reports.figure_kinds import draw_figure, figure_kind, figure_kinds
 from embedlab.reports.figure_subjects import ComparedModels, DetectableDifferences, EvaluatedModels, Subject, TrainedRuns
 from embedlab.reports.paper_figure import PaperFigure, paper_figure
 from embedlab.reports.plot_drawing import BANDS, FEWEST, band_means
-from embedlab.reports.plot_style import PAPER
+from embedlab.reports.plot_style import PAPER, FileKind
 from embedlab.reports.plots import Curve, Curves, Dots, Lines, Plot, Scatter, ScatterPoints, Series
 
 ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
@@ -67,6 +67,13 @@ def test_an_svg_and_a_png_hold_the_caption_too() -> None:
     png = figure.content("png")
     assert struct.unpack(">I", png[16:20])[0] == 600
     assert b"n = 5 < 6" in png
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_a_caption_may_hold_any_character(kind: FileKind) -> None:
+    figure = paper_figure([PLOTS["dots"]], name="λ", caption="λ ≤ 5 \x00\ud800 文")
+    assert figure.caption == "λ ≤ 5 \\u0000\\ud800 文"
+    assert len(figure.content(kind)) > 5_000
 
 
 def test_titles_are_drawn_where_they_are_wanted_or_needed() -> None:
