@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from embedlab.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from embedlab.workflows.notebook import compare, encode, evaluate, load, nearest, pairs, power, score_pairs, verify
+    from embedlab.workflows.notebook import compare, encode, evaluate, load, nearest, pairs, power, score_pairs, verify, why
     from embedlab.workflows.notebook_training import export, grid, grid_table, list_runs, reproduce, run, train
 
 _TRAINING = {"export", "grid", "grid_table", "reproduce", "list_runs", "run", "train"}
@@ -35,6 +35,7 @@ __all__ = [
     "score_pairs",
     "train",
     "verify",
+    "why",
 ]
 
 

@@ -22,6 +22,7 @@ from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.power import PowerOptions, PowerReport, power_report
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.verify import VerificationReport, verification_report
+from embedlab.workflows.why import WhyOptions, WhyReport, why_report
 
 Similarities = NDArray[np.float32]
 
@@ -175,6 +176,36 @@ def power(
         common=common,
     )
     return reported(power, lambda session: power_report(options, session), progress, settings)
+
+
+def why(
+    first: str,
+    second: str,
+    *,
+    suite: str | Sequence[str] = (),
+    tasks: str | Sequence[str] = (),
+    where: str = "",
+    setting: SettingName = "literature",
+    rows: int = 8,
+    examples: int = 5,
+    progress: bool = False,
+    **settings: Any,
+) -> WhyReport:
+    """Why two models differ: on which kinds of items, what those have in common that one alone gets right, and typical ones.
+
+    ROWS and EXAMPLES limit what the tables show; the frame has every row, and `explanation` what is behind them.
+    """
+    options = WhyOptions(
+        first=declared(first),
+        second=declared(second),
+        suites=names_of(suite),
+        tasks=names_of(tasks),
+        where=where,
+        setting=setting,
+        rows=rows,
+        examples=examples,
+    )
+    return reported(why, lambda session: why_report(options, session), progress, settings)
 
 
 def pairs(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import embedlab
-from embedlab.cli.commands import compare, encode, evaluate, export, nearest, pairs, power, reproduce, train, verify
+from embedlab.cli.commands import compare, encode, evaluate, export, nearest, pairs, power, reproduce, train, verify, why
 from embedlab.cli.commands.grid import run as grid_run
 from embedlab.cli.commands.grid import table as grid_table
 from embedlab.cli.commands.runs import show
@@ -28,6 +28,7 @@ PAIRED: list[tuple[Callable[..., Any], Callable[..., Any], dict[str, str]]] = [
     (compare.compare, embedlab.compare, {}),
     (evaluate.evaluate, embedlab.evaluate, {}),
     (power.power, embedlab.power, {}),
+    (why.why, embedlab.why, {"pairs": "examples"}),
     (pairs.pairs, embedlab.pairs, {"dataset": "datasets"}),
     (nearest.nearest, embedlab.nearest, {}),
     (verify.verify, embedlab.verify, {}),
