@@ -85,7 +85,7 @@ def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], setti
     """Write the answers of the models called NAMES into PATH; what is not evaluated yet is evaluated first."""
     from embedlab.workflows.compare_tasks import gather
     from embedlab.workflows.models import resolve_model
-    from embedlab.workflows.notebook import NotebookSession
+    from embedlab.workflows.notebook_session import NotebookSession
 
     session = NotebookSession(settings=settings)
     compared = gather(names, tasks, session, slicing=Slicing(), setting="literature").compared(Slicing())

@@ -31,7 +31,7 @@ from embedlab.papers.matching_runs import Member
 from embedlab.papers.plan import expected_recipe, for_encoder, trainings
 from embedlab.papers.table import PaperTable
 from embedlab.reports.reproduction import Reproduction
-from embedlab.workflows.notebook import NotebookSession
+from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.reproduce.models import EvaluatedRows
 from embedlab.workflows.reproduce.run import KnownRows, compare_rows
 

@@ -161,7 +161,7 @@ def with_columns_of(old: pl.DataFrame, new: pl.DataFrame, path: Path) -> pl.Data
 
 def score_all(models: Sequence[str], settings: Settings, datasets: Sequence[str] | None) -> ScoredPairs:
     """Return the pairs of the seven test splits, or of all splits of DATASETS, scored by MODELS."""
-    from embedlab.workflows.notebook import NotebookSession
+    from embedlab.workflows.notebook_session import NotebookSession
     from embedlab.workflows.scoring import score_pairs
 
     scored, is_whole = score_pairs(models, NotebookSession(settings=settings), datasets=datasets, all_splits=datasets is not None)

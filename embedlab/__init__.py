@@ -5,23 +5,42 @@
     embedlab.load("dice").score(["A cat sleeps."], ["A cat is asleep."])
     embedlab.compare(["dice", "snli-supcl"], sample=True).frame
 
-`load`, `encode`, `score_pairs`, `evaluate`, `compare`, `power`, `pairs`, `explain`, `train` and `why` are loaded when they are first
-used.
+Each function is loaded when it is first used.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from embedlab.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from embedlab.workflows.notebook import compare, encode, evaluate, explain, load, pairs, power, score_pairs, train, why
+    from embedlab.workflows.notebook import compare, encode, evaluate, explain, load, nearest, pairs, power, score_pairs, verify, why
+    from embedlab.workflows.notebook_training import export, grid, grid_table, list_runs, reproduce, run, train
 
-__all__ = ["compare", "encode", "evaluate", "explain", "load", "pairs", "power", "score_pairs", "train", "why"]
+_TRAINING = {"export", "grid", "grid_table", "reproduce", "list_runs", "run", "train"}
+__all__ = [
+    "compare",
+    "encode",
+    "evaluate",
+    "explain",
+    "export",
+    "grid",
+    "grid_table",
+    "list_runs",
+    "load",
+    "nearest",
+    "pairs",
+    "power",
+    "reproduce",
+    "run",
+    "score_pairs",
+    "train",
+    "verify",
+    "why",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from embedlab.workflows import notebook
-
-    return getattr(notebook, name)
+    return getattr(import_module(f"embedlab.workflows.notebook{'_training' if name in _TRAINING else ''}"), name)

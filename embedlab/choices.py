@@ -13,3 +13,4 @@ Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
 EditRule = Literal["negate", "number"]  # by which a sentence is edited
 ExplainView = Literal["effects", "tokens"]  # what words do to a similarity, or how a mean of token vectors adds up
 EDIT_RULES: tuple[EditRule, ...] = get_args(EditRule)
+TableRows = Literal["slices", "models"]  # what the rows of a table of scores are

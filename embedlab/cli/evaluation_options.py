@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from embedlab.choices import Aggregate, SettingName, Test
+from embedlab.choices import Aggregate, SettingName, TableRows, Test
 from embedlab.cli import completion
 from embedlab.cli.generated_options import as_typer
-from embedlab.workflows.options import BY, COMMON, SETTING, TASKS, WHERE
+from embedlab.workflows.options import BY, COMMON, ROWS, SETTING, TASKS, WHERE
 
 TaskNames = Annotated[list[str] | None, as_typer(TASKS)]
 SuiteNames = Annotated[
@@ -40,3 +40,4 @@ Margin = Annotated[
 ]
 Published = Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")]
 CommonPairs = Annotated[bool, as_typer(COMMON)]
+RowsAs = Annotated[TableRows, as_typer(ROWS)]

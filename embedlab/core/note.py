@@ -59,15 +59,15 @@ def with_kinds(notes: Iterable[str], kinds: Mapping[str, NoteKind]) -> tuple[str
     return tuple(Note(note, kind=kinds[note]) if note in kinds else note for note in notes)
 
 
-def shown_notes(notes: Sequence[str], titles: Mapping[str, str]) -> list[str]:
+def shown_notes(notes: Sequence[str], titles: Mapping[str, str], *, more: str = "--notes shows {count} more {notes}") -> list[str]:
     """Return the NOTES in few lines: texts as they are, the phrases of models that share them in one line, and how many are left out.
 
-    TITLES are the names of the table's models there; a phrase about all of them has no name in front.
+    MORE says where the others are. TITLES are the names of the table's models there; a phrase about all of them has no name in front.
     """
     plain = [phrase for note in notes for phrase in _of_table(note)]
     hidden = sum(isinstance(note, Note) and not note.short for note in notes)
-    more = [f"--notes shows {hidden} more {'note' if hidden == 1 else 'notes'}"] if hidden else []
-    return list(dict.fromkeys([*plain, *_of_models(notes, titles), *more]))
+    others = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")] if hidden else []
+    return list(dict.fromkeys([*plain, *_of_models(notes, titles), *others]))
 
 
 def _of_table(note: str) -> Sequence[str]:

@@ -37,11 +37,24 @@ def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict
     from embedlab.reports.tables import TableCell
 
     row: dict[str, Value | TableCell] = {"slice": TableCell(value=one.key, text=one.title), "pairs": one.pairs}
+    best = best_of({name: score.value for name, score in one.scores.items()}, scale)
     for name, score in one.scores.items():
-        row[name] = _score_cell(score, overlap_mark(shared.get(name, {}).get(one.key)), scale)
+        row[name] = _score_cell(score, overlap_mark(shared.get(name, {}).get(one.key)), scale, is_best=name in best)
     for name, difference in one.differences.items():
-        row |= _difference_cells(name, difference, scale)
+        cells = _difference_cells(name, difference, scale)
+        row |= {**cells, name: _with_difference(row[name], cells[f"{name}.delta"])}
     return row
+
+
+def _with_difference(score: "Value | TableCell", difference: "Value | TableCell") -> "Value | TableCell":
+    """Return the cell of a score, which also says the difference from the first model where the pointer rests on it."""
+    from dataclasses import replace
+
+    from embedlab.reports.tables import TableCell
+
+    if not (isinstance(score, TableCell) and isinstance(difference, TableCell) and score.hover):
+        return score
+    return replace(score, hover=f"{score.hover}; difference from the first model {difference.text}")
 
 
 def overlap_footnotes(shared: Shared) -> list[str]:
@@ -63,12 +76,24 @@ def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
     return {f"{name}.shared_pairs": shared.shared_pairs, f"{name}.shared_sentences": shared.shared_sentences} if shared else {}
 
 
-def _score_cell(score: "SliceScore", mark: str, scale: float) -> "TableCell":
+def best_of(values: "Mapping[str, float | None]", scale: float = 100) -> set[str]:
+    """Return the models with the highest of several values, as far as digits are shown; none of numbers in a unit of their own."""
+    shown = {name: round(scale * value, 2) for name, value in values.items() if value is not None and value == value}
+    return {name for name, value in shown.items() if value == max(shown.values())} if scale == 100 and len(shown) > 1 else set()
+
+
+def interval_hover(low: float, high: float, scale: float) -> str:
+    """Return what a notebook shows of a score's interval where the pointer rests on it."""
+    return f"95% interval {scale * low:z.2f} to {scale * high:z.2f}" if low == low else ""
+
+
+def _score_cell(score: "SliceScore", mark: str, scale: float, *, is_best: bool) -> "TableCell":
     from embedlab.reports.tables import ABSENT, TableCell
 
     spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
     text = f"{scale * score.value:z.2f}{mark}{spread} {score.letters}" if score.value == score.value else ABSENT
-    return TableCell(value=scale * score.value, text=text.rstrip())
+    hover = interval_hover(score.low, score.high, scale)
+    return TableCell(value=scale * score.value, text=text.rstrip(), raised=score.letters, is_best=is_best, hover=hover)
 
 
 def _difference_cells(name: str, difference: "Difference", scale: float) -> "dict[str, Value | TableCell]":

@@ -1,31 +1,42 @@
 """The table of models compared on items of any task: scores, differences from the first model, and what others publish or state."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.analysis.expressions import meanings
 from embedlab.analysis.power import Detectable
-from embedlab.choices import Aggregate
+from embedlab.choices import Aggregate, TableRows
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import is_expression
 from embedlab.papers.printed import PublishedRow
+from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
 from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
+from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Column, Table, TableCell, Value
 from embedlab.tasks.task import scale_of
 
 
-def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = (), stated: Sequence[StatedModel] = ()) -> Table:
+def comparison_table(
+    found: TaskComparison, printed: Sequence[PublishedRow] = (), stated: Sequence[StatedModel] = (), *, rows: TableRows = "slices"
+) -> Table:
     """Return one row a slice; one column a model, one a difference from the first, then one a published row and one a stated model.
 
-    What is the same in all rows is in the title: a column that says it is left out.
+    What is the same in all rows is in the title: a column that says it is left out. With ROWS of models, one row a model and one column
+    a slice, without the differences.
     """
+    table = replace(_slices_table(found, printed, stated), caption=comparison_caption(found, rows=rows))
+    return with_model_rows(replace(table, notes=[items_of(found), *table.notes])) if rows == "models" else table
+
+
+def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel]) -> Table:
     names = [model.name for model in found.models]
     titles = titles_of([*names, *(model.name for model in stated)])
     published = {(line.model, one.key): _printed(line, one) for line in printed for one in found.slices}

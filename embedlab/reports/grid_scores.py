@@ -1,7 +1,7 @@
 """The table of a grid's scores."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import overlap_mark, typed_notes
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.table import Pivot, Spread
+from embedlab.reports.captions import counted, seen_sentences
 from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -33,11 +34,13 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
     notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
     notes += [*sample_note(found.marks), *_made_notes(plan, found)]
+    seen = seen_sentences(spread.shared for spread in found.spreads.values())
     return Table(
         title=with_marks(f"{plan.name}: {title}", found.marks),
         columns=columns,
         rows=rows,
         notes=notes,
+        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted(_items(found))}.", *_said(notes), *seen]),
         score_columns="" if found.column_axis is not None else "score",
         signatures=_signatures(plan, found),
     )
@@ -76,7 +79,27 @@ def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
     more: dict[str, Value | TableCell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
     text = f"{spread.mean:z.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
-    return {key: TableCell(value=spread.mean, text=text), **more, **shared_fields(key, spread.shared)}
+    return {
+        key: TableCell(value=spread.mean, text=text, raised=mark.strip(), is_best=spread.is_best, hover=_values(spread)),
+        **more,
+        **shared_fields(key, spread.shared),
+    }
+
+
+def _values(spread: Spread) -> str:
+    return "seeds: " + ", ".join(f"{value:z.2f}" for value in spread.values) if len(spread.values) > 1 else ""
+
+
+def _items(found: Pivot) -> dict[str, int]:
+    """Return how many items each score that is shown is of; an average counts where nothing else is shown."""
+    scores = [score for _, evaluation in found.made for score in evaluation.scores if score.slice in found.shown and score.items]
+    own = [score for score in scores if score.by != "average"] or scores
+    return {score.title or score.slice: score.items for score in own}
+
+
+def _said(notes: Sequence[str]) -> Iterator[str]:
+    """Yield the notes on the whole table as sentences; those on single cells are too many for a caption."""
+    return (f"{note[0].upper()}{note[1:]}." for note in notes if not isinstance(note, Note))
 
 
 def _seeds_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The tables of models that were evaluated on pairs: by dataset, by source and by word overlap."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import isnan, nan
 from statistics import fmean, stdev
 from typing import cast
@@ -16,9 +17,10 @@ from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
-from embedlab.models.grammar import titles_of
+from embedlab.models.grammar import title_of, titles_of
 from embedlab.outcomes.pairs import measured_by
-from embedlab.reports.comparison_cells import pair_footnotes
+from embedlab.reports.captions import evaluation_caption
+from embedlab.reports.comparison_cells import best_of, pair_footnotes
 from embedlab.reports.frames import Intervals, evaluated_frame
 from embedlab.reports.notes import common_count, data_notes, slice_note, usage_notes, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -46,7 +48,7 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         columns += [Column(key=aggregate, title=aggregate, align="right", role="score") for aggregate in aggregates]
     else:
         rows = [
-            {"aggregate": aggregate, "dataset": key} | {name: cells[name, aggregate, key] for name in titles}
+            _with_best({"aggregate": aggregate, "dataset": key} | {name: cells[name, aggregate, key] for name in titles}, titles)
             for aggregate in aggregates
             for key in keys
         ]
@@ -64,6 +66,21 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         frame=_frame(scored, evaluations, ("dataset", "average"), aggregates, metric),
         notes=_notes(scored, "dataset", aggregates, metric),
         signatures=_signatures(scored, "dataset", aggregates, metric),
+        score_columns="model" if len(scored.models) > 1 else "aggregate",
+        caption=_caption(scored, "dataset", metric, aggregates),
+    )
+
+
+def _caption(scored: ScoredPairs, by: By, metric: Correlation, aggregates: Sequence[Aggregate]) -> str:
+    how = f", aggregated by {aggregates[0]!r}" if len(aggregates) == 1 and aggregates[0] != "all" else ""
+    of = "" if len(scored.models) > 1 else f" of {title_of(scored.models[0].name)}"
+    return evaluation_caption(
+        f"{metric.capitalize()} × 100{of}{how}{'' if by == 'dataset' else f' by {by}'}",
+        {part.title: len(part.rows) for part in scored.slices(by)},
+        marks=scored.marks,
+        seen=[one for model in scored.models for one in scored.model_overlaps(model, by).values()],
+        seeds=[len(model.members) for model in scored.models],
+        is_ranked=len(scored.models) > 1,
     )
 
 
@@ -80,14 +97,14 @@ def _dataset_cell(evaluations: PairEvaluations, model: ModelColumns, key: str, m
 def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
     """One row a source or Dice fifth, one column a model."""
     rows: list[dict[str, Value | TableCell]] = []
+    titles = titles_of([model.name for model in scored.models])
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     for part in scored.slices(by):
         row: dict[str, Value | TableCell] = {"slice": TableCell(value=part.key, text=part.title), "pairs": len(part.rows)}
         for model in scored.models:
             shared = overlaps[model.name].get(part.key)
             row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
-        rows.append(row)
-    titles = titles_of([model.name for model in scored.models])
+        rows.append(_with_best(row, titles))
     columns = [Column(key="slice", title=by, role="key"), Column(key="pairs", title="pairs")]
     columns += [Column(key=name, title=title, align="right", role="score") for name, title in titles.items()]
     signatures = _signatures(scored, by, ("all",), metric)
@@ -99,6 +116,7 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
         notes=_notes(scored, by, ("all",), metric),
         signatures=signatures,
         titles=titles,
+        caption=_caption(scored, by, metric, ("all",)),
     )
 
 
@@ -144,6 +162,13 @@ def _values(
         for score in evaluations[member].scores
         if score.by in by and (score.slice, score.metric, score.setting) == (key, metric, aggregate)
     ]
+
+
+def _with_best(row: dict[str, Value | TableCell], models: Iterable[str]) -> dict[str, Value | TableCell]:
+    """Return a row whose highest score is marked as such."""
+    cells = {name: cell for name in models if isinstance(cell := row[name], TableCell)}
+    best = best_of({name: float(cell.value) / 100 for name, cell in cells.items() if isinstance(cell.value, float)})
+    return {**row, **{name: replace(cell, is_best=name in best) for name, cell in cells.items()}}
 
 
 def _cell(values: Sequence[float], shared: Overlap | None) -> TableCell:

@@ -54,6 +54,26 @@ class Scatter:
     x_axis: str
     y_axis: str
     diagonal: bool = False  # draw a line where both numbers are equal
+    has_means: bool = False  # draw the mean of each tenth of the first axis
 
 
-Plot = Dots | Lines | Scatter
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One curve: a value for each number."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """Values over a number: loss and dev score over the steps of runs."""
+
+    title: str
+    curves: Sequence[Curve]
+    axis: str  # what the values are
+    along: str  # what the numbers are
+
+
+Plot = Dots | Lines | Scatter | Curves

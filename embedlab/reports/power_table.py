@@ -8,6 +8,7 @@ import polars as pl
 from embedlab.analysis.power import Detectable
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
+from embedlab.reports.captions import DEPENDENCE, counted, data_sentences
 from embedlab.reports.comparison_table import general_notes, leading_columns, titled
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
@@ -59,7 +60,16 @@ def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect
         notes=[*general_notes(compared), *notes],
         signatures=compared.signatures,
         titles=titles,
+        caption=" ".join([_caption(found, compared, first, second), *data_sentences(compared.marks)]),
     )
+
+
+def _caption(found: Sequence[Detectable], compared: TaskComparison, first: str, second: str) -> str:
+    averages = {one.key for one in compared.slices if one.average_of}
+    counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found if one.key not in averages}
+    metrics = " and ".join(dict.fromkeys(one.metric.capitalize() for one in found))
+    what = f"Differences of {second} from {first}, {metrics} × 100, and the smallest that would be detected"
+    return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted(counts)}."
 
 
 def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:

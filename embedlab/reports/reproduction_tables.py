@@ -10,6 +10,7 @@ from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.papers.printed import published_table, published_texts
 from embedlab.papers.table import Deviation, PaperTable
+from embedlab.reports.captions import data_sentences
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
 from embedlab.tasks.task import stored_as
 
@@ -63,7 +64,7 @@ def printed_table(table: PaperTable) -> Table:
         column.name: _as_printed(column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key) for column in frame
     }
     rows: TableRows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
-    return Table(title=title, columns=columns, rows=rows, notes=notes, score_columns="column")
+    return Table(title=title, columns=columns, rows=rows, notes=notes, score_columns="column", caption=f"{title}.")
 
 
 def _as_printed(values: Sequence[Value], texts: Sequence[str | None], *, is_key: bool) -> list[Value | TableCell]:
@@ -87,7 +88,8 @@ def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Seq
     roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text"}
     columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in ("what", "paper", "here", "rows")]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
-    return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows, notes=notes)
+    title = f"{table.paper} {table.name}: deviations from the paper"
+    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=f"{title}.")
 
 
 def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str], missing: Sequence[str]) -> Table:
@@ -105,7 +107,15 @@ def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], 
     columns = [Column(key="row", title=" ".join(table.key), role="group"), Column(key="what", title="", role="key")]
     columns += [Column(key=column, title=column, digits=_digits(table.scale), align="right", role="difference") for column in table.columns]
     title = " ".join([f"{table.paper} {table.name}: {table.summary}; {_measured(table)}", *(f"[{mark}]" for mark in marks)])
-    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing])
+    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=_caption(table, numbers, marks))
+
+
+def _caption(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]) -> str:
+    """Return what the three lines of a row are, and over how many seeds ours."""
+    seeds = sorted({len(number.values) for number in numbers.values() if number.values})
+    over = f"; ours: mean ± standard deviation over {' or '.join(map(str, seeds))} seeds" if seeds and seeds[-1] > 1 else ""
+    what = f"{table.paper}, {table.name}: {table.summary}; {_measured(table).replace(' x 100', ' × 100')}"
+    return " ".join([f"{what}, as published, ours, and the difference{over}.", *data_sentences(marks)])
 
 
 def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:
@@ -123,7 +133,9 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
         if not (is_single and key == "columns") and (key != "claim" or table.claims)
     ]
     notes = [*said, *(_ranking_note(ranking) for ranking in row_order.rankings), *_explanations(table, row_order)]
-    return Table(title=f"{table.paper} {table.name}: does the printed order hold?", columns=columns, rows=rows, notes=notes)
+    title = f"{table.paper} {table.name}: does the printed order hold?"
+    caption = f"{title} Brackets: 95% intervals. {'. '.join(f'{note[0].upper()}{note[1:]}' for note in _explanations(table, row_order))}."
+    return Table(title=title, columns=columns, rows=rows, notes=notes, caption=caption)
 
 
 def _measured(table: PaperTable) -> str:

@@ -6,6 +6,8 @@ from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
+from embedlab.reports.captions import score_caption
+from embedlab.reports.comparison_cells import best_of, interval_hover
 from embedlab.reports.comparison_table import general_notes, leading_columns, score_title
 from embedlab.reports.frames import scored_frame
 from embedlab.reports.notes import slice_note
@@ -27,24 +29,27 @@ def score_table(found: TaskComparison) -> Table:
         notes=[*general_notes(found), *(slice_note(one.key, note) for one in found.slices for note in one.notes)],
         signatures=found.signatures,
         titles=titles,
+        caption=score_caption(found),
     )
 
 
 def _row(one: ComparedSlice, found: TaskComparison) -> Mapping[str, Value | TableCell]:
     scale = scale_of(one.task, one.metric)
     marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
+    best = best_of({name: score.value for name, score in one.scores.items()}, scale)
     return {
         "task": one.task,
         "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
         "metric": one.metric,
         "pairs": one.pairs,
-        **{name: _cell(score, marks[name], scale) for name, score in one.scores.items()},
+        **{name: _cell(score, marks[name], scale, is_best=name in best) for name, score in one.scores.items()},
     }
 
 
-def _cell(score: SliceScore, mark: str, scale: float) -> TableCell:
+def _cell(score: SliceScore, mark: str, scale: float, *, is_best: bool) -> TableCell:
     if score.value != score.value:
         return TableCell(value=score.value, text=ABSENT)
     spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
     interval = f" [{scale * score.low:z.2f}, {scale * score.high:z.2f}]" if score.low == score.low else ""
-    return TableCell(value=scale * score.value, text=f"{scale * score.value:z.2f}{mark}{spread}{interval}")
+    text = f"{scale * score.value:z.2f}{mark}{spread}{interval}"
+    return TableCell(value=scale * score.value, text=text, is_best=is_best, hover=interval_hover(score.low, score.high, scale))

@@ -1,6 +1,7 @@
 """The table of a task that several models were evaluated on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from statistics import fmean, stdev
 
@@ -9,6 +10,8 @@ from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.grammar import titles_of
+from embedlab.reports.captions import evaluation_caption
+from embedlab.reports.comparison_cells import best_of
 from embedlab.reports.frames import evaluated_frame
 from embedlab.reports.notes import facts_of, model_note, sample_note, usage_note, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -36,6 +39,14 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
         notes=(*sample_note(marks), *_notes(evaluations)),
         signatures={model: str(merged([one.signature for one in own])) for model, own in evaluations.items()},
         titles=titles,
+        caption=evaluation_caption(
+            f"{selected.evaluation_name()}{unit.replace('x', '×')}",
+            {score.slice: score.items for own in evaluations.values() for one in own for score in one.scores if score.items},
+            marks=marks,
+            seen=[overlap for own in evaluations.values() for one in own for overlap in one.overlaps.values()],
+            seeds=[len(own) for own in evaluations.values()],
+            is_ranked=len(evaluations) > 1 and 100 in scales,
+        ),
     )
 
 
@@ -49,9 +60,11 @@ def _rows(evaluations: SuiteEvaluations) -> list[dict[str, Value | TableCell]]:
     rows: list[dict[str, Value | TableCell]] = []
     for key in keys:
         row: dict[str, Value | TableCell] = dict(zip(_COLUMNS, key, strict=True))
+        scores = {model: _scores(own, key) for model, own in evaluations.items()}
+        best = best_of({model: _mean(own) for model, own in scores.items()}, max(one.scale for own in scores.values() for one in own))
         for model, own in evaluations.items():
             shared = next((one.overlaps[key[0]] for one in own if key[0] in one.overlaps), None)
-            row[model] = _cell(_scores(own, key), shared)
+            row[model] = replace(_cell(scores[model], shared), is_best=model in best)
         rows.append(row)
     return rows
 
@@ -70,6 +83,10 @@ def _key(score: StoredScore) -> tuple[str, ...]:
 
 def _scores(evaluations: Sequence[Evaluation], key: tuple[str, ...]) -> list[StoredScore]:
     return [score for one in evaluations for score in one.scores if _key(score) == key]
+
+
+def _mean(scores: Sequence[StoredScore]) -> float | None:
+    return fmean(score.value for score in scores) if scores else None
 
 
 def _cell(scores: Sequence[StoredScore], shared: Overlap | None) -> TableCell:

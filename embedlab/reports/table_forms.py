@@ -50,6 +50,13 @@ def without_constants(table: Table) -> Table:
     return replace(table, title=f"{table.title}; {shared}", columns=left)
 
 
+def with_model_rows(table: Table) -> Table:
+    """Return a comparison with a row a model: without the differences, which would be as many columns again, and the numbers of items."""
+    columns = [column for column in table.columns if column.key.rpartition(".")[2] not in {"delta", "p"}]
+    scores = replace(table, columns=[replace(one, role="score") if one.role == "difference" else one for one in columns])
+    return transposed(scores) or table
+
+
 def transposed(table: Table) -> Table | None:
     """Return the table with a row for each model and a column for each row; None where it does not hold scores of models alone."""
     models = [column for column in table.columns if column.role == "score"]

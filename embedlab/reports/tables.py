@@ -31,6 +31,9 @@ class TableCell:
 
     value: Value
     text: str
+    raised: str = ""  # the end of the text that print raises, such as "a"
+    is_best: bool = False  # of the models in its row
+    hover: str = ""  # what a page or notebook shows where a pointer rests on it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +78,7 @@ class Table:
     keys: Sequence[str] = ()  # of JSON and CSV, where they are not those of the columns and rows in their order
     score_columns: str = "model"  # what each column of scores is
     has_all_notes: bool = False  # people see also those that do not change how a number is read
+    caption: str = ""  # of a paper's table: what the numbers are, of how many items, and what marks and intervals mean
 
     @property
     def shown_title(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from embedlab.choices import Aggregate, SettingName, Test
+from embedlab.choices import Aggregate, SettingName, TableRows, Test
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import SelectedTask, select_from
@@ -12,8 +12,11 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import refuse_unknown_property
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.figure_subjects import ComparedModels
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
+from embedlab.reports.table_forms import with_model_rows
+from embedlab.reports.tables import Table
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
@@ -38,6 +41,7 @@ class CompareOptions:
     setting: SettingName = "literature"
     common: bool = False  # on the pairs that all models score
     published: bool = False  # also what papers print for models of these names
+    rows: TableRows = "slices"  # of the table
 
     @property
     def slicing(self) -> Slicing:
@@ -46,13 +50,22 @@ class CompareOptions:
         return Slicing(by=self.by, where=self.where, aggregate=self.aggregate, common=self.common, test=self.test, margin=margin)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ComparisonReport(Report):
     """The report of a comparison, what else a page is made of, and what compares the same models by another property."""
 
     compared: TaskComparison
     gathered: Gathered
     printed: tuple[PublishedRow, ...] = ()
+
+    @property
+    def notebook_tables(self) -> Sequence[Table]:
+        """The tables with a row a model, whose cells say their intervals."""
+        return [*map(with_model_rows, self.tables)]
+
+    def figure_subject(self) -> ComparedModels:
+        """The comparison, and the pairs behind it."""
+        return ComparedModels(found=self.compared, pairs=self.gathered.pairs)
 
 
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
@@ -72,7 +85,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     found = compared(gathered, options.slicing, session)
     rows = (published_row(model) for model in names) if options.published else ()
     printed = tuple(row for row in rows if row is not None)
-    table = comparison_table(found, printed, stated)
+    table = comparison_table(found, printed, stated, rows=options.rows)
     frame = Report.of([table], COMPARED, is_whole=found.is_whole)
     return ComparisonReport(**vars(frame), compared=found, gathered=gathered, printed=printed)
 

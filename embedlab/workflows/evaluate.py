@@ -1,7 +1,7 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
@@ -13,12 +13,14 @@ from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import refuse_unknown_property
+from embedlab.reports.figure_subjects import EvaluatedModels
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
 from embedlab.reports.score_table import score_table
 from embedlab.reports.stated_figures import stated_table
 from embedlab.reports.suite_table import SuiteEvaluations, joined_evaluations, suite_table
+from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Table
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
@@ -36,8 +38,27 @@ from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 
 
-def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EvaluationReport(Report):
+    """The scores of models, each on its own."""
+
+    @property
+    def notebook_tables(self) -> Sequence[Table]:
+        """The tables with a row a model, whose cells say their intervals."""
+        return [*map(with_model_rows, self.tables)]
+
+    def figure_subject(self) -> EvaluatedModels:
+        """The scores."""
+        return EvaluatedModels(frame=self.frame)
+
+
+def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationReport:
     """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
+    report = _evaluated(options, session)
+    return report if options.rows == "slices" else replace(report, tables=tuple(map(with_model_rows, report.tables)))
+
+
+def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:
     refuse_unknown_choices(options)
     options = replace(options, where=options.where.strip())
     if options.aggregate is not None and options.by != "dataset":
@@ -61,7 +82,7 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
     return options.by != DATASET and not all(one.definition.aggregates for one in selected)
 
 
-def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
+def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
     """One table of all tasks: the scores of the items that fit, by a property."""
     if options.by != DATASET:
         refuse_unknown_property(options.by)
@@ -77,10 +98,10 @@ def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     slicing = Slicing(by=options.by, where=options.where, aggregate=options.aggregate or "all", common=options.common)
     names = list(dict.fromkeys(options.models))
     found = compared(gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session)
-    return Report.of([score_table(found)], EVALUATED, is_whole=found.is_whole)
+    return EvaluationReport.of([score_table(found)], EVALUATED, is_whole=found.is_whole)
 
 
-def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: Session) -> Report:
+def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: Session) -> EvaluationReport:
     """The table of the models that score pairs, then that of models of which only figures are known."""
     names, stated = without_stated(options.models, session)
     tables, is_whole = [], True
@@ -89,7 +110,7 @@ def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: 
         tables.append(table)
     if stated:
         tables.append(stated_table(stated, _stated_datasets(one), options.metric, one.task))
-    return Report.of(tables, EVALUATED, is_whole=is_whole)
+    return EvaluationReport.of(tables, EVALUATED, is_whole=is_whole)
 
 
 def _stated_datasets(one: SelectedTask) -> dict[str, Sequence[str]]:
@@ -124,7 +145,7 @@ def evaluate_on_pairs(
     return dataset_table(scored, evaluations, aggregates, options.metric), is_whole
 
 
-def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
+def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
     """One table a task; all their sentences are encoded before, each once."""
     models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
     predicting: list[ModelSpec] = []
@@ -155,7 +176,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
             session.note(f"{author}: predictions for {submission.server} in {path}")
     if not tables:
         raise _nothing_left(selected, is_whole=is_whole)
-    return Report.of(list(tables.values()), EVALUATED, is_whole=is_whole)
+    return EvaluationReport.of(list(tables.values()), EVALUATED, is_whole=is_whole)
 
 
 def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from embedlab.choices import Aggregate, Correlation, SettingName
-from embedlab.workflows.options import BY, COMMON, SETTING, TASKS, WHERE, Flag
+from embedlab.choices import Aggregate, Correlation, SettingName, TableRows
+from embedlab.workflows.options import BY, COMMON, ROWS, SETTING, TASKS, WHERE, Flag
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,3 +39,4 @@ class EvaluateOptions:
         Path | None,
         Flag(names=("--submission",), metavar="DIR", help="Also write predictions of GLUE's test splits into DIR, for its server."),
     ] = None
+    rows: Annotated[TableRows, ROWS] = "slices"

@@ -1,36 +1,33 @@
 """The functions of `import embedlab`: each takes what its command takes, and gives a frozen result instead of printing it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.choices import Aggregate, Correlation, ExplainView, SettingName, Test
-from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.progress import ProgressDisplay
-from embedlab.core.settings import Settings, load_settings, trust_notice
+from embedlab.choices import Aggregate, Correlation, ExplainView, SettingName, TableRows, Test
+from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.models.aliases import declared
-from embedlab.workflows.arguments import given_seeds, given_values, names_of, pairs_of, refuse_unknown_keywords, texts_of
-from embedlab.workflows.compare import CompareOptions, comparison_report
-from embedlab.workflows.evaluate import evaluation_report
+from embedlab.workflows.arguments import names_of, pairs_of, texts_of
+from embedlab.workflows.compare import CompareOptions, ComparisonReport, comparison_report
+from embedlab.workflows.evaluate import EvaluationReport, evaluation_report
 from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.explain.plan import ExplainOptions
 from embedlab.workflows.explain.run import ExplanationReport, explanation_report
 from embedlab.workflows.models import load_members, resolve_model
+from embedlab.workflows.nearest import NearestOptions, nearest_table
+from embedlab.workflows.notebook_session import model_names, reported, session_of
 from embedlab.workflows.pairs import PairsOptions, pairs_report
-from embedlab.workflows.power import PowerOptions, power_report
-from embedlab.workflows.report import Report
-from embedlab.workflows.session import successive
-from embedlab.workflows.train.plan import TrainOptions
-from embedlab.workflows.train.report import TrainingReport, training_report
+from embedlab.workflows.power import PowerOptions, PowerReport, power_report
+from embedlab.workflows.report import Report, report_of
+from embedlab.workflows.verify import VerificationReport, verification_report
 from embedlab.workflows.why import WhyOptions, WhyReport, why_report
 
 Similarities = NDArray[np.float32]
-AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,51 +53,9 @@ class LoadedModel:
         return mean
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotebookSession:
-    """A session without a terminal: what is said is gathered, progress is shown as bars where that is wanted."""
-
-    settings: Settings
-    shows_progress: bool = False
-    said: list[str] = field(default_factory=list)
-
-    def note(self, text: str) -> None:
-        """Gather TEXT."""
-        self.said.append(text)
-
-    def warn(self, text: str) -> None:
-        """Gather TEXT."""
-        self.said.append(text)
-
-    def report(self, error: EmbedlabError) -> None:
-        """Gather the message of an error."""
-        self.said.append(error.message)
-
-    @contextmanager
-    def progress(self, label: str) -> Iterator[ProgressDisplay]:
-        """Show a bar with a LABEL, or nothing."""
-        if not self.shows_progress:
-            yield lambda _done, _total, _text="": None
-            return
-        from tqdm.auto import tqdm
-
-        with tqdm(desc=label, disable=False) as bar:  # also while the bars of other programs are silenced
-
-            def tick(done: int, total: int, /, text: str = "") -> None:
-                bar.total = total
-                bar.set_postfix_str(text, refresh=False)
-                bar.update(done - bar.n)
-
-            yield tick
-
-    def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
-        """Show one bar after the other."""
-        return successive(self.progress)
-
-
 def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination, word-vectors:FILE or dice)."""
-    session = _session(load, progress, settings)
+    session = session_of(load, progress, settings)
     found = resolve_model(declared(name), session)
     return LoadedModel(name=found.name, members=tuple(load_members(found, session, cached=True)))
 
@@ -127,15 +82,18 @@ def evaluate(
     setting: SettingName = "literature",
     common: bool = False,
     again: bool = False,
+    rows: TableRows = "slices",
+    mteb: str | Path | None = None,
+    submission: str | Path | None = None,
     progress: bool = False,
     **settings: Any,
-) -> Report:
+) -> EvaluationReport:
     """Evaluate MODELS on a SUITE (a task, or "all") or on single TASKS and datasets, as `embedlab evaluate` does; results are stored.
 
-    COMMON takes the pairs that all of them score, where a brought file lacks some; nothing is stored then.
+    COMMON takes the pairs that all of them score, where a brought file lacks some; nothing is stored then. ROWS are those of the tables.
     """
     options = EvaluateOptions(
-        models=_names(models),
+        models=model_names(models),
         suite=suite,
         tasks=names_of(tasks),
         by=by,
@@ -145,8 +103,11 @@ def evaluate(
         setting=setting,
         common=common,
         again=again,
+        rows=rows,
+        mteb=Path(mteb) if mteb is not None else None,
+        submission=Path(submission) if submission is not None else None,
     )
-    return _reported(evaluate, lambda session: evaluation_report(options, session), progress, settings)
+    return reported(evaluate, lambda session: evaluation_report(options, session), progress, settings)
 
 
 def compare(
@@ -162,16 +123,17 @@ def compare(
     setting: SettingName = "literature",
     common: bool = False,
     published: bool = False,
+    rows: TableRows = "slices",
     progress: bool = False,
     **settings: Any,
-) -> Report:
+) -> ComparisonReport:
     """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points.
 
     BY is a property of items (dataset, source, dice, words, negation …), WHERE an expression that picks some of them.
     A model that does not score all pairs of a dataset has no number there; COMMON takes the pairs that all models score.
     """
     options = CompareOptions(
-        models=_names(models),
+        models=model_names(models),
         suites=names_of(suite),
         tasks=names_of(tasks),
         by=by,
@@ -182,8 +144,9 @@ def compare(
         setting=setting,
         common=common,
         published=published,
+        rows=rows,
     )
-    return _reported(compare, lambda session: comparison_report(options, session), progress, settings)
+    return reported(compare, lambda session: comparison_report(options, session), progress, settings)
 
 
 def power(
@@ -199,7 +162,7 @@ def power(
     common: bool = False,
     progress: bool = False,
     **settings: Any,
-) -> Report:
+) -> PowerReport:
     """Which difference between two models their items and seeds can detect, at 5% with 80% power.
 
     DETECT is a difference in points, of which the table says how many seeds it needs; SEEDS is the number of seeds of a plan.
@@ -215,7 +178,7 @@ def power(
         setting=setting,
         common=common,
     )
-    return _reported(power, lambda session: power_report(options, session), progress, settings)
+    return reported(power, lambda session: power_report(options, session), progress, settings)
 
 
 def why(
@@ -245,7 +208,7 @@ def why(
         rows=rows,
         examples=examples,
     )
-    return _reported(why, lambda session: why_report(options, session), progress, settings)
+    return reported(why, lambda session: why_report(options, session), progress, settings)
 
 
 def pairs(
@@ -263,8 +226,8 @@ def pairs(
 
     NAME calls what it picks @NAME in every filter from then on.
     """
-    options = PairsOptions(models=_names(models), datasets=names_of(datasets) or None, where=where, name=name, sort=sort, limit=limit)
-    return _reported(pairs, lambda session: pairs_report(options, session), progress, settings)
+    options = PairsOptions(models=model_names(models), datasets=names_of(datasets) or None, where=where, name=name, sort=sort, limit=limit)
+    return reported(pairs, lambda session: pairs_report(options, session), progress, settings)
 
 
 def explain(
@@ -288,70 +251,34 @@ def explain(
     options = ExplainOptions(
         first=sentence,
         second=other,
-        models=_names(models),
+        models=model_names(models),
         reference=reference,
         instead=names_of(instead),
         edits=names_of(edits),
         view=view,
     )
-    return _reported(explain, lambda session: explanation_report(options, session), progress, settings)
+    return reported(explain, lambda session: explanation_report(options, session), progress, settings)
 
 
-def train(
-    recipe: str,
+def nearest(
+    sentence: str,
+    models: str | Sequence[str],
     *,
-    set: Mapping[str, object] | None = None,
-    seeds: int | Sequence[int] = (),
-    name: str | None = None,
-    encoder: str | None = None,
-    dev: str | None = None,
-    max_steps: int | None = None,
-    resume: bool = False,
+    file: str | Path | None = None,
+    column: str | None = None,
+    top: int = 10,
     progress: bool = False,
     **settings: Any,
-) -> TrainingReport:
-    """Train RECIPE in this process with other values SET, one run for each of SEEDS, and evaluate the models on the recipe's tasks.
-
-    A file of rows in place of a recipe is trained on as `embedlab train FILE` does; DEV is the dataset or file of the dev score.
-    A run that is finished is not trained again. RESUME continues unfinished runs from their checkpoints.
-    """
-    options = TrainOptions(
-        recipe=recipe,
-        overrides=given_values(set),
-        seeds=given_seeds(seeds),
-        name=name,
-        encoder=encoder,
-        dev=dev,
-        max_steps=max_steps,
-        resume=resume,
+) -> Report:
+    """The sentences of a FILE, or of the available STS datasets, that each model finds closest to SENTENCE: TOP of them."""
+    if top < 1:
+        raise UsageError(f"top is {top} sentences", hint="give 1 or more")
+    options = NearestOptions(
+        sentence=sentence, models=model_names(models), file=Path(file) if file is not None else None, column=column, top=top
     )
-    return _reported(train, lambda session: training_report(options, session), progress, settings)
+    return reported(nearest, lambda session: report_of([nearest_table(options, session)]), progress, settings)
 
 
-def _reported(
-    function: Callable[..., Any], work: Callable[[NotebookSession], AnyReport], progress: bool, settings: dict[str, Any]
-) -> AnyReport:
-    """The report of a workflow with what was said on the way; an error carries that too, for its traceback."""
-    session = _session(function, progress, settings)
-    try:
-        report = work(session)
-    except EmbedlabError as error:
-        for text in session.said:
-            error.add_note(text)
-        raise
-    return replace(report, notes=tuple(dict.fromkeys([*report.notes, *session.said])))
-
-
-def _session(function: Callable[..., Any], progress: bool, settings: dict[str, Any]) -> NotebookSession:
-    """The settings of the command line as keywords; what is not given comes from the environment and the files."""
-    refuse_unknown_keywords(settings, function)
-    effective, origins = load_settings(settings, given_as="keyword")
-    notice = trust_notice(origins, {origin.key for origin in origins})
-    return NotebookSession(settings=effective, shows_progress=progress, said=[notice] if notice else [])
-
-
-def _names(models: str | Sequence[str]) -> list[str]:
-    names = [declared(name) for name in names_of(models)]
-    if not names:
-        raise UsageError("no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)')
-    return names
+def verify(first: str | Path, second: str | Path, *, progress: bool = False, **settings: Any) -> VerificationReport:
+    """Whether two files of results are of the same thing and agree: `.is_same`, and what differs."""
+    return reported(verify, lambda session: verification_report(Path(first), Path(second), session), progress, settings)

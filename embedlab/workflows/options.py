@@ -32,3 +32,4 @@ BY = Flag(
 WHERE = Flag(names=("--where",), metavar="EXPRESSION", help="Only items that fit, such as 'negation:one dice>0.5'; see `embedlab pairs`.")
 SETTING = Flag(names=("--setting",), help="How transfer and probing train their classifiers.")
 COMMON = Flag(names=("--common",), help="Take the pairs that all models score, where a brought file lacks some; titles count them.")
+ROWS = Flag(names=("--rows",), help="One row a slice, or one row a model: no differences, and narrow enough for most papers.")

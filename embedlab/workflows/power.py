@@ -8,6 +8,7 @@ from embedlab.choices import SettingName
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import select_from
 from embedlab.evaluation.task_comparison import Slicing
+from embedlab.reports.figure_subjects import DetectableDifferences
 from embedlab.reports.power_table import POWER, power_table
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather
@@ -31,7 +32,16 @@ class PowerOptions:
     common: bool = False  # on the pairs that both models score
 
 
-def power_report(options: PowerOptions, session: Session) -> Report:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PowerReport(Report):
+    """The differences that can be detected."""
+
+    def figure_subject(self) -> DetectableDifferences:
+        """The differences, with the caption of their table."""
+        return DetectableDifferences(frame=self.frame, caption=" ".join(table.caption for table in self.tables))
+
+
+def power_report(options: PowerOptions, session: Session) -> PowerReport:
     """Evaluate what is not evaluated yet, and say what its items can detect."""
     refuse_unknown_choices(options)
     _check(options)
@@ -49,7 +59,7 @@ def power_report(options: PowerOptions, session: Session) -> Report:
     detect = options.detect / 100 if options.detect is not None else None
     rows = detectable(tested, first, second, detect=detect, seeds=options.seeds)
     table = power_table(rows, found, detect=options.detect, seeds=options.seeds)
-    return Report.of([table], POWER, is_whole=found.is_whole)
+    return PowerReport.of([table], POWER, is_whole=found.is_whole)
 
 
 def _check(options: PowerOptions) -> None:

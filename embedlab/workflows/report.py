@@ -2,20 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Format
+from embedlab.reports.figure_kinds import draw_figure, figure_kind
+from embedlab.reports.figure_subjects import Subject
 from embedlab.reports.frames import Schema, tidy_frame
-from embedlab.reports.html import escaped
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
+from embedlab.reports.notebook_html import report_html
+from embedlab.reports.plot_style import COLUMN_IN
 from embedlab.reports.tables import Table
 
+if TYPE_CHECKING:
+    from embedlab.reports.paper_figure import PaperFigure
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Report:
     """Numbers of models: a tidy frame, and the tables that the command prints."""
 
@@ -48,6 +54,33 @@ class Report:
             raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
         return "\n".join(write[format](table) for table in self.tables)
 
+    def figure_subject(self) -> Subject:
+        """What its figures are drawn of."""
+        raise UsageError("no figure is declared for this result", hint="its numbers are in .frame")
+
+    def plot(self, kind: str | None = None, *, width: float = COLUMN_IN, title: bool = False) -> "PaperFigure":
+        """Return the figure called KIND, or the usual one, as one of Matplotlib, WIDTH inches wide; its caption is in `.caption`."""
+        subject = self.figure_subject()
+        return draw_figure(subject, figure_kind(type(subject), kind), width_in=width, is_titled=title)
+
+    @property
+    def notebook_tables(self) -> Sequence[Table]:
+        """The tables as a notebook shows them."""
+        return self.tables
+
+    def __repr__(self) -> str:
+        return self.table()
+
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escaped(note)}</li>" for note in self.notes)
-        return f"{self.frame._repr_html_()}<ul>{notes}</ul>"
+        of_tables = {note for table in self.tables for note in table.notes}
+        return report_html(self.notebook_tables, said=[note for note in self.notes if note not in of_tables])
+
+
+def report_of(tables: Sequence[Table]) -> Report:
+    """A report of TABLES that have no tidy frame of one schema: its frame has the rows that JSON has."""
+    frames = [pl.DataFrame(table.data()["rows"], infer_schema_length=None) for table in tables if table.rows]
+    return Report(
+        frame=pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame(),
+        tables=tuple(tables),
+        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+    )

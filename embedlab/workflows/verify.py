@@ -11,6 +11,7 @@ from embedlab.reports.tables import Table
 from embedlab.reports.verification_table import joined_or_none, verification_table
 from embedlab.runs.results import StoredResult, read_results
 from embedlab.tasks.task import aggregates_of
+from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.session import Session
 
 
@@ -63,3 +64,16 @@ def _note_others(path: Path, results: Sequence[StoredResult], matched: Sequence[
     """Say which results of a file have no counterpart."""
     if others := [_name(one) for one in results if all(one is not own for own in matched)]:
         session.note(f"not compared, only in {path}: {'; '.join(others)}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class VerificationReport(Report):
+    """What differs between two files of results."""
+
+    is_same: bool
+
+
+def verification_report(first: Path, second: Path, session: Session) -> VerificationReport:
+    """The same as a report: one row a difference."""
+    found = verify_files(first, second, session)
+    return VerificationReport(**vars(report_of(found.tables)), is_same=found.is_same)

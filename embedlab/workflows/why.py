@@ -33,7 +33,7 @@ class WhyOptions:
     examples: int = 5  # typical items of each side
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WhyReport(Report):
     """The report, and the explanation behind its tables."""
 

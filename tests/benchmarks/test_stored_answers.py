@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.items import listed_items
-from embedlab.workflows.notebook import NotebookSession
+from embedlab.workflows.notebook_session import NotebookSession
 
 RESULTS = Path(__file__).parents[2] / "results"
 

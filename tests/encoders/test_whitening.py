@@ -122,7 +122,7 @@ def test_what_encodes_sentences_in_parts_takes_no_fit(small_bert: Path, tmp_path
     from embedlab.core.settings import Settings
     from embedlab.tasks._mteb_encoder import MtebEncoder
     from embedlab.workflows.encode import EncodeOptions, encode_file
-    from embedlab.workflows.notebook import NotebookSession
+    from embedlab.workflows.notebook_session import NotebookSession
 
     monkeypatch.chdir(tmp_path)
     Path("lines.txt").write_text("a dog\n" * 50)

@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from embedlab.reports.drawing import DENSE, draw_svg
+from embedlab.reports.drawing import draw_svg
+from embedlab.reports.plot_drawing import DENSE
 from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
 
 LABELS = ["sts12", "sts13", "sts14"]

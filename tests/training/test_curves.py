@@ -9,10 +9,10 @@ import pytest
 
 from embedlab.core.recipe import load_recipe
 from embedlab.runs import events
+from embedlab.runs.curves import Curve
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import loop
-from embedlab.tui.runs.curves import Curve
 from tests.training.small_runs import interrupted, length_of_a_vector, mixed_stages, recipe_of, stage, two_stages
 
 Train = Callable[..., RunFolder]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from embedlab.runs import events
+from embedlab.runs.curves import Curve
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
-from embedlab.tui.runs.curves import Curve
 from tests.processes import process
 from tests.training import killed_run
 from tests.training.small_runs import length_of_a_vector, recipe_of, short_stages, stage

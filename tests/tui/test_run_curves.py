@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from embedlab.runs.curves import Curve
 from embedlab.runs.events import EventLog, Started, Step
-from embedlab.tui.runs.curves import Curve
 from embedlab.tui.widgets.curve_drawing import CurveLine, CurveOptions, CurveSeries, _Places, draw_curves
 
 

@@ -12,7 +12,7 @@ from embedlab.models import packaged
 from embedlab.reports.frames import COMPARED, tidy_frame
 from embedlab.workflows import demo
 from embedlab.workflows.demo import demo_report, demo_settings, found_sentences
-from embedlab.workflows.notebook import NotebookSession
+from embedlab.workflows.notebook_session import NotebookSession
 
 ORDER = re.compile(r"scores (?:higher|lower) than")
 

@@ -87,7 +87,10 @@ def test_a_comparison_has_the_numbers_of_the_command(embedlab_command: Callable[
     assert second["items"] == 12
     assert json.loads(found.table("json")) == printed
     assert list(found.notes[: len(printed["notes"])]) == printed["notes"]
-    assert "<table" in found._repr_html_()
+    html = found._repr_html_()
+    assert html.count("<tr>") == 3  # a row a model below the titles
+    assert f"95% interval {second['low']:.2f} to {second['high']:.2f}; difference from the first model {second['difference']:+.2f}" in html
+    assert repr(found) == found.table()
 
 
 @pytest.mark.usefixtures("small_world")
@@ -238,3 +241,79 @@ def test_evaluated_scores_of_pairs_have_the_intervals_of_a_comparison(tmp_path: 
     compared = embedlab.compare(["dice"], **place).frame
     assert evaluated["low", "high", "score"].rows() == compared["low", "high", "score"].rows()
     assert evaluated["low"][0] < evaluated["score"][0] < evaluated["high"][0]
+
+
+def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -> None:
+    found = embedlab.compare(["dice", str(tiny_encoder)], tasks=[own])
+    figure = found.plot("differences", width=4, title=True)
+    assert (figure.get_figwidth(), figure.name) == (4, "differences")
+    assert "n = 12 items of mine.tsv" in figure.caption
+    picture, size = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert size["width"] == 480
+    assert embedlab.evaluate("dice", tasks=[own]).plot().name == "scores"
+    with pytest.raises(UsageError, match="no figure is declared for this result"):
+        embedlab.pairs("dice", datasets=[own]).plot()
+
+
+def test_models_are_rows_of_the_tables_where_that_is_chosen(tiny_encoder: Path, own: str) -> None:
+    models = {"rows": "models", "tasks": [own]}
+    assert [row[0] for row in embedlab.compare(["dice", str(tiny_encoder)], **models).tables[0].texts()][1] == "dice"
+    assert embedlab.evaluate(["dice"], aggregate="all", **models).tables[0].texts()[0][-1] == own
+
+
+def test_nearest_sentences_are_those_of_the_command(embedlab_command: Callable[..., Any], own: str) -> None:
+    found = embedlab.nearest("the dog sleeps", "dice", file=own, column="sentence1", top=2)
+    printed = embedlab_command("nearest", "the dog sleeps", own, "--column", "sentence1", "--model", "dice", "--top", "2", "--json")
+    assert found.frame.to_dicts() == printed["rows"]
+    with pytest.raises(UsageError, match="top is 0"):
+        embedlab.nearest("a", "dice", file=own, top=0)
+
+
+def test_results_are_verified_as_the_command_verifies(own: str) -> None:
+    for name, limit in (("a.json", "mine.tsv"), ("b.json", "mine.tsv")):
+        Path(name).write_text(embedlab.evaluate("dice", tasks=[limit]).table("json"))
+    found = embedlab.verify("a.json", "b.json")
+    assert found.is_same
+    assert "agree" in found.tables[0].title
+
+
+def test_a_model_is_exported_and_loads_again(tiny_encoder: Path, own: str) -> None:
+    folder = embedlab.export(str(tiny_encoder), "exported")
+    sentences = ["the dog sleeps"]
+    assert np.allclose(embedlab.encode(str(folder), sentences), embedlab.encode(str(tiny_encoder), sentences), atol=1e-5)
+
+
+def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from embedlab.grids.local import prepare_grid
+    from embedlab.grids.plan import GridFolder
+    from tests.grids.conftest import plan_of
+    from tests.grids.test_table import value_of, write_results
+
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(tmp_path)
+    cells = list(plan.cells)
+    write_results(plan, cells)
+    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    place = {"sample": True, "runs": tmp_path / "runs"}
+    assert embedlab.list_runs(**place).frame.height == len(plan)
+    cell = cells[0]
+    curves = embedlab.run(cell.id, **place)
+    assert curves.frame.rows() == [(cell.id, 1, "dev", pytest.approx(100 * value_of(cell)))]
+    assert curves.plot().name == "curves"
+    scores = embedlab.grid_table("mine", rows="optim.lr", columns="encoder.pooling", score="sts12", **place)
+    values = [100 * value_of(one) for one in cells if one.variant.labels == {"optim.lr": "1e-05", "encoder.pooling": "cls"}]
+    first = scores.frame.row(0, named=True)
+    assert (first["optim.lr"], first["encoder.pooling"], first["seeds"]) == ("1e-05", "cls", 2)
+    assert first["mean"] == pytest.approx(np.mean(values))
+    figure = scores.plot()
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["1e-05", "2e-05", "5e-05"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["encoder.pooling cls", "encoder.pooling mean"]
+    assert "2 seeds" in figure.caption
+
+
+def test_a_papers_table_is_given_as_it_is_published() -> None:
+    found = embedlab.reproduce("liao", "table7", published_only=True)
+    assert found.frame["Avg."].to_list()[-1] == 70.05
+    with pytest.raises(UsageError, match="no table of 'liao' is named"):
+        embedlab.reproduce("liao")

@@ -11,7 +11,7 @@ from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.encode import EncodeOptions, encode_file
 from embedlab.workflows.evaluate import evaluation_report
 from embedlab.workflows.evaluate_options import EvaluateOptions
-from embedlab.workflows.notebook import NotebookSession
+from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.power import PowerOptions, power_report
 from embedlab.workflows.session import Session

@@ -7,11 +7,13 @@ from embedlab.cli.evaluation_options import (
     Margin,
     PairedTest,
     Published,
+    RowsAs,
     SourcesAs,
     SuiteNames,
     TaskNames,
     Where,
 )
+from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
 from embedlab.cli.models import ModelsAndFiles
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page, page_facts
@@ -24,6 +26,7 @@ EXAMPLES = examples(
     "embedlab compare sbert defsent --suite sts --suite transfer",
     "embedlab compare base mine faq.csv --by dice",
     "embedlab compare sbert defsent --suite all --html sbert-defsent.html",
+    "embedlab compare sbert defsent --rows models --latex --figure scores.pdf --figure 'gold.pdf?kind=calibration'",
 )
 
 
@@ -40,7 +43,9 @@ def compare(
     common_pairs: CommonPairs = False,
     setting: ClassifierSetting = "literature",
     published: Published = False,
+    rows: RowsAs = "slices",
     html: HtmlFile = None,
+    figure: FigureNames = None,
     signature: Signed = False,
     *,
     terminal: Terminal,
@@ -58,6 +63,7 @@ def compare(
     two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
     several seeds are always tested by dyadic.
     """
+    from embedlab.reports.figure_subjects import ComparedModels
     from embedlab.workflows.compare import CompareOptions, comparison_report
     from embedlab.workflows.comparison_page import write_comparison_page
     from embedlab.workflows.own_files import models_and_files
@@ -75,12 +81,15 @@ def compare(
         setting=setting,
         common=common_pairs,
         published=published,
+        rows=rows,
     )
     if len(models) == 1:
         terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {models[0]}` shows all its numbers")
     check_page(html)
+    figures = check_figures(figure, ComparedModels)
     report = comparison_report(options, terminal)
     show_report(report, terminal, is_signed=signature)
     if html is not None:
         write_comparison_page(html, report, page_facts, terminal)
+    write_figures(figures, report.figure_subject(), terminal)
     end(report)

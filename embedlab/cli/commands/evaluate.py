@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
 from embedlab.cli.generated_options import takes
 from embedlab.cli.models import ModelsAndFiles
 from embedlab.cli.options import Signed, common, examples
@@ -20,8 +21,10 @@ EXAMPLES = examples(
 
 
 @common("data", "runs", "machine", "output", "latex")
-@takes(EvaluateOptions, before={"signature": "mteb"})
-def evaluate(models: ModelsAndFiles, options: EvaluateOptions, signature: Signed = False, *, terminal: Terminal) -> None:
+@takes(EvaluateOptions, before={"signature": "mteb", "rows": "mteb"})
+def evaluate(
+    models: ModelsAndFiles, options: EvaluateOptions, signature: Signed = False, figure: FigureNames = None, *, terminal: Terminal
+) -> None:
     """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear classifiers (transfer, probing) …, x 100.
 
     A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and positives MRR and recall.
@@ -30,10 +33,13 @@ def evaluate(models: ModelsAndFiles, options: EvaluateOptions, signature: Signed
     are cut within each dataset. A run with several seeds shows mean ± standard deviation. Everything
     measured is stored in the run's folder, or in the cache.
     """
+    from embedlab.reports.figure_subjects import EvaluatedModels
     from embedlab.workflows.evaluate import evaluation_report
     from embedlab.workflows.own_files import models_and_files
 
     names, files = models_and_files(models, bool(options.tasks or options.suite), terminal.settings)
+    figures = check_figures(figure, EvaluatedModels)
     report = evaluation_report(replace(options, models=names, tasks=options.tasks or files), terminal)
     show_report(report, terminal, is_signed=signature)
+    write_figures(figures, report.figure_subject(), terminal)
     end(report)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from embedlab.cli.evaluation_options import ClassifierSetting, CommonPairs, SuiteNames, TaskNames, Where
+from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
 from embedlab.cli.models import ModelName
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.reporting import end, show_report
@@ -17,7 +18,7 @@ EXAMPLES = examples(
 )
 
 
-@common("data", "runs", "machine", "output")
+@common("data", "runs", "machine", "output", "latex")
 def power(
     first: ModelName,
     second: ModelName,
@@ -29,6 +30,7 @@ def power(
     setting: ClassifierSetting = "literature",
     common_pairs: CommonPairs = False,
     signature: Signed = False,
+    figure: FigureNames = None,
     *,
     terminal: Terminal,
 ) -> None:
@@ -36,6 +38,7 @@ def power(
 
     Effective items are as many independent items as would give the same variance: items that share a sentence say less.
     """
+    from embedlab.reports.figure_subjects import DetectableDifferences
     from embedlab.workflows.power import PowerOptions, power_report
 
     options = PowerOptions(
@@ -49,6 +52,8 @@ def power(
         setting=setting,
         common=common_pairs,
     )
+    figures = check_figures(figure, DetectableDifferences)
     report = power_report(options, terminal)
     show_report(report, terminal, is_signed=signature)
+    write_figures(figures, report.figure_subject(), terminal)
     end(report)

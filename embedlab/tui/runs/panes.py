@@ -6,10 +6,10 @@ from itertools import groupby
 
 import numpy as np
 
+from embedlab.runs.curves import Curve
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.runs.board import Board
-from embedlab.tui.runs.curves import Curve
 from embedlab.tui.widgets.curve_drawing import CurveLine, CurveOptions, CurveSeries
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.log_tail import LogTail

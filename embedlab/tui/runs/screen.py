@@ -15,13 +15,14 @@ from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.runs import launch
+from embedlab.runs.curves import Curve
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder, free_folder, remove_runs, rename_runs
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, states
-from embedlab.tui.runs.curves import Curve, Curves, log_tail
+from embedlab.tui.runs.curves import Curves, log_tail
 from embedlab.tui.runs.entries import RunEntry, entries, rows
 from embedlab.tui.runs.panes import RunPanes
 from embedlab.tui.runs.search import RunSearch

@@ -14,6 +14,7 @@ from embedlab.evaluation.selection import stored_selection
 from embedlab.grids.pair_differences import PairDifferences
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
+from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
 
@@ -45,6 +46,11 @@ class GridScores:
     def table(self) -> Table:
         """The scores as a table."""
         return pivot_table(self.plan, self.pivot, self.measured)
+
+    @property
+    def subject(self) -> GridResults:
+        """What its figures are drawn of."""
+        return GridResults(plan=self.plan, pivot=self.pivot, measured=self.measured, caption=self.table.caption)
 
 
 def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from embedlab.reports.figure_subjects import TrainedRuns
 from embedlab.reports.trained_frame import trained_frame
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
@@ -12,11 +13,15 @@ from embedlab.workflows.train.plan import TrainOptions, plan_training
 from embedlab.workflows.train.run import TrainedRun, check_training, train_plan
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TrainingReport(Report):
     """The scores of trained runs, and the tables of the recipe's tasks."""
 
     runs: tuple[TrainedRun, ...]
+
+    def figure_subject(self) -> TrainedRuns:
+        """The runs."""
+        return TrainedRuns(runs=[one.run for one in self.runs])
 
 
 def training_report(options: TrainOptions, session: Session) -> TrainingReport:

@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.grids.local import run_local
 from embedlab.workflows.grid.plan import GridOptions, Hands, cancel_grid, plan_grid
 from embedlab.workflows.grid.run import look_at_grid, run_grid
-from embedlab.workflows.notebook import NotebookSession
+from embedlab.workflows.notebook_session import NotebookSession
 from tests.grids.conftest import SHORT, STAND_IN
 
 

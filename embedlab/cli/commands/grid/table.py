@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
 from embedlab.cli.grid_options import GridName
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.terminal import Terminal
@@ -14,6 +15,7 @@ from embedlab.core.names import DEFAULT_TASK
 EXAMPLES = examples(
     "embedlab grid table snli-supcl-lambda --aggregate wmean",
     "embedlab grid table mine --rows optim.lr --columns encoder.pooling --score dev --latex",
+    "embedlab grid table mine --score sts12-16 --figure mine.pdf",
 )
 
 
@@ -29,6 +31,7 @@ def table(
     setting: Annotated[str | None, typer.Option("--aggregate", help="How the measure was taken. [default: all, or its first]")] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Kinds of scores to show: dataset, average, source, dice.")] = None,
     signature: Signed = False,
+    figure: FigureNames = None,
     *,
     terminal: Terminal,
 ) -> None:
@@ -36,6 +39,7 @@ def table(
 
     * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
     """
+    from embedlab.reports.figure_subjects import GridResults
     from embedlab.workflows.grid.table import ScoresOptions, grid_scores
 
     options = ScoresOptions(
@@ -49,4 +53,7 @@ def table(
         score=score,
         where=tuple(where or ()),
     )
-    terminal.show(replace(grid_scores(options, terminal.settings).table, is_signed=signature))
+    figures = check_figures(figure, GridResults)
+    found = grid_scores(options, terminal.settings)
+    terminal.show(replace(found.table, is_signed=signature))
+    write_figures(figures, found.subject, terminal)

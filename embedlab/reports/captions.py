@@ -1,0 +1,186 @@
+"""What a paper says below a table or figure of ours: what the numbers are, of how many items, and what intervals and marks mean."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan
+
+from embedlab.data.marks import PARTIAL, SAMPLE
+from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED
+from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.models.grammar import titles_of
+from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.selection import is_expression
+from embedlab.tasks.task import scale_of
+
+DEPENDENCE = "items that share a sentence count as dependent"
+BOLD = "Bold: the highest of the models."
+_LISTED = 8  # of more slices the numbers of items are said as a range
+_DATA = {SAMPLE: "Generated data: no number is about real language.", PARTIAL: "Some of the data is incomplete."}
+
+
+def comparison_caption(found: TaskComparison, *, rows: str = "slices") -> str:
+    """Return the caption of a table of scores, with their differences where ROWS are slices."""
+    shows_differences = rows == "slices" and len(found.models) > 1
+    parts = [subject_of(found), *data_sentences(found.marks), *_intervals(found, shows_differences=shows_differences)]
+    parts += [*_letters(found, shows_differences=shows_differences), *_concentrated(found)]
+    if _is_ranked(found):
+        parts.append(BOLD)
+    return " ".join([*parts, *_models(found)])
+
+
+def score_caption(found: TaskComparison) -> str:
+    """Return the caption of a table of scores with their own intervals, where no model is compared with another."""
+    brackets = [f"Brackets: 95% intervals over {_over(found)}."] if _has_intervals(found) else []
+    brackets += [BOLD] if _is_ranked(found) else []
+    return " ".join([subject_of(found), *data_sentences(found.marks), *brackets, *_models(found)])
+
+
+def evaluation_caption(
+    measured: str,
+    counts: Mapping[str, int],
+    *,
+    marks: Sequence[str],
+    seen: Iterable[Overlap | None],
+    seeds: Iterable[int],
+    is_ranked: bool,
+) -> str:
+    """Return the caption of a table of evaluated models: what is MEASURED, on how many items, the text that was SEEN, the SEEDS of each.
+
+    IS_RANKED: the highest of the models is bold.
+    """
+    bold = [BOLD] if is_ranked else []
+    return " ".join([f"{measured}; {counted(counts)}.", *data_sentences(marks), *bold, *seen_sentences(seen), *_spread(seeds)])
+
+
+def figure_caption(found: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
+    """Return the caption of a figure that SHOWS scores or differences, with their intervals DRAWN as bars or bands."""
+    intervals = [f"{drawn}: 95% intervals, each on its own, over {_over(found)}."] if _has_intervals(found) else []
+    titles = titles_of([model.name for model in found.models])
+    pairs = [titles[name] for name, own in found.counts.items() if any(one.shared_pairs for one in own.values())]
+    sentences = [titles[name] for name, own in found.counts.items() if titles[name] not in pairs and any(own.values())]
+    seen = trained_on(pairs, sentences)
+    return " ".join([f"{shown}: {subject_of(found)}", *data_sentences(found.marks), *intervals, *seen, *_single_seeds(found)])
+
+
+def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
+    """Yield whose training data holds test PAIRS, or single test SENTENCES: a figure has no marks."""
+    for what, models in (("pairs", pairs), ("sentences", sentences)):
+        if models:
+            yield f"Test {what} are in the training data of {', '.join(models)}."
+
+
+def subject_of(found: TaskComparison) -> str:
+    """Return what the scores are and of how many items, as a sentence."""
+    metrics = dict.fromkeys(one.metric for one in found.slices)
+    unit = " × 100" if any(scale_of(one.task, one.metric) == 100 for one in found.slices) else ""
+    metric = f"{' and '.join(name.capitalize() if name == 'spearman' else name for name in metrics)}{unit}"
+    by = f" by {_group(found.slicing.by)}" if found.slicing.by != DATASET else ""
+    where = f", items that fit {found.slicing.where!r}" if found.slicing.where else ""
+    return f"{metric}{by}{where}; {items_of(found)}."
+
+
+def items_of(found: TaskComparison) -> str:
+    """Return how many items each slice of a comparison has."""
+    counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found.slices if not one.average_of}
+    common = ", those that all models score" if found.rows is not None else ""
+    return f"{counted(counts)}{common}"
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Return how many items each slice has."""
+    if not counts:
+        return "averages"
+    if len(counts) == 1:
+        return f"n = {next(iter(counts.values())):,} items of {next(iter(counts))}"
+    if len({*counts.values()}) == 1:
+        return f"n = {next(iter(counts.values())):,} items in each of {len(counts)}"
+    if len(counts) <= _LISTED:
+        return f"n = {', '.join(f'{count:,} ({name})' for name, count in counts.items())} items"
+    return f"n = {min(counts.values()):,} to {max(counts.values()):,} items in each of {len(counts)}"
+
+
+def data_sentences(marks: Sequence[str]) -> Iterator[str]:
+    """Yield what the marks of all numbers mean for a reader."""
+    return (text for mark, text in _DATA.items() if mark in marks)
+
+
+def _is_ranked(found: TaskComparison) -> bool:
+    return len(found.models) > 1 and any(scale_of(one.task, one.metric) == 100 for one in found.slices)
+
+
+def _group(by: str) -> str:
+    return f"whether {by!r} holds" if is_expression(by) else by
+
+
+def _intervals(found: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
+    """Yield what the brackets are, or how wide the intervals are that have no place in the cells."""
+    if not _has_intervals(found):
+        return
+    if shows_differences:
+        reference = titles_of([model.name for model in found.models])[found.models[0].name]
+        yield f"Brackets: 95% intervals of each difference from {reference}, over {_over(found)}."
+    else:
+        half = [
+            scale_of(one.task, one.metric) * (score.high - score.low) / 2
+            for one in found.slices
+            for score in one.scores.values()
+            if not isnan(score.low)
+        ]
+        widths = f"±{min(half):z.1f}" if f"{min(half):z.1f}" == f"{max(half):z.1f}" else f"±{min(half):z.1f} to ±{max(half):z.1f}"
+        yield f"95% intervals over {_over(found)}: {widths}."
+
+
+def _concentrated(found: TaskComparison) -> Iterator[str]:
+    """Yield where intervals may be too narrow."""
+    if names := [one.title for one in found.slices if one.is_concentrated]:
+        yield f"One group of connected items carries most of the variance, so that intervals may be too narrow: {', '.join(names)}."
+
+
+def _has_intervals(found: TaskComparison) -> bool:
+    return any(not isnan(score.low) for one in found.slices for score in one.scores.values())
+
+
+def _over(found: TaskComparison) -> str:
+    over = "items and seeds" if any(len(model.members) > 1 for model in found.models) else "items"
+    return f"{over}; {DEPENDENCE}"
+
+
+def _letters(found: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
+    """Yield what letters and stars mean, and the family of the correction."""
+    tests = sum(one.tests for one in found.slices)
+    if not tests:
+        return
+    family = "the comparison" if tests == 1 else f"all {tests} comparisons of two models"
+    starred = ", * marks a difference that is" if shows_differences else ""
+    yield f"Models that share a letter are not distinguished{starred}: 5% after Holm's correction over {family} in the table."
+    if found.slicing.margin is not None and shows_differences:
+        yield f"= marks a difference smaller than ±{100 * found.slicing.margin:g} (two one-sided tests, Holm)."
+
+
+def _models(found: TaskComparison) -> Iterator[str]:
+    """Yield what must be said of the models: text seen in training, and seeds."""
+    yield from seen_sentences(one for own in found.counts.values() for one in own.values())
+    trained = [model for model in found.models if model.seeds or any(model.runs)]
+    yield from _spread(len(model.members) for model in trained)
+    yield from _single_seeds(found)
+
+
+def _single_seeds(found: TaskComparison) -> Iterator[str]:
+    titles = titles_of([model.name for model in found.models])
+    trained = [model for model in found.models if model.seeds or any(model.runs)]
+    if single := [titles[model.name] for model in trained if len(model.members) == 1]:
+        yield f"One seed, so that intervals are about the checkpoint, not the recipe: {', '.join(single)}."
+
+
+def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
+    """Yield what the marks of text that a model was trained on mean."""
+    found = [one for one in overlaps if one]
+    if any(one.shared_pairs for one in found):
+        yield f"{PAIRS_SHARED}: test pairs are in the training data."
+    if any(not one.shared_pairs for one in found):
+        yield f"{SENTENCES_SHARED}: test sentences are in the training data."
+
+
+def _spread(seeds: Iterable[int]) -> Iterator[str]:
+    if several := sorted({count for count in seeds if count > 1}):
+        yield f"±: standard deviation over {' or '.join(map(str, several))} seeds."

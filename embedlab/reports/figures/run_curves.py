@@ -1,0 +1,43 @@
+"""Loss and dev score of runs over their steps."""
+
+from collections.abc import Sequence
+
+from embedlab.reports.figure_subjects import TrainedRuns
+from embedlab.reports.figures import FigureKind
+from embedlab.reports.plots import Curve, Curves, Plot
+from embedlab.runs.curves import Curve as RunCurve
+
+
+def _plots(subject: TrainedRuns) -> Sequence[Plot]:
+    """The losses, and below them the dev scores where there are any."""
+    found = _read(subject)
+    losses = [Curve(name=name, x=one.steps, y=one.losses) for name, one in found.items() if one.steps]
+    scores = [Curve(name=name, x=one.dev_steps, y=one.dev_scores) for name, one in found.items() if one.dev_steps]
+    return [
+        *([Curves(title="", curves=losses, axis="loss", along="step")] if losses else []),
+        *([Curves(title="", curves=scores, axis="dev score x 100", along="step")] if scores else []),
+    ]
+
+
+def _read(subject: TrainedRuns) -> dict[str, RunCurve]:
+    found: dict[str, RunCurve] = {}
+    for run in subject.runs:
+        found[run.id] = RunCurve()
+        found[run.id].read_on(run.events_file)
+    return found
+
+
+def _caption(subject: TrainedRuns) -> str:
+    runs = ", ".join(run.id for run in subject.runs)
+    points = max((len(one.steps) for one in _read(subject).values()), default=0)
+    return f"Loss, the mean since the point before ({points} points), and dev score of {runs}. Each line is one run; no interval is drawn."
+
+
+FIGURE = FigureKind(
+    name="curves",
+    of=TrainedRuns,
+    summary="loss and dev score over the steps of each run",
+    plots=_plots,
+    caption=_caption,
+    is_usual=True,
+)

@@ -1,0 +1,61 @@
+"""A grid as reports: its cells as they ended, and its scores along its axes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from embedlab.core.settings import Settings
+from embedlab.grids.table import Pivot
+from embedlab.reports.figure_subjects import GridResults
+from embedlab.reports.grid_tables import status_table
+from embedlab.workflows.grid.plan import GridOptions
+from embedlab.workflows.grid.run import look_at_grid, planned_grid, run_grid
+from embedlab.workflows.grid.table import GridScores, ScoresOptions, grid_scores
+from embedlab.workflows.report import Report, report_of
+from embedlab.workflows.session import Session
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GridRun(Report):
+    """The cells of a grid as they ended."""
+
+    has_failed: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GridReport(Report):
+    """The scores of a grid: one row a place of the table."""
+
+    scores: GridScores
+
+    def figure_subject(self) -> GridResults:
+        """The scores along the axes."""
+        return self.scores.subject
+
+
+def grid_run(options: GridOptions, session: Session) -> GridRun:
+    """Run the cells that are not done, and report all of them."""
+    planned = planned_grid(options, session.settings)
+    result = run_grid(planned, session)
+    found = report_of([status_table(look_at_grid(planned.plan.name, session.settings))])
+    return GridRun(**vars(found), has_failed=result.has_failed)
+
+
+def grid_report(options: ScoresOptions, settings: Settings) -> GridReport:
+    """The scores of a started grid."""
+    found = grid_scores(options, settings)
+    table = found.table
+    frame = pl.DataFrame(list(_rows(found.pivot)), infer_schema_length=None)
+    return GridReport(frame=frame, tables=(table,), notes=tuple(table.notes), scores=found)
+
+
+def _rows(found: Pivot) -> Iterator[dict[str, Any]]:
+    """Yield a row for each score of each place: its axes, the mean and spread over seeds, and whether it is the best."""
+    for (labels, column), spread in found.spreads.items():
+        axes = dict(zip(found.row_axes, (label or None for label in labels), strict=True))
+        axes |= {found.column_axis: column or None} if found.column_axis is not None else {}
+        score = found.shown[0] if found.column_axis is not None else column
+        numbers = {"score": score, "mean": spread.mean, "sd": spread.sd, "seeds": len(spread.values)}
+        yield {**axes, **numbers, "is_best": spread.is_best, "is_tied": spread.is_tied}

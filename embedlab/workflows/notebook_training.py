@@ -1,0 +1,149 @@
+"""The functions of `import embedlab` that train, and that read what was trained: runs, grids, the tables of papers, exported models."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from embedlab.choices import Tracker
+from embedlab.core.errors import UsageError
+from embedlab.models.aliases import declared
+from embedlab.workflows.arguments import given_seeds, given_values, names_of
+from embedlab.workflows.export import export_model
+from embedlab.workflows.grid.plan import GridOptions, Hands
+from embedlab.workflows.grid.report import GridReport, GridRun, grid_report, grid_run
+from embedlab.workflows.grid.table import ScoresOptions
+from embedlab.workflows.notebook_session import reported, session_of
+from embedlab.workflows.report import Report
+from embedlab.workflows.reproduce.plan import ReproductionOptions
+from embedlab.workflows.reproduce.report import reproduction_report
+from embedlab.workflows.run_report import RunReport, run_report, runs_report
+from embedlab.workflows.train.plan import TrainOptions
+from embedlab.workflows.train.report import TrainingReport, training_report
+
+
+def train(
+    recipe: str,
+    *,
+    set: Mapping[str, object] | None = None,
+    seeds: int | Sequence[int] = (),
+    name: str | None = None,
+    encoder: str | None = None,
+    dev: str | None = None,
+    max_steps: int | None = None,
+    resume: bool = False,
+    track: Tracker | None = None,
+    keep_checkpoints: bool = False,
+    progress: bool = False,
+    **settings: Any,
+) -> TrainingReport:
+    """Train RECIPE in this process with other values SET, one run for each of SEEDS, and evaluate the models on the recipe's tasks.
+
+    A file of rows in place of a recipe is trained on as `embedlab train FILE` does; DEV is the dataset or file of the dev score.
+    A run that is finished is not trained again. RESUME continues unfinished runs from their checkpoints.
+    """
+    options = TrainOptions(
+        recipe=recipe,
+        overrides=given_values(set),
+        seeds=given_seeds(seeds),
+        name=name,
+        encoder=encoder,
+        dev=dev,
+        max_steps=max_steps,
+        resume=resume,
+        track=track,
+        keeps_checkpoints=keep_checkpoints,
+    )
+    return reported(train, lambda session: training_report(options, session), progress, settings)
+
+
+def export(model: str, folder: str | Path, *, progress: bool = False, **settings: Any) -> Path:
+    """Write MODEL into FOLDER, which is new or empty, as transformers and sentence-transformers load it; returns the folder."""
+    export_model(declared(model), Path(folder), session_of(export, progress, settings))
+    return Path(folder)
+
+
+def list_runs(**settings: Any) -> Report:
+    """Every run with its state and latest numbers."""
+    return reported(list_runs, lambda session: runs_report(session.settings), False, settings)
+
+
+def run(name: str, **settings: Any) -> RunReport:
+    """What the run NAME is, what it ran on and how far it is; its frame has the loss and the dev scores, `.plot()` draws them."""
+    return reported(run, lambda session: run_report(name, session.settings), False, settings)
+
+
+def grid(
+    grid: str,
+    *,
+    workers: int | None = None,
+    set: Mapping[str, object] | None = None,
+    seeds: int | None = None,
+    encoder: str | None = None,
+    budget: float | None = None,
+    cluster: str | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> GridRun:
+    """Run the cells of a GRID that are not done yet, each in a process of its own; the report has a row a cell.
+
+    `grid_table` has the scores. A cell that fails stops no other: `.has_failed`.
+    """
+    hands = Hands(workers=workers, cluster=cluster)
+    options = GridOptions(grid=grid, overrides=given_values(set), seeds=seeds, encoder=encoder, budget=budget, hands=hands)
+    return reported(_GRID, lambda session: grid_run(options, session), progress, settings)
+
+
+_GRID = grid  # whose name its argument has
+
+
+def grid_table(
+    grid: str,
+    *,
+    rows: str | Sequence[str] | None = None,
+    columns: str | None = None,
+    score: str | None = None,
+    where: Mapping[str, object] | None = None,
+    task: str = "sts",
+    metric: str | None = None,
+    aggregate: str | None = None,
+    by: str | Sequence[str] = ("dataset", "average"),
+    **settings: Any,
+) -> GridReport:
+    """The scores of a started GRID along its axes: mean and spread over seeds, the best and what is not distinguishable from it.
+
+    WHERE holds the values of axes by their names; `.plot()` draws the score along the first axis.
+    """
+    options = ScoresOptions(
+        grid=grid,
+        task=task,
+        metric=metric,
+        setting=aggregate,
+        by=tuple(names_of(by)),
+        rows=tuple(names_of(rows)) if rows is not None else None,
+        columns=columns,
+        score=score,
+        where=tuple(f"{axis}={value}" for axis, value in (where or {}).items()),
+    )
+    return reported(grid_table, lambda session: grid_report(options, session.settings), False, settings)
+
+
+def reproduce(
+    paper: str,
+    table: str | None = None,
+    *,
+    published_only: bool = False,
+    from_: Literal["runs"] | None = None,
+    seeds: int | None = None,
+    set: Mapping[str, object] | None = None,
+    encoder: str | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> Report:
+    """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are there, or PUBLISHED_ONLY."""
+    if table is None and from_ is None and not published_only:
+        raise UsageError(f"no table of {paper!r} is named", hint='name one, or give from_="runs" or published_only=True')
+    options = ReproductionOptions(overrides=given_values(set), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
+    return reported(
+        reproduce, lambda session: reproduction_report(paper, table, options, session, published_only=published_only), progress, settings
+    )

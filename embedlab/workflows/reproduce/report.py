@@ -1,0 +1,58 @@
+"""A paper's tables next to ours, as a report."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from embedlab.papers.file import select_tables
+from embedlab.reports.reproduction import Reproduction
+from embedlab.reports.reproduction_tables import printed_table
+from embedlab.workflows.report import Report, report_of
+from embedlab.workflows.reproduce.plan import ReproductionOptions
+from embedlab.workflows.reproduce.run import reproduce_tables
+from embedlab.workflows.session import Session
+
+NUMBERS = {
+    "paper": pl.String(),
+    "table": pl.String(),
+    "row": pl.String(),
+    "column": pl.String(),
+    "published": pl.Float64(),
+    "ours": pl.Float64(),
+    "sd": pl.Float64(),
+    "seeds": pl.Int64(),
+    "difference": pl.Float64(),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ReproductionReport(Report):
+    """Tables of a paper; the frame has one row a number."""
+
+    has_failed: bool = False  # whether a training failed
+
+
+def reproduction_report(
+    paper: str, table: str | None, options: ReproductionOptions, session: Session, *, published_only: bool
+) -> ReproductionReport:
+    """The tables of a paper next to ours, or as published alone."""
+    chosen = select_tables(paper, table)
+    if published_only:
+        return ReproductionReport(**vars(report_of([printed_table(one) for one in chosen])))
+    found = reproduce_tables([one for one in chosen if one.sources], options, session)
+    shown = iter(found)
+    tables = tuple(part for one in chosen for part in (next(shown).tables if one.sources else [printed_table(one)]))
+    return ReproductionReport(
+        frame=pl.concat([pl.DataFrame(schema=NUMBERS), *map(_numbers, found)]),
+        tables=tables,
+        notes=tuple(dict.fromkeys(note for one in tables for note in one.notes)),
+        has_failed=any(one.has_failed for one in found),
+    )
+
+
+def _numbers(one: Reproduction) -> pl.DataFrame:
+    rows = [
+        (one.table.paper, one.table.name, row, column, number.printed, number.mean, number.sd, len(number.values), number.difference)
+        for (row, column), number in one.numbers.items()
+    ]
+    return pl.DataFrame(rows, schema=NUMBERS, orient="row")

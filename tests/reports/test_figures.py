@@ -1,0 +1,202 @@
+"""Figures for papers: every declared one is drawn, one column wide, with its fonts and its caption in the file."""
+
+import re
+import struct
+import zlib
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import polars as pl
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.reports.figure_file import FigureFile
+from embedlab.reports.figure_kinds import draw_figure, figure_kind, figure_kinds
+from embedlab.reports.figure_subjects import ComparedModels, DetectableDifferences, EvaluatedModels, Subject, TrainedRuns
+from embedlab.reports.paper_figure import PaperFigure, paper_figure
+from embedlab.reports.plot_drawing import BANDS, FEWEST, band_means
+from embedlab.reports.plot_style import PAPER, FileKind
+from embedlab.reports.plots import Curve, Curves, Dots, Lines, Plot, Scatter, ScatterPoints, Series
+
+ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
+TWO = Series(name="two", values=[55.0, 70.0])
+X = np.linspace(0, 5, 200).tolist()
+PLOTS: dict[str, Plot] = {
+    "dots": Dots(title="Dots", labels=["a $b$", "c"], series=[ONE, TWO], axis="points"),
+    "lines": Lines(title="Lines", labels=["1", "2"], series=[ONE, TWO], axis="points", along="fifth"),
+    "curves": Curves(title="Curves", curves=[Curve(name="one", x=[1, 2, 3], y=[3.0, 2.0, 1.0])], axis="loss", along="step"),
+    "scatter": Scatter(title="S", panels=[ScatterPoints(name="m", x=X, y=X)], x_axis="gold", y_axis="similarity", has_means=True),
+}
+
+
+def test_each_kind_of_result_has_one_usual_figure_and_each_name_once() -> None:
+    for subject in get_args(Subject):
+        kinds = list(figure_kinds(subject).values())
+        assert [kind.is_usual for kind in kinds] == [True, *[False] * (len(kinds) - 1)]
+    folder = Path(__file__).parents[2] / "embedlab" / "reports" / "figures"
+    declared = sum(len(figure_kinds(subject)) for subject in get_args(Subject))
+    assert declared == len([file for file in folder.glob("*.py") if file.name != "__init__.py"])
+
+
+def test_a_figure_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UsageError, match="no figure named 'score'") as found:
+        figure_kind(ComparedModels, "score")
+    assert "'scores'" in str(found.value.hint)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_pdf_is_one_column_wide_with_truetype_fonts_and_its_caption(name: str) -> None:
+    pdf = paper_figure([PLOTS[name]], name=name, caption="n = 5 (items)").content("pdf")
+    found = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) [\d.]+ ?\]", pdf)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(3.3 * 72, abs=0.1)
+    assert b"/Type3" not in pdf
+    assert b"/CIDFontType2" in pdf or b"/TrueType" in pdf
+    assert rb"/Subject (n = 5 \(items\))" in pdf
+    assert b"/CreationDate" not in pdf
+    assert pdf == paper_figure([PLOTS[name]], name=name, caption="n = 5 (items)").content("pdf")
+
+
+def test_an_svg_and_a_png_hold_the_caption_too() -> None:
+    figure = paper_figure([PLOTS["dots"]], caption="n = 5 < 6", width_in=2.0)
+    svg = figure.content("svg").decode()
+    assert "n = 5 &lt; 6" in svg
+    assert 'width="144pt"' in svg
+    assert "<text" not in svg  # drawn as outlines: the same without the font
+    png = figure.content("png")
+    assert struct.unpack(">I", png[16:20])[0] == 600
+    assert b"n = 5 < 6" in png
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_a_caption_may_hold_any_character(kind: FileKind) -> None:
+    figure = paper_figure([PLOTS["dots"]], name="λ", caption="λ ≤ 5 \x00\ud800 文")
+    assert figure.caption == "λ ≤ 5 \\u0000\\ud800 文"
+    assert len(figure.content(kind)) > 5_000
+
+
+def test_titles_are_drawn_where_they_are_wanted_or_needed() -> None:
+    def titles(figure: PaperFigure) -> set[str]:
+        return {text.get_text() for part in [figure, *figure.subfigs] for text in part.texts}
+
+    assert titles(paper_figure([PLOTS["dots"]])) == set()
+    assert titles(paper_figure([PLOTS["dots"]], is_titled=True)) == {"Dots"}
+    assert titles(paper_figure([PLOTS["dots"], PLOTS["lines"]])) == {"Dots", "Lines"}
+
+
+def test_plots_of_the_same_models_share_a_legend() -> None:
+    figure = paper_figure([PLOTS["dots"], PLOTS["lines"]])
+    assert sum(len(part.legends) for part in [figure, *figure.subfigs]) == 1
+
+
+def luminance(colour: str, sees: np.ndarray | None = None) -> float:
+    """The lightness L* (CIE 1976) of a colour, after a matrix for the colour vision of a reader."""
+    shares = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(linear if sees is None else sees @ linear, 0, 1)
+    y = float(linear @ [0.2126, 0.7152, 0.0722])
+    return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+
+# Machado, Oliveira and Fernandes (2009), severity 1: protanopia, deuteranopia, tritanopia
+VISION = {
+    "all colours": None,
+    "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+    "tritanopia": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+}
+
+
+@pytest.mark.parametrize("sees", VISION)
+def test_the_first_three_colours_differ_in_lightness_for_every_reader_and_in_grey(sees: str) -> None:
+    light = [luminance(colour, VISION[sees]) for colour in PAPER.series[:3]]
+    gaps = [abs(one - other) for place, one in enumerate(light) for other in light[:place]]
+    assert min(gaps) > 10
+    assert max(light) < 85  # still visible on white
+
+
+def test_all_colours_differ_in_grey_and_their_dashes_differ() -> None:
+    light = sorted(luminance(colour) for colour in PAPER.series)
+    assert min(np.diff(light)) > 8
+    assert len(set(map(str, PAPER.dashes))) == len(PAPER.series)
+
+
+def test_band_means_are_those_of_a_slow_count() -> None:
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.uniform(0, 5, 120), [9.0, 9.1, np.nan]])
+    y = x + rng.normal(size=len(x))
+    low, high = np.nanmin(x), np.nanmax(x)
+    expected = []
+    for number in range(BANDS):
+        start, end = low + (high - low) * number / BANDS, low + (high - low) * (number + 1) / BANDS
+        own = [b for a, b in zip(x, y, strict=True) if start <= a < end or (number == BANDS - 1 and a == end)]
+        if len(own) >= FEWEST:
+            expected.append(((start + end) / 2, np.mean(own), np.std(own, ddof=1)))
+    found = band_means(ScatterPoints(name="m", x=x.tolist(), y=y.tolist()))
+    assert len(found) < BANDS  # the last bands hold too few points
+    np.testing.assert_allclose(found, expected)
+
+
+def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
+    rows = [
+        {"task": "sts", "by": "dataset", "slice": name, "metric": "spearman", "setting": "all", "model": model, "score": score}
+        | {"low": score - 2, "high": score + 1, "items": 20, "shared_pairs": 0, "shared_sentences": shared, "marks": "sample"}
+        for name, model, score, shared in [("a", "one", 50.0, 3), ("b", "one", 60.0, 0), ("a", "two", 40.0, 0)]
+    ]
+    kind = figure_kind(EvaluatedModels, None)
+    subject = EvaluatedModels(frame=pl.DataFrame(rows))
+    (plot,) = kind.plots(subject)
+    assert isinstance(plot, Dots)
+    assert list(plot.labels) == ["a", "b"]
+    assert [series.values[0] for series in plot.series] == [50.0, 40.0]
+    assert [series.low[0] for series in plot.series] == [48.0, 38.0]
+    assert np.isnan(plot.series[1].values[1])
+    caption = kind.caption(subject)
+    assert "n = 20 items in each of 2" in caption
+    assert "Generated data" in caption
+    assert "Test sentences are in the training data of one." in caption
+
+
+def test_detectable_differences_are_drawn_next_to_the_observed_ones() -> None:
+    frame = pl.DataFrame({"task": ["sts"], "dataset": ["a"], "difference": [-3.0], "smallest": [2.0], "planned": [None]})
+    (plot,) = figure_kind(DetectableDifferences, None).plots(DetectableDifferences(frame=frame))
+    assert isinstance(plot, Dots)
+    assert {series.name: list(series.values) for series in plot.series} == {"observed difference": [3.0], "detectable": [2.0]}
+
+
+def test_where_there_is_nothing_to_draw_that_is_an_error() -> None:
+    with pytest.raises(UsageError, match="nothing to draw as 'curves'"):
+        draw_figure(TrainedRuns(runs=[]), figure_kind(TrainedRuns, None), width_in=3.3, is_titled=False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("figure.jpg", "neither .pdf, .svg nor .png"),
+        ("no/folder/f.pdf", "no folder 'no/folder'"),
+        ("mine.pdf", "not a figure of embedlab"),
+        ("f.pdf?kind=none", "no figure named 'none'"),
+        ("f.pdf?width=0", "the width is '0'"),
+        ("f.pdf?width=wide", "the width is 'wide'"),
+        ("f.pdf?wide", "no option 'wide'"),
+    ],
+)
+def test_a_figure_that_cannot_be_written_is_refused(typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.pdf").write_bytes(b"%PDF-1.4 of someone else")
+    with pytest.raises(UsageError, match=re.escape(message)) as found:
+        FigureFile.parse(typed, ComparedModels)
+    assert found.value.hint
+
+
+def test_what_is_typed_behind_a_file_decides_the_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = FigureFile.parse("f.PDF?kind=differences&width=6.9&title", ComparedModels)
+    assert (found.kind.name, found.width_in, found.is_titled, found.path) == ("differences", 6.9, True, Path("f.PDF"))
+
+
+def test_a_page_of_a_pdf_shows_the_names() -> None:
+    pdf = paper_figure([PLOTS["dots"]]).content("pdf")
+    streams = [zlib.decompress(part) for part in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL) if part[:1] == b"x"]
+    assert any(b"Tj" in stream or b"TJ" in stream for stream in streams)  # text, not outlines
