@@ -49,7 +49,7 @@ def evaluation_caption(
     IS_RANKED: the highest of the models is bold.
     """
     bold = [BOLD] if is_ranked else []
-    return " ".join([f"{measured}; {counted(counts)}.", *data_sentences(marks), *bold, *seen_sentences(seen), *_spread(seeds)])
+    return " ".join([f"{measured}; {counted_items(counts)}.", *data_sentences(marks), *bold, *seen_sentences(seen), *_spread(seeds)])
 
 
 def figure_caption(found: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
@@ -83,10 +83,10 @@ def items_of(found: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
     counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found.slices if not one.average_of}
     common = ", those that all models score" if found.rows is not None else ""
-    return f"{counted(counts)}{common}"
+    return f"{counted_items(counts)}{common}"
 
 
-def counted(counts: Mapping[str, int]) -> str:
+def counted_items(counts: Mapping[str, int]) -> str:
     """Return how many items each slice has."""
     if not counts:
         return "averages"

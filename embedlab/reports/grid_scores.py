@@ -10,7 +10,7 @@ from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import overlap_mark, typed_notes
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.table import Pivot, Spread
-from embedlab.reports.captions import counted, seen_sentences
+from embedlab.reports.captions import counted_items, seen_sentences
 from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -40,7 +40,7 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
         columns=columns,
         rows=rows,
         notes=notes,
-        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted(_items(found))}.", *_said(notes), *seen]),
+        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted_items(_items(found))}.", *_said(notes), *seen]),
         score_columns="" if found.column_axis is not None else "score",
         signatures=_signatures(plan, found),
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.printable import visible
 from embedlab.reports.plot_style import Style
-from embedlab.reports.plots import Curve, Curves, Dots, Lines, Plot, Scatter, ScatterPoints, Series
+from embedlab.reports.plots import CurvePanel, Dots, DrawnCurve, Lines, Plot, Scatter, ScatterPoints, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ class Canvas:
                 _draw_dots(dots, self)
             case Lines() as lines:
                 _draw_lines(lines, self)
-            case Curves() as curves:
+            case CurvePanel() as curves:
                 _draw_curves(curves, self)
             case Scatter() as scatter:
                 _draw_scatter(scatter, self)
@@ -90,11 +90,11 @@ def _legend_columns(names: Sequence[str], style: Style) -> int:
     return max(1, min(4, int(characters / (6 + max(map(len, names))))))
 
 
-def _named(plot: Plot) -> Sequence[Series | Curve]:
+def _named(plot: Plot) -> Sequence[Series | DrawnCurve]:
     match plot:
         case Dots() | Lines():
             return plot.series
-        case Curves():
+        case CurvePanel():
             return plot.curves
         case Scatter():
             return ()
@@ -105,7 +105,7 @@ def _visible(part: Any) -> Any:
     match part:
         case str():
             return visible(part)
-        case Dots() | Lines() | Scatter() | ScatterPoints() | Series() | Curves() | Curve():
+        case Dots() | Lines() | Scatter() | ScatterPoints() | Series() | CurvePanel() | DrawnCurve():
             return replace(part, **{name: _visible(value) for name, value in vars(part).items()})
         case list() | tuple() if part and not isinstance(part[0], float | int):
             return type(part)(map(_visible, part))
@@ -159,7 +159,7 @@ def _draw_lines(plot: Lines, canvas: Canvas) -> None:
     _add_legend(canvas, plot)
 
 
-def _draw_curves(plot: Curves, canvas: Canvas) -> None:
+def _draw_curves(plot: CurvePanel, canvas: Canvas) -> None:
     """Draw values over numbers; a curve of few points has markers."""
     axes, style = canvas.figure.subplots(), canvas.style
     for number, curve in enumerate(plot.curves):

@@ -58,7 +58,7 @@ class Scatter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
+class DrawnCurve:
     """One curve: a value for each number."""
 
     name: str
@@ -67,13 +67,13 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curves:
+class CurvePanel:
     """Values over a number: loss and dev score over the steps of runs."""
 
     title: str
-    curves: Sequence[Curve]
+    curves: Sequence[DrawnCurve]
     axis: str  # what the values are
     along: str  # what the numbers are
 
 
-Plot = Dots | Lines | Scatter | Curves
+Plot = Dots | Lines | Scatter | CurvePanel

@@ -8,7 +8,7 @@ import polars as pl
 from embedlab.analysis.power import Detectable
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
-from embedlab.reports.captions import DEPENDENCE, counted, data_sentences
+from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences
 from embedlab.reports.comparison_table import general_notes, leading_columns, titled
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
@@ -69,7 +69,7 @@ def _caption(found: Sequence[Detectable], compared: TaskComparison, first: str, 
     counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found if one.key not in averages}
     metrics = " and ".join(dict.fromkeys(one.metric.capitalize() for one in found))
     what = f"Differences of {second} from {first}, {metrics} × 100, and the smallest that would be detected"
-    return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted(counts)}."
+    return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
 
 
 def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:

@@ -20,7 +20,7 @@ from embedlab.workflows.explain.plan import ExplainOptions
 from embedlab.workflows.explain.run import ExplanationReport, explanation_report
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.nearest import NearestOptions, nearest_table
-from embedlab.workflows.notebook_session import model_names, reported, session_of
+from embedlab.workflows.notebook_session import reported, session_of, typed_models
 from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.power import PowerOptions, PowerReport, power_report
 from embedlab.workflows.report import Report, report_of
@@ -93,7 +93,7 @@ def evaluate(
     COMMON takes the pairs that all of them score, where a brought file lacks some; nothing is stored then. ROWS are those of the tables.
     """
     options = EvaluateOptions(
-        models=model_names(models),
+        models=typed_models(models),
         suite=suite,
         tasks=names_of(tasks),
         by=by,
@@ -133,7 +133,7 @@ def compare(
     A model that does not score all pairs of a dataset has no number there; COMMON takes the pairs that all models score.
     """
     options = CompareOptions(
-        models=model_names(models),
+        models=typed_models(models),
         suites=names_of(suite),
         tasks=names_of(tasks),
         by=by,
@@ -226,7 +226,7 @@ def pairs(
 
     NAME calls what it picks @NAME in every filter from then on.
     """
-    options = PairsOptions(models=model_names(models), datasets=names_of(datasets) or None, where=where, name=name, sort=sort, limit=limit)
+    options = PairsOptions(models=typed_models(models), datasets=names_of(datasets) or None, where=where, name=name, sort=sort, limit=limit)
     return reported(pairs, lambda session: pairs_report(options, session), progress, settings)
 
 
@@ -251,7 +251,7 @@ def explain(
     options = ExplainOptions(
         first=sentence,
         second=other,
-        models=model_names(models),
+        models=typed_models(models),
         reference=reference,
         instead=names_of(instead),
         edits=names_of(edits),
@@ -274,7 +274,7 @@ def nearest(
     if top < 1:
         raise UsageError(f"top is {top} sentences", hint="give 1 or more")
     options = NearestOptions(
-        sentence=sentence, models=model_names(models), file=Path(file) if file is not None else None, column=column, top=top
+        sentence=sentence, models=typed_models(models), file=Path(file) if file is not None else None, column=column, top=top
     )
     return reported(nearest, lambda session: report_of([nearest_table(options, session)]), progress, settings)
 

@@ -83,7 +83,7 @@ def session_of(function: Callable[..., Any], progress: bool, settings: dict[str,
     return NotebookSession(settings=effective, shows_progress=progress, said=[notice] if notice else [])
 
 
-def model_names(models: str | Sequence[str]) -> list[str]:
+def typed_models(models: str | Sequence[str]) -> list[str]:
     """The names of models, with the aliases that they declare; none is a UsageError."""
     names = [declared(name) for name in names_of(models)]
     if not names:

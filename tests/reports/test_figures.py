@@ -17,7 +17,7 @@ from embedlab.reports.figure_subjects import ComparedModels, DetectableDifferenc
 from embedlab.reports.paper_figure import PaperFigure, paper_figure
 from embedlab.reports.plot_drawing import BANDS, FEWEST, band_means
 from embedlab.reports.plot_style import PAPER, FileKind
-from embedlab.reports.plots import Curve, Curves, Dots, Lines, Plot, Scatter, ScatterPoints, Series
+from embedlab.reports.plots import CurvePanel, Dots, DrawnCurve, Lines, Plot, Scatter, ScatterPoints, Series
 
 ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
 TWO = Series(name="two", values=[55.0, 70.0])
@@ -25,7 +25,7 @@ X = np.linspace(0, 5, 200).tolist()
 PLOTS: dict[str, Plot] = {
     "dots": Dots(title="Dots", labels=["a $b$", "c"], series=[ONE, TWO], axis="points"),
     "lines": Lines(title="Lines", labels=["1", "2"], series=[ONE, TWO], axis="points", along="fifth"),
-    "curves": Curves(title="Curves", curves=[Curve(name="one", x=[1, 2, 3], y=[3.0, 2.0, 1.0])], axis="loss", along="step"),
+    "curves": CurvePanel(title="Curves", curves=[DrawnCurve(name="one", x=[1, 2, 3], y=[3.0, 2.0, 1.0])], axis="loss", along="step"),
     "scatter": Scatter(title="S", panels=[ScatterPoints(name="m", x=X, y=X)], x_axis="gold", y_axis="similarity", has_means=True),
 }
 

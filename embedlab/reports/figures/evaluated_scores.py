@@ -6,7 +6,7 @@ from math import nan
 import polars as pl
 
 from embedlab.models.grammar import titles_of
-from embedlab.reports.captions import DEPENDENCE, counted, data_sentences, trained_on
+from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences, trained_on
 from embedlab.reports.figure_subjects import EvaluatedModels
 from embedlab.reports.figures import FigureKind
 from embedlab.reports.plots import Dots, Plot, Series
@@ -57,7 +57,7 @@ def _caption(subject: EvaluatedModels) -> str:
     has_intervals = frame["low"].null_count() < frame.height
     bars = [f"Bars: 95% intervals, each on its own, over items; {DEPENDENCE}."] if has_intervals else []
     seen = trained_on(pairs, [name for name in sentences if name not in pairs])
-    return " ".join([f"Scores: {metrics}; {counted(counts)}.", *data_sentences(marks), *bars, *seen])
+    return " ".join([f"Scores: {metrics}; {counted_items(counts)}.", *data_sentences(marks), *bars, *seen])
 
 
 FIGURE = FigureKind(

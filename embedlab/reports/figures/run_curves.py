@@ -4,25 +4,25 @@ from collections.abc import Sequence
 
 from embedlab.reports.figure_subjects import TrainedRuns
 from embedlab.reports.figures import FigureKind
-from embedlab.reports.plots import Curve, Curves, Plot
-from embedlab.runs.curves import Curve as RunCurve
+from embedlab.reports.plots import CurvePanel, DrawnCurve, Plot
+from embedlab.runs.curves import Curve
 
 
 def _plots(subject: TrainedRuns) -> Sequence[Plot]:
     """The losses, and below them the dev scores where there are any."""
     found = _read(subject)
-    losses = [Curve(name=name, x=one.steps, y=one.losses) for name, one in found.items() if one.steps]
-    scores = [Curve(name=name, x=one.dev_steps, y=one.dev_scores) for name, one in found.items() if one.dev_steps]
+    losses = [DrawnCurve(name=name, x=one.steps, y=one.losses) for name, one in found.items() if one.steps]
+    scores = [DrawnCurve(name=name, x=one.dev_steps, y=one.dev_scores) for name, one in found.items() if one.dev_steps]
     return [
-        *([Curves(title="", curves=losses, axis="loss", along="step")] if losses else []),
-        *([Curves(title="", curves=scores, axis="dev score x 100", along="step")] if scores else []),
+        *([CurvePanel(title="", curves=losses, axis="loss", along="step")] if losses else []),
+        *([CurvePanel(title="", curves=scores, axis="dev score x 100", along="step")] if scores else []),
     ]
 
 
-def _read(subject: TrainedRuns) -> dict[str, RunCurve]:
-    found: dict[str, RunCurve] = {}
+def _read(subject: TrainedRuns) -> dict[str, Curve]:
+    found: dict[str, Curve] = {}
     for run in subject.runs:
-        found[run.id] = RunCurve()
+        found[run.id] = Curve()
         found[run.id].read_on(run.events_file)
     return found
 
