@@ -366,7 +366,7 @@ def _reader_of_pairs(world: World) -> Read:
         """What the dashboard shows first: the stored table, or, where that is of no use, the pairs read again."""
         (path,) = folder.glob("*.parquet")
         data = read_cached(path) or again
-        return data.table.rows()[:50], data.table.hash_rows().sum(), dict(data.gold_ranges), data.models, data.notes
+        return data.table.rows()[:50], data.table.hash_rows().sum(), dict(data.gold_ranges), data.models, (data.marks, data.missing)
 
     return read
 

@@ -25,8 +25,8 @@ import polars as pl
 from campaign import Case, arguments, generator, report, timed
 from damage import MUTATIONS, VALUES
 
-from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import pair_table
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.mteb_files import read_figures, read_predictions
 from embedlab.data.own_file import open_evaluated_file, open_own_file
@@ -36,6 +36,7 @@ from embedlab.encoders.kinds.scores import open_scores
 from embedlab.encoders.kinds.vectors import open_vectors
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.whitening import read_vectors
+from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.workflows.train.own_file import own_training, recipe_of
 
 ROWS = 12
@@ -188,7 +189,7 @@ def score(path: Path) -> None:
     assert not part.frame.select("sentence1", "sentence2", "gold").null_count().sum_horizontal().item()
     first, second = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
     table = pair_table([part]).with_columns(pl.Series("dice", DiceScorer().score(first, second), dtype=pl.Float64))
-    correlate(table, "dice", "all", "spearman")
+    outcome_evidence(pair_outcomes(table, ["dice"], task="sts", averages={}), ["dice"], is_tested=False)
     encodable([*first, *second])
 
 

@@ -49,7 +49,7 @@ def phrases_of(note: str) -> tuple[str, ...]:
     return PHRASES.get(kind_of(note), (note,))
 
 
-def kinds_of(notes: Iterable[str]) -> dict[str, NoteKind]:
+def stored_kinds(notes: Iterable[str]) -> dict[str, NoteKind]:
     """Return the kinds of NOTES by their texts, as files store them beside the texts; remarks are absent."""
     return {str(note): kind for note in notes if (kind := kind_of(note)) != "remark"}
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, GetPydanticSchema
 from embedlab.choices import TableScale
 from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError
-from embedlab.core.note import NoteKind, kinds_of, with_kinds
+from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -109,7 +109,7 @@ class Evaluation:
         path = folder / f"{name or self.task}.json"
         write_atomic(
             path,
-            sealed_json(_without_nan({**asdict(self), "note_kinds": kinds_of(self.notes), "signature": str(self.signature)}), indent=1),
+            sealed_json(_without_nan({**asdict(self), "note_kinds": stored_kinds(self.notes), "signature": str(self.signature)}), indent=1),
         )
         return path
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
-from embedlab.core.note import NoteKind, kinds_of, with_kinds
+from embedlab.core.note import NoteKind, stored_kinds, with_kinds
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -95,7 +95,7 @@ class StoredOutcomes(_Facts):
         """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of the dataset is left out."""
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in {"items", "overlap"}}
         content = BytesIO()
-        facts |= {"overlap": asdict(self.overlap), "note_kinds": kinds_of(self.notes)}
+        facts |= {"overlap": asdict(self.overlap), "note_kinds": stored_kinds(self.notes)}
         self.items.write_parquet(content, metadata={_FACTS: json.dumps(facts, sort_keys=True, default=str), KEY: UNSEALED})
         path = folder / self.task / f"{self.name.rpartition('/')[2]}.parquet"
         write_atomic(path, seal(content.getvalue()))

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import UnknownFieldError, UsageError
 
 PAIRS = pl.DataFrame(
     {
@@ -139,3 +139,13 @@ def test_a_filter_is_the_engines_own_and_calls_no_python_for_a_row() -> None:
     expression = compile_expression('dice>0.3 -word7 source:head* "word1 "', PAIRS.columns)
     assert "python_udf" in str(pl.col("dice").map_batches(lambda column: column))
     assert "python_udf" not in str(expression)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("gold>1 dise>0.7", UnknownFieldError), ("tag:negatoin", UnknownFieldError), ("gold>x", UsageError)]
+)
+def test_an_error_says_what_is_wrong_apart_from_the_filter_and_whether_a_name_is_unknown(text: str, kind: type[UsageError]) -> None:
+    with pytest.raises(UsageError) as raised:
+        compile_expression(text, ["gold", "sentence1", "sentence2"])
+    assert type(raised.value) is kind
+    assert raised.value.message == f"filter {text!r}, {raised.value.reason}"

@@ -1,5 +1,6 @@
 """Bugs become two lines and a report file."""
 
+import errno
 import subprocess
 import sys
 import threading
@@ -7,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.crash_reports import UnforeseenError, reports_folder, run_guarded, show_in_log, unforeseen
-from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.crash_reports import UnforeseenError, cause_of, reports_folder, run_guarded, show_in_log, unforeseen
+from embedlab.core.errors import MEMORY, EmbedlabError, MissingError
 
 
 def _raise(error: BaseException) -> int:
@@ -79,3 +80,20 @@ def test_processes_without_a_terminal_report_in_two_lines(module: str, tmp_path:
     assert ended.returncode in {1, 3}
     assert ended.stderr.startswith("embedlab: error: ")
     assert len(ended.stderr.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (MemoryError("cannot allocate 4 TiB"), MEMORY),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), MEMORY),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), MEMORY),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), MEMORY),
+        (RuntimeError("shapes do not match"), ""),
+        (ValueError("out of memory is a word here"), ""),
+    ],
+)
+def test_a_bug_says_whether_memory_ran_out(error: Exception, cause: str) -> None:
+    assert cause_of(error) == cause
+    assert unforeseen(error).cause == cause
+    assert cause_of(unforeseen(error)) == cause

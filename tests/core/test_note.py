@@ -1,6 +1,6 @@
 """Notes are data: what people see of one depends on its kind, not on its text."""
 
-from embedlab.core.note import Note, kind_of, kinds_of, phrases_of, shown_notes, with_kinds
+from embedlab.core.note import Note, kind_of, phrases_of, shown_notes, stored_kinds, with_kinds
 
 SHARED = Note("† test pairs that are in its training data: sts12 3 of 9", kind="shared pairs")
 DETAIL = Note("trained on 20 rows", kind="detail")
@@ -15,7 +15,7 @@ def test_people_see_a_note_about_a_model_by_its_kind() -> None:
 def test_kinds_return_from_the_texts_of_a_file() -> None:
     notes = (SHARED, "a remark", DETAIL)
     texts = [str(note) for note in notes]
-    stored = kinds_of(notes)
+    stored = stored_kinds(notes)
     assert stored == {str(SHARED): "shared pairs", str(DETAIL): "detail"}
     assert [kind_of(note) for note in with_kinds(texts, stored)] == ["shared pairs", "remark", "detail"]
     assert [kind_of(note) for note in with_kinds(texts, {})] == ["remark"] * 3  # a file of before

@@ -80,7 +80,7 @@ def test_the_subset_of_snli_is_refused_and_marked_partial(shared_data: Path) -> 
 
 
 def test_light_imports_stay_light() -> None:
-    code = "import sys, embedlab.data.source as s; s.datasets(); print([m for m in ('torch','datasets','scipy') if m in sys.modules])"
+    code = "import sys, embedlab.data.source as s; s.all_datasets(); print([m for m in ('torch','datasets','scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -136,7 +136,7 @@ async def test_cancel_asks_first_and_notifies_the_process(
     opened: Open, settings: Settings, held: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cancelled = []
-    monkeypatch.setattr(launch, "cancel", cancelled.append)
+    monkeypatch.setattr(launch, "cancel_run", cancelled.append)
     async with opened(settings) as pilot:
         await shown(pilot)
         await pilot.press("x")
