@@ -139,3 +139,11 @@ def test_a_filter_is_the_engines_own_and_calls_no_python_for_a_row() -> None:
     expression = compile_expression('dice>0.3 -word7 source:head* "word1 "', PAIRS.columns)
     assert "python_udf" in str(pl.col("dice").map_batches(lambda column: column))
     assert "python_udf" not in str(expression)
+
+
+@pytest.mark.parametrize("comparison", ["dice>0.1", '"average:a,b">0.1', "0.1<dice<2"])
+@pytest.mark.parametrize("search", ["plays", "source:main*", "/[a-z]/", "s1:x"])
+def test_comparisons_of_numbers_come_before_searches_in_texts_in_whatever_order_they_are_typed(comparison: str, search: str) -> None:
+    typed, turned = (compile_terms(text, PAIRS.columns) for text in (f"{search} {comparison}", f"{comparison} {search}"))
+    assert [one.meta.root_names() for one in typed] == [one.meta.root_names() for one in turned]
+    assert {"dice", "average:a,b"} & {*typed[0].meta.root_names()}

@@ -60,8 +60,10 @@ def test_rows_whose_word_is_not_one_token_are_left_out_and_counted() -> None:
 
 
 def test_without_tokens_words_are_numbered_by_their_first_appearance() -> None:
-    rows = index_rows(DEFINED.with_columns(word=pl.Series(["b", "a", "b", "c"])), WORDS)
-    assert rows.columns["word"].tolist() == [0, 1, 0, 2]
+    words = [f"w{7 * number % 40}" for number in range(40)]
+    rows = index_rows(pl.DataFrame({"definition": words, "word": [*words[:20], *words[:20]]}), WORDS)
+    assert rows.columns["word"].tolist() == [*range(20), *range(20)]
+    assert rows.columns["definition"].tolist() == [*range(40)]
     assert rows.left_out == 0
 
 

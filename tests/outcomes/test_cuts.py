@@ -121,6 +121,8 @@ def test_the_ends_of_a_fifth_are_shown_with_the_decimals_of_the_property(decimal
     both_ends = list(cut(pairs, by, pl.Series([0.125, 1.25, *[9.0] * 4])))
     assert both_ends[0].title == f"made fifth 1 (own {ends.split('–')[0]}–{ends.split('–')[0]})"
     assert both_ends[1].title == f"made fifth 2 (own {ends.split('–')[1]}–{ends.split('–')[1]})"
+    by = replace(by, splits_ties=True)
+    assert next(part.title for part in cut(pairs, by, pl.Series([1.25, 9.0, 9.0, 9.0, 0.125, 9.0]))) == f"made fifth 1 (own {ends})"
 
 
 def test_a_slice_by_a_property_is_no_whole_dataset_and_names_its_block(both: Outcomes) -> None:

@@ -81,3 +81,19 @@ def test_the_files_of_a_folder_are_recorded_in_alphabetical_order(tmp_path: Path
     (part,) = open_task("mteb:STS14", Source(folder=tmp_path)).parts.values()
     assert list(part.state.sha256) == [f"{split}.csv" for split in ("all", "dev", "extra", "more", "other", "test", "train", "zero")]
     assert part.frame.rows() == [("a", "c", 1.0), ("b", "d", 2.0)]
+
+
+def test_rows_of_a_folder_are_renamed_and_converted_as_the_task_does_with_those_of_the_hub(tmp_path: Path) -> None:
+    """The repository of RUParaPhraserSTS calls its columns text_1, text_2 and class, which is text."""
+    folder = tmp_path / "mteb" / "RUParaPhraserSTS"
+    folder.mkdir(parents=True)
+    pl.DataFrame({"text_1": ["a", "b"], "text_2": ["c", "d"], "class": ["-1", "1"]}).write_parquet(folder / "test.parquet")
+    opened = open_task("mteb:RUParaPhraserSTS", Source(folder=tmp_path))
+    (part,) = opened.parts.values()
+    assert part.frame.rows() == [("a", "c", -1.0), ("b", "d", 1.0)]
+    assert opened.task.data_loaded
+    state = part.state
+    assert (state.name, state.split, state.rows, state.origin, list(state.sha256)) == (
+        *("mteb:RUParaPhraserSTS", "test", 2, "folder"),
+        ["test.parquet"],
+    )
