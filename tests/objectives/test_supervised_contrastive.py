@@ -180,7 +180,7 @@ def test_an_anchor_is_described_with_what_it_is_pulled_to_and_pushed_from() -> N
         ("positive", "he has a book"),
         *(("negative", x) for x in ("a dog moves", "a dog sits", "it is dry")),
     ]
-    assert seen == {tuple(dog), tuple(book)}  # the rain has no positive, and is no anchor
+    assert seen == {tuple(dog), tuple(book)}  # the rain has no positive, so that it cannot be an anchor
     assert {len(describe(frame, Options(negatives=1), np.random.default_rng(seed))) for seed in range(9)} == {3}
     unrelated = frame.filter(pl.col("label") != "entailment")
     assert describe(unrelated, Options(), np.random.default_rng(0)) == [

@@ -125,7 +125,7 @@ def test_the_ends_of_a_fifth_are_shown_with_the_decimals_of_the_property(decimal
     assert next(part.title for part in cut(pairs, by, pl.Series([1.25, 9.0, 9.0, 9.0, 0.125, 9.0]))) == f"made fifth 1 (own {ends})"
 
 
-def test_a_slice_by_a_property_is_no_whole_dataset_and_names_its_block(both: Outcomes) -> None:
+def test_a_slice_by_a_property_does_not_count_as_its_dataset_and_names_its_block(both: Outcomes) -> None:
     for name in ("source", "negation", "words"):
         by = property_named(name)
         for part in cut(both, by, by.values(both)):
