@@ -59,10 +59,15 @@ def table() -> pl.DataFrame:
 
 
 def compare_models(
-    table: pl.DataFrame, models: Sequence[ModelColumns], *, averages: Mapping[str, Sequence[str]] = STS_AVERAGES, **options: Any
+    table: pl.DataFrame,
+    models: Sequence[ModelColumns],
+    *,
+    averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
+    task: str = "sts",
+    **options: Any,
 ) -> Comparison:
     """MODELS, columns of the pair TABLE, compared with these OPTIONS as `compare_outcomes` does."""
-    return compare_outcomes(pair_outcomes(table, member_columns(models), task="sts", averages=averages), models, **options)
+    return compare_outcomes(pair_outcomes(table, member_columns(models), task=task, averages=averages), models, **options)
 
 
 def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Correlation = "spearman") -> float:

@@ -226,8 +226,10 @@ class FoundColumns:
         typed = self.file.text.partition("?")[2].split("&") if not self.file.is_plain else []
         names = []
         for one in options:
-            keys = {part.partition("=")[0] for part in one.split("&")}
-            names.append(f"'{self.file.path}?{'&'.join([*(part for part in typed if part.partition('=')[0] not in keys), one])}'")
+            keys, _, columns = zip(*(part.partition("=") for part in one.split("&")), strict=True)
+            # What was said of the same part, or of the same column, is said anew.
+            others = [part for part in typed if part.partition("=")[0] not in keys and part.partition("=")[2] not in columns]
+            names.append(f"'{self.file.path}?{'&'.join([*others, one])}'")
         return UsageError(f"{self.file.path}: {why}", hint=f"write {' or '.join(names)}")
 
 

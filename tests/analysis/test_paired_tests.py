@@ -86,3 +86,24 @@ def test_every_two_columns_are_tested_on_ranks_or_values() -> None:
     assert dependent_correlations(gold, scores, "steiger", "pearson")[0, 1] == pytest.approx(
         steiger(linear[0, 1], linear[0, 2], linear[1, 2], 90)
     )
+
+
+@pytest.mark.parametrize(("first", "second"), [(1.0, 0.3), (0.3, 1.0), (-1.0, 0.3), (0.3, -1.0), (1.0, 1.0)])
+def test_a_correlation_of_one_has_no_z(first: float, second: float) -> None:
+    assert np.isnan(steiger(first, second, 0.3, 50))
+
+
+@pytest.mark.parametrize("test", [williams, steiger])
+@pytest.mark.parametrize(("first", "second"), [(0.5, 0.3), (-0.5, -0.3), (0.5, -0.3)])
+def test_which_model_is_named_first_and_which_way_the_scale_runs_make_no_difference(test: object, first: float, second: float) -> None:
+    assert callable(test)
+    found = test(first, second, 0.4, 50)
+    assert 0 < found < 1
+    assert found == pytest.approx(test(second, first, 0.4, 50))
+    assert found == pytest.approx(test(-first, -second, 0.4, 50))
+
+
+@pytest.mark.parametrize("test", [williams, steiger])
+def test_four_pairs_are_the_fewest(test: object) -> None:
+    assert callable(test)
+    assert 0 < test(0.5, 0.3, 0.4, 4) < 1

@@ -7,7 +7,10 @@ import pytest
 from scipy.stats import t
 
 from embedlab.analysis.dependence import Variances
-from embedlab.analysis.power import planned_difference, seeds_needed, smallest_difference, with_members
+from embedlab.analysis.evidence import Evidence, evidence_of
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.power import detectable, planned_difference, seeds_needed, smallest_difference, with_members
+from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
 
 ROWS = Uncertainty(rows=0.0004, rows_freedom=200, independent=0.0001)
@@ -71,3 +74,48 @@ def test_without_two_seeds_what_more_seeds_detect_is_unknown() -> None:
 def test_the_pairs_noise_of_single_seeds_shrinks_with_more_of_them() -> None:
     spreads = [SeedSpread(members=2, scatter=0.0002, noise=0.0002)]
     assert with_members(ROWS, spreads, 20).rows == pytest.approx(0.0004 - 0.0001 + 0.00001)
+
+
+SEEDS = ("a@1", "a@2", "a@3", "b")
+RECIPE = ModelColumns(name="a", members=SEEDS[:3], seeds=(1, 2, 3))
+OTHER = ModelColumns(name="b", members=("b",))
+
+
+def slice_of(key: str, pairs: int, seed: int) -> Evidence:
+    rng = np.random.default_rng(seed)
+    gold = rng.normal(size=pairs)
+    predicted = {place: gold + rng.normal(scale=scale, size=pairs) for place, scale in enumerate((0.9, 1.0, 1.1, 2.0))}
+    texts = np.stack([np.arange(pairs) // 2, 1_000 + np.arange(pairs)], axis=1).astype(np.uint64)  # each two share their first sentence
+    return evidence_of("own", key, gold, predicted, 4, measure=MEASURES["pearson"], texts=texts)
+
+
+def test_each_slice_has_its_detectable_difference() -> None:
+    evidence = [slice_of("small", 60, 0), slice_of("large", 600, 1)]
+    small, large = detectable(evidence, RECIPE, OTHER)
+    assert [(one.task, one.key, one.title, one.metric) for one in (small, large)] == [
+        ("own", "small", "small", "pearson"),
+        ("own", "large", "large", "pearson"),
+    ]
+    assert [(one.pairs, one.sentences) for one in (small, large)] == [(60, 90), (600, 900)]
+    assert large.smallest < small.smallest
+    for found, one in zip((small, large), evidence, strict=True):
+        assert found.difference == pytest.approx(one.points[3] - one.points[:3].mean())
+        assert found.smallest == pytest.approx(smallest_difference(found.uncertainty))
+        assert found.effective_pairs == pytest.approx(found.pairs / found.uncertainty.design_effect)
+        assert (found.planned, found.seeds_needed) == (None, None)
+    assert detectable([], RECIPE, OTHER) == []
+
+
+def test_what_more_seeds_would_detect_is_planned_where_it_is_requested() -> None:
+    evidence = [slice_of("large", 600, 1)]
+    (planned,) = detectable(evidence, RECIPE, OTHER, seeds=50)
+    assert planned.planned is not None
+    assert planned.planned < planned.smallest
+    assert planned.seeds_needed is None
+    (wanted,) = detectable(evidence, RECIPE, OTHER, detect=1.5 * planned.planned)
+    assert wanted.planned is None
+    assert wanted.seeds_needed is not None
+    assert 2 <= wanted.seeds_needed <= 50
+    (less,) = detectable(evidence, RECIPE, OTHER, detect=1e-6)
+    assert less.seeds_needed is not None
+    assert isinf(less.seeds_needed)

@@ -49,6 +49,16 @@ def test_p_lies_between_those_of_its_parts_whatever_their_sizes_and_degrees_of_f
         assert found.half_width(1 - found.p(distance)) == pytest.approx(distance, rel=1e-5) or found.p(distance) < 1e-9
 
 
+@pytest.mark.parametrize("unit", [1.0, 100.0, 1e-3])
+@pytest.mark.parametrize("distance", [0.2, 0.9, 2.5])
+def test_p_is_the_same_in_any_unit_of_the_scores(unit: float, distance: float) -> None:
+    plain, other = (
+        Uncertainty(rows=0.04 * k**2, rows_freedom=12, independent=0.01 * k**2, seeds=0.09 * k**2, seeds_freedom=2.5) for k in (1.0, unit)
+    )
+    assert other.p(distance * unit) == pytest.approx(plain.p(distance), rel=1e-6)
+    assert other.half_width() == pytest.approx(plain.half_width() * unit, rel=1e-6)
+
+
 def test_p_has_no_lower_bound_and_no_value_where_nothing_is_known() -> None:
     assert 0 < Uncertainty(rows=1e-4, rows_freedom=300, independent=1e-4).p(0.2) < 1e-40
     assert Uncertainty(rows=0.0, rows_freedom=inf, independent=0.0).p(0.0) == 1

@@ -10,7 +10,8 @@ import scipy.stats
 from embedlab.analysis.comparison import comparison_notes
 from embedlab.analysis.evidence import PairTest
 from embedlab.analysis.scores import ModelColumns, pair_table
-from embedlab.comparison.comparison import compare_outcomes
+from embedlab.choices import Aggregate
+from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_YEARS
@@ -362,3 +363,72 @@ def test_every_item_of_a_slice_counts_where_common_ones_are_not_requested(scored
     found = compare_outcomes(outcomes, [TWIN, ModelColumns(name="bad", members=("bad@1",))])
     assert not found.common
     assert [one.pairs for one in found.slices] == [100, 30]
+
+
+def single(*names: str) -> list[ModelColumns]:
+    return [ModelColumns(name=name, members=(name,)) for name in names]
+
+
+def test_a_comparison_is_dyadic_and_of_all_items_unless_it_says_more() -> None:
+    plain = Comparison(by="dataset", aggregate="all", models=(), reference="", slices=())
+    assert (plain.test, plain.margin, plain.common, plain.notes) == ("dyadic", None, False, ())
+
+
+@pytest.mark.parametrize("test", ["williams", "steiger"])
+def test_a_closed_test_of_what_it_cannot_test_is_refused(test: PairTest, scored: pl.DataFrame) -> None:
+    outcomes = pair_outcomes(scored, list(NOISE), task="sts", averages={})
+    with pytest.raises(UsageError, match=f"'{test}' tests one correlation over all pairs, not their 'mean'") as caught:
+        compare_outcomes(outcomes, single("twin", "bad@1"), aggregate="mean", test=test)
+    assert caught.value.hint == "remove --aggregate"
+    with pytest.raises(UsageError, match=f"'{test}' compares single models: 'bad' has 2 seeds") as caught:
+        compare_outcomes(outcomes, [TWIN, BAD, GOOD], test=test)
+    assert caught.value.hint == "name one seed, for example bad@1, or remove --test"
+    for models, aggregate in (([TWIN, BAD], "mean"), ([TWIN, BAD], "all"), (single("twin", "bad@1"), "mean")):
+        compare_outcomes(outcomes, models, aggregate=aggregate)  # type: ignore[arg-type]
+    found = compare_models(scored, single("twin", "bad@1"), test=test)
+    assert found.test == test
+    assert {one.differences["bad@1"].test for one in found.slices} == {test}
+
+
+def test_scores_are_previewed_before_their_intervals(scored: pl.DataFrame) -> None:
+    outcomes = pair_outcomes(scored, list(NOISE), task="sts", averages={})
+    seen: list[Comparison] = []
+    final = compare_outcomes(outcomes, [TWIN, BAD], by="source", reference="bad", margin=0.5, common=True, preview=seen.append)
+    for one in seen:
+        assert (one.by, one.models, one.reference, one.margin, one.common) == ("source", ("twin", "bad"), "bad", 0.5, True)
+        assert [each.key for each in one.slices] == [each.key for each in final.slices]
+        assert [each.scores["bad"].value for each in one.slices] == [each.scores["bad"].value for each in final.slices]
+    assert np.isnan([each.scores["twin"].low for each in seen[0].slices]).all()
+    known = [sum(not np.isnan(each.scores["twin"].low) for each in one.slices) for one in seen]
+    assert known == sorted(known)
+    assert len(seen) >= len(final.slices)
+
+
+def test_the_notes_of_a_comparison_are_of_its_slices_models_test_and_margin(scored: pl.DataFrame) -> None:
+    for test, margin in (("dyadic", None), ("dyadic", 0.02), ("williams", 0.02)):
+        models = single("twin", "bad@1")
+        found = compare_models(scored, models, test=test, margin=margin)  # type: ignore[arg-type]
+        assert found.notes == tuple(comparison_notes(found.slices, models, test, margin))  # type: ignore[arg-type]
+        assert any(note.startswith("=: smaller than ±2 ") for note in found.notes) == (margin is not None)
+        assert any("letters" in note for note in found.notes)
+
+
+def test_a_table_of_pairs_is_of_the_task_that_is_named(scored: pl.DataFrame) -> None:
+    found = compare_models(scored, single("twin"), task="own", averages={"both": ("sts12", "mine")})
+    assert {one.task for one in found.slices} == {"own"}
+    assert [one.key for one in found.slices] == ["sts12", "mine", "both"]
+    usual = compare_models(scored, single("twin"))
+    assert {one.task for one in usual.slices} == {"sts"}
+    assert [one.key for one in usual.slices] == ["sts12", "mine"]
+
+
+def test_the_first_model_is_the_reference_unless_another_is_named(scored: pl.DataFrame) -> None:
+    for reference, others in ((None, ["good", "bad"]), ("twin", ["good", "bad"]), ("good", ["twin", "bad"])):
+        found = compare_models(scored, [TWIN, GOOD, BAD], reference=reference)
+        assert found.reference == (reference or "twin")
+        assert list(found.slices[0].differences) == others
+
+
+@pytest.mark.parametrize(("by", "aggregate"), [("dice", "all"), ("source", "mean"), ("dataset", "wmean")])
+def test_only_fifths_of_overlap_are_not_put_together_over_sources(by: str, aggregate: Aggregate, scored: pl.DataFrame) -> None:
+    assert compare_models(scored, [TWIN, BAD], by=by, aggregate=aggregate).slices

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from embedlab.analysis.evidence import Evidence
+from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import CHOSEN, lacking_datasets, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.frames import keyed_items
@@ -209,3 +210,99 @@ def test_the_sources_of_a_part_of_a_dataset_are_never_put_together(outcomes: Out
     assert {key: settings[key] for key in ("first", "second", "mrpc")} == {"first": "mean", "second": "mean", "mrpc": None}
     assert {settings[part.key] for part in parts} == {"all", None}
     assert settings["first/negation=one"] == "all"
+
+
+def test_items_that_people_did_not_score_are_left_out_with_a_note(outcomes: Outcomes) -> None:
+    gold = pl.when(~pl.int_range(pl.len()).is_in([0, 7, 150])).then("gold")
+    holes = replace(outcomes, rows=outcomes.rows.with_columns(gold=gold))
+    found = evidence(holes)
+    assert found["first"].notes == ("2 of 90 items left out, not scored by people",)
+    assert found["mrpc"].notes == ("1 of 80 items left out, not scored by people",)
+    assert found["second"].notes == ()
+    assert [found[key].pairs for key in ("first", "second", "mrpc")] == [88, 60, 79]
+    assert found["first"].points[1] == pytest.approx(spearmanr(*gold_and(outcomes, "bad", np.delete(np.arange(90), [0, 7]))).statistic)
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "wmean"])
+def test_a_dataset_without_any_gold_score_says_that_alone(aggregate: Aggregate, outcomes: Outcomes) -> None:
+    none = replace(outcomes, rows=outcomes.rows.with_columns(gold=pl.when(pl.col("block") != 0).then("gold")))
+    found = {one.key: one for one in outcome_evidence(none, MEMBERS, aggregate=aggregate)}
+    assert not any(note.startswith(f"no {aggregate}: ") for note in found["first"].notes)
+    assert "90 of 90 items left out, not scored by people" in found["first"].notes
+    nameless = replace(outcomes, rows=outcomes.rows.with_columns(source=pl.lit(None, dtype=pl.String)))
+    notes = {one.key: one.notes for one in outcome_evidence(nameless, MEMBERS, aggregate=aggregate)}
+    assert f"no {aggregate}: its items name no source" in notes["first"]
+    assert notes["mrpc"] == ()
+    pairs = replace(nameless, blocks=tuple(replace(block, is_of_pairs=True) for block in nameless.blocks))
+    assert f"no {aggregate}: its pairs name no source" in outcome_evidence(pairs, MEMBERS, aggregate=aggregate)[0].notes
+
+
+def test_a_source_of_equal_scores_is_named(outcomes: Outcomes) -> None:
+    in_y = pl.col("source") == "y"
+    flat = replace(outcomes, rows=outcomes.rows.with_columns(gold=pl.when(in_y & (pl.col("block") == 0)).then(2.0).otherwise("gold")))
+    found = {one.key: one for one in outcome_evidence(flat, MEMBERS, aggregate="mean")}
+    assert found["first"].notes == ("no number: all gold scores are 2 in source 'y'",)
+    assert np.isnan(found["first"].points).all()
+    assert found["second"].notes == ()
+    row = pl.int_range(pl.len())
+    equal = pl.when((row < 90) & (row % 3 == 1)).then(0.5).otherwise("bad")
+    notes = outcome_evidence(replace(outcomes, predictions=outcomes.predictions.with_columns(bad=equal)), MEMBERS, aggregate="mean")[
+        0
+    ].notes
+    assert notes == ("no number of bad: all its pairs have the same similarity in source 'y'",)
+
+
+def test_equal_predicted_classes_are_a_result_like_any_other(outcomes: Outcomes) -> None:
+    flat = replace(outcomes, predictions=outcomes.predictions.with_columns(bad=pl.lit(1.0)))
+    found = evidence(flat)
+    assert found["mrpc"].notes == ()
+    assert found["mrpc"].points[1] == pytest.approx(outcomes.rows["gold"].to_numpy()[150:].mean())
+
+
+def test_further_measures_are_named_behind_their_dataset(outcomes: Outcomes) -> None:
+    found = evidence(outcomes)
+    assert [(one.key, one.title, one.metric) for one in found.values()] == [
+        ("first", "first", "spearman"),
+        ("second", "second", "spearman"),
+        ("mean of two", "mean of two", "spearman"),
+        ("mrpc", "mrpc", "accuracy"),
+        ("mrpc f1", "mrpc f1", "f1"),
+    ]
+    assert [one.task for one in found.values()] == ["sts", "sts", "sts", "transfer", "transfer"]
+    assert [one.setting for one in found.values()] == ["all", "all", "all", None, None]
+
+
+def test_each_slice_is_reported_when_it_is_done(outcomes: Outcomes) -> None:
+    seen: list[tuple[int, int]] = []
+    parts = slices_of(outcomes, MEMBERS, by="negation")
+    outcome_evidence(outcomes, MEMBERS, parts, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(number + 1, len(parts)) for number in range(len(parts))]
+
+
+def test_averages_over_datasets_are_over_whole_ones_alone(outcomes: Outcomes) -> None:
+    assert "mean of two" not in evidence(outcomes, "negation")
+    assert "mean of two" not in evidence(outcomes, "source")
+
+
+def test_the_two_sides_of_a_selection_are_slices(outcomes: Outcomes) -> None:
+    parts = slices_of(outcomes, MEMBERS, by=select_items(outcomes, "gold>2", MODELS))
+    assert [part.key for part in parts] == ["first/fits", "first/rest", "second/fits", "second/rest"]
+    gold = outcomes.rows["gold"].to_numpy()
+    assert parts[0].rows.tolist() == [row for row in range(90) if gold[row] > 2]
+    assert parts[1].rows.tolist() == [row for row in range(90) if gold[row] <= 2]
+
+
+def test_slices_that_a_selection_leaves_empty_are_none_and_notes_on_whole_slices_are_dropped(outcomes: Outcomes) -> None:
+    parts = slices_of(outcomes, MEMBERS, by="dice", selection=select_items(outcomes, "dice>0.85", MODELS))
+    assert parts
+    assert all(len(part.rows) for part in parts)
+    labelled = slices_of(outcomes, MEMBERS, by="source", selection=select_items(outcomes, "label:1", MODELS))
+    assert [(part.key, part.notes) for part in labelled] == [("mrpc", ())]
+    assert slices_of(outcomes, MEMBERS, by="source")[-1].notes == ("it names no source",)
+
+
+def test_all_items_are_compared_unless_common_ones_are_requested(outcomes: Outcomes) -> None:
+    holes = replace(outcomes, predictions=outcomes.predictions.with_columns(bad=pl.when(pl.int_range(pl.len()) != 5).then("bad")))
+    assert [len(part.rows) for part in slices_of(holes, MEMBERS)] == [90, 60, 80]
+    common = slices_of(holes, MEMBERS, common=True)
+    assert [(part.title, len(part.rows)) for part in common] == [("first, 89 of 90", 89), ("second", 60), ("mrpc", 80)]

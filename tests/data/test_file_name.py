@@ -21,6 +21,55 @@ def test_a_name_is_read_and_written_again() -> None:
     assert parse_file_name("pairs.csv").is_plain
 
 
+def test_labels_are_read_without_the_blanks_around_them() -> None:
+    file = parse_file_name('pairs.csv?labels="0: entailment , yes : neutral,a:b : contradiction"')
+    assert file.labels == {"0": "entailment", "yes": "neutral", "a:b": "contradiction"}
+
+
+@pytest.mark.parametrize(
+    ("option", "scale"),
+    [("scale=0-5", (0.0, 5.0)), ("scale=-1-1", (-1.0, 1.0)), ("scale=-2--1", (-2.0, -1.0)), ("scale=0.5-1.5", (0.5, 1.5))],
+)
+def test_a_scale_has_two_ends_of_any_sign(option: str, scale: tuple[float, float]) -> None:
+    file = parse_file_name(f"pairs.csv?{option}")
+    assert file.scale == scale
+    assert not file.is_plain
+    assert file.with_options().text == f"pairs.csv?{option}"
+    assert parse_file_name("pairs.csv").with_options(scale=scale).text == f"pairs.csv?{option}"
+
+
+@pytest.mark.parametrize("held_out", ["0.01", "0.5"])
+def test_a_share_of_rows_up_to_a_half_can_be_held_out(held_out: str) -> None:
+    file = parse_file_name(f"pairs.csv?held-out={held_out}")
+    assert file.held_out == float(held_out)
+    assert file.is_plain  # it says nothing of columns
+    assert file.with_options().text == f"pairs.csv?held-out={held_out}"
+
+
+@pytest.mark.parametrize("options", ["s1=a", "source=a", "labels=0:neutral", "scale=0-1"])
+def test_a_file_of_which_anything_is_said_is_not_plain(options: str) -> None:
+    assert not parse_file_name(f"pairs.csv?{options}").is_plain
+
+
+@pytest.mark.parametrize(
+    ("typed", "dataset"),
+    [("pairs.csv", "pairs.csv"), ("./pairs.csv", "pairs.csv"), ("./d//pairs.csv?s1=a", "d/pairs.csv?s1=a"), ("p.csv?s1=a", "p.csv?s1=a")],
+)
+def test_a_dataset_is_called_by_the_plain_form_of_its_path(typed: str, dataset: str) -> None:
+    assert parse_file_name(typed).dataset == dataset
+
+
+def test_tables_have_named_columns_whatever_the_case_of_their_ending() -> None:
+    assert [parse_file_name(name).is_table for name in ("a.csv", "a.CSV", "a.parquet", "a.txt", "a")] == [True, True, True, False, False]
+
+
+def test_a_file_without_options_has_none() -> None:
+    file = parse_file_name("pairs.csv")
+    assert (file.roles, file.source, file.labels, file.scale, file.low_scores, file.held_out) == ({}, None, {}, None, False, None)
+    assert file.with_options().text == "pairs.csv"
+    assert parse_file_name("pairs.csv?low-scores").low_scores
+
+
 def test_a_column_with_signs_of_the_grammar_is_quoted() -> None:
     file = parse_file_name('pairs.csv?score="a & b?"')
     assert file.roles == {"score": "a & b?"}
@@ -45,6 +94,14 @@ def test_a_file_with_a_question_mark_in_its_name_is_that_file(tmp_path: Path) ->
         ("labels=0", "labels is '0'"),
         ("held-out=0.9", "held-out is '0.9'"),
         ("held-out=x", "held-out is 'x'"),
+        ("held-out=0", "held-out is '0'"),
+        ("held-out=0.51", "held-out is '0.51'"),
+        ("held-out=-0.1", "held-out is '-0.1'"),
+        ("scale=1-1", "scale is '1-1', not the lowest and the highest score"),
+        ("scale=1.2.3-4", "scale is '1.2.3-4', not the lowest and the highest score"),
+        ("scale=a-b", "scale is 'a-b', not the lowest and the highest score"),
+        ("labels=:neutral", "labels is ':neutral'"),
+        ("labels=0:", "labels is '0:'"),
     ],
 )
 def test_another_option_is_refused(options: str, fault: str) -> None:

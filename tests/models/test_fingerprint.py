@@ -20,7 +20,7 @@ from embedlab.encoders.loading import load_scorer
 from embedlab.models import fingerprint, hub
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
+from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, used_fingerprint
 from embedlab.models.folder import Usage
 from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
 from embedlab.models.modules import Layer
@@ -87,6 +87,71 @@ def test_every_file_beside_the_weights_that_decides_a_vector_changes_it(small_be
 def test_weights_in_bf16_are_distinguished_from_those_of_before(precision: str, small_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
     assert ("weights in bf16" in fingerprint_of(small_bert, precision=precision)) == (precision == "bf16")
+
+
+@pytest.mark.parametrize(("key", "word"), [("is_normalised", "normalised"), ("lower", "lower-cased")])
+@pytest.mark.parametrize("is_so", [False, True])
+def test_what_is_done_with_texts_and_vectors_is_named_where_it_is_done(
+    key: str, word: str, is_so: bool, small_bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fingerprint, "combined_fingerprint", lambda *parts: "|".join(parts))
+    monkeypatch.setattr(Usage, "is_lower_casing", key == "lower" and is_so)
+    found = fingerprint_of(small_bert, **({"is_normalised": is_so} if key == "is_normalised" else {}))
+    assert (f"|{word}|" in f"|{found}|") == is_so
+
+
+def earlier(spec: ModelSpec) -> str | None:
+    return earlier_fingerprint(spec, spec_fingerprint(spec, precision="float32"), precision="float32")
+
+
+def folder_spec(folder: Path, kind: str = "folder") -> ModelSpec:
+    return ModelSpec(name=folder.name, kind=kind, location=str(folder))
+
+
+def with_another_file(small_bert: Path, folder: Path) -> Path:
+    """A model with a file that the earlier rule did not look at."""
+    shutil.copytree(small_bert, folder)
+    (folder / "more.json").write_text("{}", encoding="utf-8")
+    return folder
+
+
+def test_what_is_stored_of_a_run_counts_whatever_is_in_its_folder(small_bert: Path, tmp_path: Path) -> None:
+    whole = folder_spec(small_bert)
+    more = with_another_file(small_bert, tmp_path / "more")
+    assert earlier(folder_spec(more, "run")) == earlier(whole) is not None
+    assert earlier(folder_spec(more)) is None
+
+
+def test_a_combination_has_an_earlier_fingerprint_where_none_of_its_parts_has_a_file_that_was_missed(
+    small_bert: Path, tmp_path: Path
+) -> None:
+    whole, more = folder_spec(small_bert), folder_spec(with_another_file(small_bert, tmp_path / "more"))
+    dice = ModelSpec(name="dice", kind="dice")
+
+    def combined(*parts: ModelSpec) -> ModelSpec:
+        return ModelSpec(name="", kind="average", parts=parts)
+
+    expected = hashlib.sha256(f"average\0{earlier(whole)}\0{spec_fingerprint(dice, precision='float32')}".encode()).hexdigest()[:16]
+    assert earlier(combined(whole, dice)) == expected
+    for parts in ((whole, more), (more, whole), (more, more), (combined(whole, more), whole)):
+        assert earlier(combined(*parts)) is None
+    assert earlier(combined(combined(whole, dice), whole)) is not None
+
+
+def test_a_model_that_both_rules_call_the_same_has_no_earlier_fingerprint(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("a 1 2\n")
+    (spec,) = resolve(f"word-vectors:{words}", tmp_path).members
+    for same in (ModelSpec(name="dice", kind="dice"), spec):
+        assert earlier(same) is None
+        assert earlier_fingerprint(same, "another", precision="float32") == spec_fingerprint(same, precision="float32")
+
+
+def test_the_earlier_fingerprint_depends_on_the_precision_too(small_bert: Path) -> None:
+    spec = folder_spec(small_bert)
+    found = {earlier_fingerprint(spec, "", precision=precision) for precision in ("float32", "bf16", "int8")}
+    assert len(found) == 3
+    assert None not in found
 
 
 def test_a_folder_without_weights_has_none(tmp_path: Path) -> None:

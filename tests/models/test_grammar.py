@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,61 @@ def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.
     assert shape(parse_model("average:what?,what??pooling=max")) == "average[what? what??max]"
     with pytest.raises(UsageError, match="no option"):
         parse_model("\0?" + "long" * 2_000)
+
+
+OPTIONS = {
+    "pooling=cls": NameOptions(pooling="cls"),
+    'prompt="a, b"': NameOptions(prompt="a, b"),
+    "role=query": NameOptions(role="query"),
+    "dim=1": NameOptions(dim=1),
+    "layer=0": NameOptions(layer=0),
+    "layer=-12": NameOptions(layer=-12),
+    "whiten=fit": NameOptions(whiten="fit"),
+    "normalise": NameOptions(normalise=True),
+    "adapter=./own": NameOptions(adapter="./own"),
+    "code=native": NameOptions(code="native"),
+    "revision=refs/pr/1": NameOptions(revision="refs/pr/1"),
+}
+
+
+@pytest.mark.parametrize("text", OPTIONS)
+def test_each_option_is_read_as_what_it_is(text: str) -> None:
+    assert parse_model(f"a?{text}") == Single(name="a", options=OPTIONS[text], text=f"a?{text}")
+    key = text.partition("=")[0]
+    assert OPTIONS[text].typed == {key: getattr(OPTIONS[text], key)}
+
+
+def test_all_options_together_are_read_in_any_order() -> None:
+    typed = "&".join(text for text in OPTIONS if text != "layer=0")
+    expected = NameOptions(**{key: value for one in OPTIONS.values() for key, value in one.typed.items()})
+    for text in (typed, "&".join(reversed(typed.split("&")))):
+        parsed = parse_model(f"a?{text}")
+        assert isinstance(parsed, Single)
+        assert parsed.options == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("a?dim=0", "dim is '0', not a number of vector components", "?dim=256"),
+        ("a?dim=-1", "dim is '-1'", "?dim=256"),
+        ("a?layer=last", "layer is 'last', not the number of a layer", "?layer=-2"),
+        ("a?layer=--1", "layer is '--1'", "?layer=-2"),
+        ("a?layer=-", "layer is '-'", "?layer=-2"),
+        ("a?code=remote", "no code named 'remote'", "native"),
+        ("a?backend=onnx", "no weights of ONNX or OpenVINO are computed", "vectors:FILE"),
+        ("a?dim=3&backend=openvino", "no weights of ONNX or OpenVINO are computed", "vectors:FILE"),
+        ("average(a,b", "it should end with )", "average:a,b or average(a,b)"),
+        ("average(a,b))", "the parentheses do not match", "average:a,b or average(a,b)"),
+        ("concat:a,(b", "the parentheses do not match", "concat:a,b or concat(a,b)"),
+        ("ensemble:a", "ensemble takes two or more models", "for example ensemble:"),
+        ("?dim=3", "is not a model name", "a hub id"),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_said_with_what_to_type(text: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        parse_model(text)
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["a?dim=8&dim=9", "a?pooling=cls?pooling=mean", "a?normalise&normalise"])

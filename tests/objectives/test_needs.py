@@ -47,6 +47,56 @@ def test_the_columns_follow_from_the_options(name: str, options: Mapping[str, An
     assert {*found.shape.columns} == {*columns}
 
 
+# What the papers say, as the comments beside the options quote them.
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "class_contrastive": {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None},
+    "classification": {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1},
+    "definition_to_word": {"head": "mlm"},
+    "duplicate_contrastive": {"others": "maximise", "temperature": 0.05, "projection": "two-layer"},
+    "in_batch_contrastive": {"positives": "dropout", "joint": False, "temperature": 0.05, "projection": "none"},
+    "nli_softmax": {"head": "linear", "augment": None, "premises": "together"},
+    "paraphrase_head": {"layers": "two-layer", "dropout": 0.3},
+    "sentiment_head": {"layers": "two-layer", "dropout": 0.3},
+    "similarity_head": {"layers": "two-layer", "dropout": 0.3, "sharing": "separate", "highest": 5.0},
+    "supervised_contrastive": {"weight": 0.3, "temperature": 1.0, "similarity": "dot", "head": "two-layer"}
+    | {"positives": "all", "negatives": "all"},
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_an_option_that_a_recipe_does_not_state_is_that_of_the_paper(name: str) -> None:
+    assert vars(objective_options(name).Options()) == DEFAULTS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "classes"),
+    [
+        ("nli_softmax", {"label": ("entailment", "neutral", "contradiction")}),
+        ("supervised_contrastive", {"label": ("entailment", "neutral", "contradiction")}),
+        ("classification", {"label": ("0", "1")}),
+        ("class_contrastive", {"label": ("0", "1")}),
+        ("duplicate_contrastive", {"is_duplicate": ("0", "1")}),
+        ("paraphrase_head", {"is_duplicate": ("0", "1")}),
+        ("sentiment_head", {"label": ("0", "1", "2", "3", "4")}),
+        ("similarity_head", {}),
+        ("in_batch_contrastive", {}),
+    ],
+)
+def test_classes_are_numbered_in_their_usual_order(name: str, classes: Mapping[str, tuple[str, ...]]) -> None:
+    assert needs_of(name, {}).classes == classes
+
+
+def test_similarities_name_the_option_that_says_how_large_a_gold_score_can_be() -> None:
+    needs = needs_of("similarity_head", {"highest": 4.0})
+    assert (needs.largest, needs.scale_option, needs.numbers) == (4.0, "highest", ("gold",))
+    assert needs.shape.numbers == {"gold": 4.0}
+
+
+def test_duplicates_alone_are_read_where_others_are_left_out() -> None:
+    assert needs_of("duplicate_contrastive", {"others": "leave-out"}).only == {"is_duplicate": "1"}
+    assert needs_of("duplicate_contrastive", {}).only == {}
+
+
 def test_rows_of_a_premise_stay_together_unless_they_may_be_parted() -> None:
     assert needs_of("nli_softmax", {}).together == "premise"
     assert needs_of("nli_softmax", {"premises": "apart"}).together is None

@@ -1,7 +1,11 @@
 """Numbering sentences and classes."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
 from embedlab.encoders.texts import TextPair
@@ -37,3 +41,46 @@ def test_texts_that_are_encoded_together_are_pairs_whatever_characters_they_hold
     assert rows.texts == [TextPair(first="a\x1fb", second="c"), TextPair(first="a", second="b\x1fc")]
     assert rows.columns["joint"].tolist() == [0, 1, 0]
     assert index_rows(FRAME, NEEDS).texts == ["p", "q", "h"]
+
+
+WORDS = Needs(sentences=("definition",), words=("word",))
+DEFINED = pl.DataFrame({"definition": ["a pet", "a fruit", "a pet", "a tool"], "word": ["cat", "zzz", "dog", "axe"], "more": [1, 2, 3, 4]})
+
+
+def ids(words: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([{"axe": 0, "dog": 7, "cat": 3}.get(word, -1) for word in words])
+
+
+def test_rows_whose_word_is_not_one_token_are_left_out_and_counted() -> None:
+    rows = index_rows(DEFINED, WORDS, ids)
+    assert rows.columns["word"].tolist() == [3, 7, 0]
+    assert rows.columns["definition"].tolist() == [0, 0, 1]
+    assert (rows.left_out, len(rows), rows.at(1)) == (1, 3, "a tool")
+    assert rows.frame.equals(DEFINED[[0, 2, 3]].select("definition", "word"))
+
+
+def test_without_tokens_words_are_numbered_by_their_first_appearance() -> None:
+    words = [f"w{7 * number % 40}" for number in range(40)]
+    rows = index_rows(pl.DataFrame({"definition": words, "word": [*words[:20], *words[:20]]}), WORDS)
+    assert rows.columns["word"].tolist() == [*range(20), *range(20)]
+    assert rows.columns["definition"].tolist() == [*range(40)]
+    assert rows.left_out == 0
+
+
+def test_scores_are_float32_and_every_column_can_be_written_to() -> None:
+    needs = Needs(sentences=("premise",), numbers=("gold",), classes=NEEDS.classes)
+    rows = index_rows(FRAME.with_columns(gold=pl.Series([0.1, 2.5, 5.0])), needs)
+    assert rows.columns["gold"].dtype == np.float32
+    assert rows.columns["gold"].tolist() == pytest.approx([0.1, 2.5, 5.0])
+    words = index_rows(DEFINED, WORDS, ids)
+    for name, column in (rows.columns | words.columns).items():
+        assert column.flags.writeable, name  # torch takes it without a copy
+        assert name == "gold" or column.dtype == np.int64
+
+
+def test_the_pairs_of_texts_are_as_many_as_they_are_distinct_and_in_order() -> None:
+    frame = pl.DataFrame({"sentence1": ["b", "a", "b", "a"], "sentence2": ["x", "y", "x", "x"]})
+    rows = index_rows(frame, Needs(sentences=("sentence1", "sentence2"), joint=True))
+    assert rows.texts == [TextPair(first="b", second="x"), TextPair(first="a", second="y"), TextPair(first="a", second="x")]
+    assert rows.columns["joint"].tolist() == [0, 1, 0, 2]
+    assert rows.frame.equals(frame)

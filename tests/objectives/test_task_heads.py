@@ -97,6 +97,25 @@ def test_shared_layers_leave_each_head_its_own_dropout(sharing: Sharing) -> None
     assert (similarity.layers.dropout.p, paraphrase.layers.dropout.p) == (0.4, 0.1)
 
 
+@pytest.mark.parametrize("sharing", ["first-layer", "whole"])
+@pytest.mark.parametrize(("own", "theirs"), [("none", "two-layer"), ("two-layer", "none"), ("none", "none"), ("two-layer", None)])
+def test_a_head_without_layers_to_share_is_refused(own: Layers, theirs: Layers | None, sharing: Sharing) -> None:
+    similarity = SimilarityHead(SimilarityOptions(layers=own, sharing=sharing), 8)
+    sentiment = SentimentHead(SentimentOptions(), 8)  # whose layers are not shared
+    paraphrase = [] if theirs is None else [ParaphraseHead(ParaphraseOptions(layers=theirs), 8)]
+    with pytest.raises(UsageError, match=f"similarity_head shares '{sharing}' with a paraphrase_head of two layers") as error:
+        similarity.share([sentiment, similarity, *paraphrase])
+    assert error.value.hint == "set the option sharing of similarity_head to separate"
+
+
+def test_a_separate_head_has_its_own_layers_whatever_others_have() -> None:
+    similarity = SimilarityHead(SimilarityOptions(sharing="separate"), 8)
+    before = [*similarity.parameters()]
+    similarity.share([ParaphraseHead(ParaphraseOptions(), 8)])
+    similarity.share([])
+    assert [one is other for one, other in zip(similarity.parameters(), before, strict=True)] == [True] * 4
+
+
 def test_a_dropout_that_would_do_nothing_is_refused() -> None:
     recipe = load_recipe("multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate"])
     with pytest.raises(UsageError, match=r"'stage.2.objective.dropout' has no effect on 'similarity_head'") as error:

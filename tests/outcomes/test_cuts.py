@@ -100,3 +100,55 @@ def test_items_that_fit_an_expression_and_the_others_are_two_slices(
     assert {part.key: part.rows.tolist() for part in found} == expected
     assert [part.title for part in found] == [key.replace("/", " ") for key in expected]
     assert not any(part.is_whole for part in found)
+
+
+def test_a_split_tie_is_noted_where_fifths_split_ties(pairs: Outcomes) -> None:
+    equal = pl.Series([0.5] * 6)
+    for splits, noted in ((True, True), (False, False)):
+        by = Property(name="own", summary="", kind="number", needs=("gold",), splits_ties=splits, of=lambda items: items["gold"])
+        found = list(cut(pairs, by, equal))
+        assert any("tie at own 0.500" in note for part in found for note in part.notes) == noted
+        assert len(found) == (5 if splits else 1)
+    assert not any(part.notes for part in cut(pairs, by, pl.Series([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])))
+
+
+@pytest.mark.parametrize(("decimals", "ends"), [(0, "0–1"), (2, "0.12–1.25")])
+def test_the_ends_of_a_fifth_are_shown_with_the_decimals_of_the_property(decimals: int, ends: str, pairs: Outcomes) -> None:
+    by = Property(name="own", summary="", kind="number", needs=("gold",), decimals=decimals, fifth="part", of=lambda items: items["gold"])
+    found = list(cut(pairs, by, pl.Series([0.125, 1.25, 2.0, 3.0, 4.0, 5.0])))
+    assert [part.key for part in found] == [f"made/part-{number}" for number in (1, 2, 3, 4, 5)]
+    assert [len(part.rows) for part in found] == [1, 1, 2, 1, 1]
+    both_ends = list(cut(pairs, by, pl.Series([0.125, 1.25, *[9.0] * 4])))
+    assert both_ends[0].title == f"made fifth 1 (own {ends.split('–')[0]}–{ends.split('–')[0]})"
+    assert both_ends[1].title == f"made fifth 2 (own {ends.split('–')[1]}–{ends.split('–')[1]})"
+    by = replace(by, splits_ties=True)
+    assert next(part.title for part in cut(pairs, by, pl.Series([1.25, 9.0, 9.0, 9.0, 0.125, 9.0]))) == f"made fifth 1 (own {ends})"
+
+
+def test_a_slice_by_a_property_does_not_count_as_its_dataset_and_names_its_block(both: Outcomes) -> None:
+    for name in ("source", "negation", "words"):
+        by = property_named(name)
+        for part in cut(both, by, by.values(both)):
+            assert not part.is_whole
+            assert {*both.rows["block"].to_numpy()[part.rows].tolist()} == {part.block}
+    sources = {part.key: part.notes for part in cut(both, property_named("source"), property_named("source").values(both))}
+    assert sources == {"made/animals": (), "made/people": (), "mood": ("it names no source",)}
+
+
+def test_items_without_a_source_are_a_slice_beside_those_that_name_one(pairs: Outcomes) -> None:
+    by = property_named("source")
+    values = pl.Series(["a", None, "b", "a", None, "b"])
+    found = {part.key: (part.rows.tolist(), part.title, part.notes, part.is_whole) for part in cut(pairs, by, values)}
+    assert found == {
+        "made/a": ([0, 3], "made a", (), False),
+        "made/b": ([2, 5], "made b", (), False),
+        "made": ([1, 4], "made", ("it names no source",), False),
+    }
+
+
+def test_whole_datasets_are_named_by_themselves(both: Outcomes) -> None:
+    assert [(part.block, part.key, part.title, part.is_whole, part.notes) for part in whole_blocks(both)] == [
+        (0, "made", "made", True, ()),
+        (1, "mood", "mood", True, ()),
+    ]
+    assert [part.block for part in halves(both, select_items(both, "negation:one", {}))] == [0, 0, 1, 1]

@@ -4,7 +4,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.selection import select_items
+from embedlab.outcomes.selection import is_expression, refuse_unknown_property, select_items
 
 MODELS = {"near": ("near",), "mean": ("near", "far")}
 
@@ -57,3 +57,46 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
         select_items(pairs, "dize>0.2", MODELS)
     with pytest.raises(UsageError, match="no item fits 'dice>1'"):
         select_items(pairs, "dice>1", MODELS)
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"), [("dice", False), ("my-own_1", False), ("dice>0.5", True), ("@mine", True), ("a word", True), ("label:good", True)]
+)
+def test_what_is_more_than_a_name_is_an_expression(by: str, expected: bool) -> None:
+    assert is_expression(by) is expected
+
+
+def test_items_are_not_grouped_by_an_unknown_property_and_an_expression_is_read_later() -> None:
+    for known in ("dice", "source", "unknown>0.5"):
+        refuse_unknown_property(known)
+    with pytest.raises(UsageError, match="'sorce'") as error:
+        refuse_unknown_property("sorce")
+    assert "source" in error.value.hint
+
+
+def test_a_selection_says_what_it_was_made_by(both: Outcomes) -> None:
+    found = select_items(both, "dice>0.2 length<9", MODELS)
+    assert (found.expression, found.lacking) == ("dice>0.2 length<9", ("mood",))  # a dataset is named once
+    assert found.holds.dtype == bool
+    assert len(found.holds) == both.rows.height
+
+
+def test_the_score_of_a_model_is_the_mean_of_its_members(pairs: Outcomes) -> None:
+    for limit, rows in (("0.55", [1, 2]), ("0.65", [2])):  # means: .5 .6 .7 .45 none .45
+        assert select_items(pairs, f"mean>{limit}", MODELS).holds.nonzero()[0].tolist() == rows
+    assert select_items(pairs, "near>0.7", MODELS).holds.nonzero()[0].tolist() == [2, 3]
+
+
+def test_a_prediction_that_is_not_a_number_is_none(pairs: Outcomes) -> None:
+    from dataclasses import replace
+
+    import polars as pl
+
+    holes = replace(pairs, predictions=pairs.predictions.with_columns(near=pl.Series([0.1, float("nan"), 0.9, 0.8, 0.2, 0.6])))
+    assert select_items(holes, "near>0.3", MODELS).holds.nonzero()[0].tolist() == [2, 3, 5]
+    assert select_items(holes, "mean>0", MODELS).holds.nonzero()[0].tolist() == [0, 2, 3, 5]
+
+
+def test_facts_and_results_together_are_a_selection_by_results(pairs: Outcomes) -> None:
+    for expression in ("near>0.5 dice>0.1", "dice>0.1 near>0.5"):
+        assert select_items(pairs, expression, MODELS).is_by_results

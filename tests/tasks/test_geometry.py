@@ -14,7 +14,18 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks import geometry
-from embedlab.tasks.geometry import alignment, effective_rank, evaluate_geometry, hubness, mean_cosine, occurrences, spectrum, uniformity
+from embedlab.tasks.geometry import (
+    TASK,
+    alignment,
+    effective_rank,
+    evaluate_geometry,
+    hubness,
+    mean_cosine,
+    measure_geometry,
+    occurrences,
+    spectrum,
+    uniformity,
+)
 
 
 def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
@@ -52,6 +63,19 @@ def test_mean_cosine_is_that_of_all_pairs() -> None:
     assert mean_cosine(cloud()) == pytest.approx(expected)
 
 
+def test_two_vectors_have_every_measure_of_a_pair_and_one_has_none() -> None:
+    two = np.array([[3.0, 4.0], [1.0, 0.0]], np.float32)
+    assert mean_cosine(two) == pytest.approx(0.6)
+    assert uniformity(two) == pytest.approx(-2 * (2 - 2 * 0.6), abs=1e-5)
+    assert math.isnan(mean_cosine(two[:1]))
+    assert math.isnan(uniformity(two[:1]))
+
+
+def test_a_vector_of_length_zero_has_the_cosine_zero_with_all_others() -> None:
+    vectors = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 0.0]], np.float32)
+    assert mean_cosine(vectors) == pytest.approx(0.6 / 3)
+
+
 def test_a_cone_is_anisotropic_and_uniformity_shows_it() -> None:
     even = np.random.default_rng(0).normal(size=(500, 8)).astype(np.float32)
     cone = even + np.float32(10)
@@ -73,6 +97,21 @@ def test_spectrum_is_the_share_of_variance_of_each_singular_value() -> None:
     assert spectrum(cloud()) == pytest.approx(squares / squares.sum(), abs=1e-5)
 
 
+@pytest.mark.parametrize(("rows", "dim"), [(60, 5), (4, 9), (5, 5)])
+def test_rank_and_spectrum_are_those_of_the_centred_vectors_whichever_side_is_longer(rows: int, dim: int) -> None:
+    vectors = cloud(rows, dim)
+    values = np.linalg.svd(vectors.astype(np.float64) - vectors.astype(np.float64).mean(0), compute_uv=False)
+    shares = values / values.sum()
+    assert effective_rank(vectors) == pytest.approx(math.exp(-sum(one * math.log(one) for one in shares if one > 1e-9)), rel=1e-4)
+    assert spectrum(vectors) == pytest.approx(values**2 / (values**2).sum(), abs=1e-6)
+
+
+def test_equal_vectors_have_no_axes() -> None:
+    equal = np.ones((4, 3), np.float32)
+    assert spectrum(equal).tolist() == [0, 0, 0]
+    assert math.isnan(effective_rank(equal))
+
+
 def test_occurrences_count_who_has_a_vector_among_its_nearest() -> None:
     vectors, k = cloud(30), 3
     expected = np.zeros(30, int)
@@ -87,7 +126,38 @@ def test_hubness_is_the_skewness_of_the_occurrences() -> None:
     from scipy.stats import skew
 
     assert hubness(cloud(), 5) == pytest.approx(skew(occurrences(cloud(), 5)))
+    assert hubness(cloud()) == pytest.approx(skew(occurrences(cloud(), 10)))  # of ten neighbours where no number is named
     assert math.isnan(hubness(cloud(8), 10))
+    assert math.isnan(hubness(cloud(10), 10))
+    assert hubness(cloud(11), 10) == 0  # each is a neighbour of all the others
+
+
+def test_occurrences_are_counted_over_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = occurrences(cloud(), 4)
+    monkeypatch.setattr(geometry, "_ROWS_AT_ONCE", 16)
+    assert (occurrences(cloud(), 4) == expected).all()
+
+
+def test_the_geometry_of_a_set_has_each_measure_by_its_name() -> None:
+    vectors = cloud()
+    first, second = np.array([0, 1, 2, 3]), np.array([10, 11, 12, 13])
+    is_close = np.array([True, False, True, False])
+    found = measure_geometry(vectors, first, second, is_close)
+    assert found.average_cosine == pytest.approx(np.mean([unit(vectors)[a] @ unit(vectors)[b] for a, b in zip(first, second, strict=True)]))
+    assert found.alignment == pytest.approx(np.mean([((unit(vectors)[a] - unit(vectors)[b]) ** 2).sum() for a, b in ((0, 10), (2, 12))]))
+    assert (found.uniformity, found.mean_cosine, found.effective_rank) == (
+        uniformity(vectors),
+        mean_cosine(vectors),
+        effective_rank(vectors),
+    )
+    squares = np.linalg.svd(vectors - vectors.mean(0), compute_uv=False) ** 2
+    assert found.first_axis == pytest.approx(squares.max() / squares.sum(), abs=1e-5)
+    assert found.hubness == hubness(vectors)
+    none = np.array([], np.intp)
+    without = measure_geometry(vectors, none, none, none.astype(bool))
+    assert math.isnan(without.average_cosine)
+    assert math.isnan(without.alignment)
+    assert without.uniformity == found.uniformity
 
 
 class Lengths:
@@ -131,3 +201,37 @@ def test_a_pair_whose_gold_score_is_four_is_not_among_the_close_ones() -> None:
     found = next(score for score in evaluate_geometry(Lengths(), [part]).scores if score.metric == "alignment")
     first, second = (unit(Lengths().encode([text]))[0] for text in ("a", "a a a"))
     assert (found.items, found.value) == (1, pytest.approx(((first - second) ** 2).sum()))
+
+
+def test_a_measure_says_over_how_many_items_it_is_and_how_it_was_set() -> None:
+    frame = pl.DataFrame({"sentence1": ["a", "the dog", "a"], "sentence2": ["a a a", "the elephants here", "we"], "gold": [4.1, 4.0, 5.0]})
+    part = Part(frame=frame, state=DatasetState(name="sts12", split="dev", rows=3, expected_rows=3, origin="folder"))
+    found = evaluate_geometry(Lengths(), [part]).scores
+    assert {(score.by, score.slice, score.split) for score in found} == {("dataset", "sts12", "dev")}
+    assert {score.metric: (score.items, score.setting) for score in found} == {
+        "average cosine": (3, ""),
+        "alignment": (2, "gold > 4"),
+        "uniformity": (5, ""),
+        "mean cosine": (5, ""),
+        "effective rank": (5, ""),
+        "first axis": (5, ""),
+        "hubness": (5, "10 neighbours"),
+    }
+    assert {TASK.scale_of(score.metric) for score in found} == {1}
+
+
+def test_the_measures_of_a_dataset_are_those_of_its_own_sentences() -> None:
+    rng = np.random.default_rng(0)
+    frames = [
+        pl.DataFrame({side: [" ".join(["ea" * count] * count) for count in rng.integers(1, 9, 5)] for side in ("sentence1", "sentence2")})
+        for _ in range(2)
+    ]
+    states = [DatasetState(name=name, split="test", rows=5, expected_rows=5, origin="folder") for name in ("sts12", "sts13")]
+    parts = [Part(frame=one.with_columns(gold=pl.lit(5.0)), state=state) for one, state in zip(frames, states, strict=True)]
+    values = {(score.slice, score.metric): score.value for score in evaluate_geometry(Lengths(), parts).scores}
+    for frame, state in zip(frames, states, strict=True):
+        own = [*dict.fromkeys([*frame["sentence1"], *frame["sentence2"]])]
+        first, second = (Lengths().encode(frame[side].to_list()) for side in ("sentence1", "sentence2"))
+        assert values[state.name, "mean cosine"] == pytest.approx(mean_cosine(Lengths().encode(own)))
+        assert values[state.name, "alignment"] == pytest.approx(alignment(first, second))
+        assert values[state.name, "average cosine"] == pytest.approx((unit(first) * unit(second)).sum(1).mean())

@@ -247,3 +247,25 @@ def test_experiments_that_do_not_predict_every_row_have_no_items(lacking: int) -
     experiments = [[0, 1], [1, 0]]
     experiments[lacking] = [1]
     assert [*mteb_task._outcomes(one, None, {"default": {"test": experiments}})] == []  # type: ignore[arg-type]
+
+
+def test_a_stated_figure_counts_for_the_split_that_it_is_of(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = ModelSpec(name="mteb:results", kind="mteb", location="results")
+    opened = [open_task(f"mteb:{name}", Source(folder=data)) for name in ("STS16", "SICK-R")]
+    tasks = [one.task.metadata.name for one in opened]
+    monkeypatch.setattr(mteb_task, "score_part", lambda *_: None)
+
+    def brought(*splits: str) -> dict[str, float]:
+        figures = [
+            SimpleNamespace(task=task, split=split, figures={"main_score": 0.25 + place, "other": 9.0}, origin="a file")
+            for place, (task, split) in enumerate(zip(tasks, splits, strict=True))
+        ]
+        monkeypatch.setattr(mteb_task, "stated_figures", lambda *_: figures)
+        evaluation = mteb_task._brought(spec, opened).evaluation
+        assert evaluation.notes == ("a file: a figure that mteb stated, without items",) * len(evaluation.scores)
+        return {score.slice: score.value for score in evaluation.scores}
+
+    assert list(brought("test", "test").values()) == [0.25, 1.25]
+    assert list(brought("test", "validation").values()) == [0.25]
+    with pytest.raises(UsageError, match="'mteb:results' has no numbers of mteb:STS16, mteb:SICK-R"):
+        brought("dev", "validation")

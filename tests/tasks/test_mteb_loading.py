@@ -1,5 +1,8 @@
 """How the rows of mteb's tasks are loaded: with or without the hub, what is said of a failure, and files of a folder."""
 
+import logging
+import math
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,10 +10,10 @@ import polars as pl
 import pytest
 from huggingface_hub import constants
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.source import Source
 from embedlab.tasks import _mteb_rows
-from embedlab.tasks._mteb_rows import open_task
+from embedlab.tasks._mteb_rows import TaskName, open_task, quiet
 
 TASK = pytest.importorskip("mteb.abstasks").AbsTask
 
@@ -81,3 +84,89 @@ def test_the_files_of_a_folder_are_recorded_in_alphabetical_order(tmp_path: Path
     (part,) = open_task("mteb:STS14", Source(folder=tmp_path)).parts.values()
     assert list(part.state.sha256) == [f"{split}.csv" for split in ("all", "dev", "extra", "more", "other", "test", "train", "zero")]
     assert part.frame.rows() == [("a", "c", 1.0), ("b", "d", 2.0)]
+
+
+def test_rows_of_a_folder_are_renamed_and_converted_as_the_task_does_with_those_of_the_hub(tmp_path: Path) -> None:
+    """The repository of RUParaPhraserSTS calls its columns text_1, text_2 and class, which is text."""
+    folder = tmp_path / "mteb" / "RUParaPhraserSTS"
+    folder.mkdir(parents=True)
+    pl.DataFrame({"text_1": ["a", "b"], "text_2": ["c", "d"], "class": ["-1", "1"]}).write_parquet(folder / "test.parquet")
+    opened = open_task("mteb:RUParaPhraserSTS", Source(folder=tmp_path))
+    (part,) = opened.parts.values()
+    assert part.frame.rows() == [("a", "c", -1.0), ("b", "d", 1.0)]
+    assert opened.task.data_loaded
+    state = part.state
+    assert (state.name, state.split, state.rows, state.origin, list(state.sha256)) == (
+        *("mteb:RUParaPhraserSTS", "test", 2, "folder"),
+        ["test.parquet"],
+    )
+
+
+@pytest.mark.parametrize("level", [logging.WARNING, logging.DEBUG])
+@pytest.mark.parametrize("fails", [False, True])
+def test_mteb_is_silent_within_a_block_alone(fails: bool, level: int) -> None:
+    from tqdm.std import tqdm
+
+    logger, bar = logging.getLogger("mteb"), tqdm.__init__
+    before = logger.level
+    logger.setLevel(level)
+    try:
+        with pytest.raises(ValueError, match="inside") if fails else warnings.catch_warnings(), quiet():
+            assert logger.level == logging.CRITICAL
+            assert tqdm([1]).disable
+            warnings.warn("not shown", UserWarning, stacklevel=1)
+            if fails:
+                raise ValueError("inside")
+        assert logger.level == level
+        assert tqdm.__init__ is bar
+    finally:
+        logger.setLevel(before)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_settings_of_the_hubs_client_are_as_before_behind_a_block(fails: bool) -> None:
+    import datasets
+
+    def state() -> tuple[object, ...]:
+        return (
+            *(datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE, datasets.is_progress_bar_enabled()),
+            *(datasets.config.HF_DATASETS_CACHE, datasets.config.IN_MEMORY_MAX_SIZE),
+        )
+
+    before = state()
+    for was_enabled in (True, False):
+        (datasets.enable_progress_bars if was_enabled else datasets.disable_progress_bars)()
+        outside = state()
+        ending = pytest.raises(ValueError, match="inside") if fails else warnings.catch_warnings()
+        with ending, _mteb_rows._client(offline=True), _mteb_rows._own_cache():
+            assert (datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE, datasets.is_progress_bar_enabled()) == (True, True, False)
+            place = Path(datasets.config.HF_DATASETS_CACHE)
+            assert place.is_dir()
+            assert place != before[3]
+            assert math.isinf(datasets.config.IN_MEMORY_MAX_SIZE)
+            if fails:
+                raise ValueError("inside")
+        assert state() == outside
+        assert not place.exists()
+    (datasets.enable_progress_bars if before[2] else datasets.disable_progress_bars)()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mteb:STS16", TaskName(task="STS16")),
+        ("mteb:STS17[en-en,de-en]", TaskName(task="STS17", subsets=("en-en", "de-en"))),
+        ("mteb:STSBenchmark:validation,test", TaskName(task="STSBenchmark", splits=("validation", "test"))),
+        ("mteb:STS22.v2[en]:test", TaskName(task="STS22.v2", subsets=("en",), splits=("test",))),
+    ],
+)
+def test_the_name_of_a_task_is_read_and_written_again(text: str, expected: TaskName) -> None:
+    assert TaskName.of(text) == expected
+    assert str(expected) == text
+
+
+@pytest.mark.parametrize("text", ["STS16", "mteb:", "mteb:STS17[", "mteb:STS17[]", "mteb:STS17:", "mteb:a:b:c"])
+def test_what_does_not_name_a_task_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a task of mteb") as error:
+        TaskName.of(text)
+    assert error.value.hint == "for example mteb:STS16 or mteb:STS17[en-en]"

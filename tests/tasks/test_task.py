@@ -1,21 +1,46 @@
 """Every task keeps the contract, and nothing outside of their folder goes by a task's name."""
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 from embedlab.core import plugins
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
 from embedlab.core.plugins import shipped_names
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset_names
+from embedlab.encoders.encoder import EncoderFacts
 from embedlab.evaluation.selection import select_tasks
-from embedlab.tasks.task import Task, TaskResult, aggregates_of, all_tasks, own_items, scale_of, stored_as, task
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.runs.evaluations import StoredScore
+from embedlab.tasks.task import (
+    Selection,
+    Task,
+    TaskResult,
+    aggregates_of,
+    all_tasks,
+    brought_evaluation,
+    evaluation_of,
+    outcomes_of,
+    own_items,
+    pair_task,
+    pair_texts,
+    scale_of,
+    stored_as,
+    task,
+)
 
 OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "tasks")
 
@@ -126,3 +151,120 @@ def test_the_classes_of_items_are_in_alphabetical_order() -> None:
     assert found.labels == tuple(labels)
     assert found.classes == ("how", "what", "when", "where", "which", "who", "whose", "why")
     assert found.rows.tolist() == list(range(9))
+
+
+def part_of(dataset: str = "questions", split: str = "test") -> Part:
+    frame = pl.DataFrame({"sentence1": ["a b", "c", "d"], "sentence2": ["a", "c d", "e"], "gold": [5.0, 0.0, 2.5]})
+    return Part(frame=frame, state=DatasetState(name=dataset, split=split, rows=3, expected_rows=3, origin="file"))
+
+
+class Scoring:
+    """An encoder with facts of its own, whose similarities are the ranks of the gold scores turned around."""
+
+    name, fingerprint = "made", "ab"
+    facts = EncoderFacts(precision="bf16", pooling="cls", max_tokens=77, truncated=3, notes=("a note of the encoder",))
+
+    def score(self, first: Sequence[str], second: Sequence[str], _: object = None) -> NDArray[np.float32]:
+        assert (list(first), list(second)) == (["a b", "c", "d"], ["a", "c d", "e"])
+        return np.array([-5.0, 0.0, -2.5], np.float32)
+
+
+def test_an_evaluation_says_what_decided_its_numbers() -> None:
+    part = part_of()
+    score = StoredScore(by="dataset", slice="questions", metric="accuracy", setting="", value=0.5, items=3, split="test")
+    found = evaluation_of("own", Scoring(), [part.state], [score], ["a note of the task"])
+    assert (found.task, found.model, found.fingerprint) == ("own", "made", "ab")
+    assert (found.precision, found.pooling, found.max_tokens, found.truncated) == ("bf16", "cls", 77, 3)
+    assert found.notes == ("a note of the encoder", "a note of the task")
+    assert found.scores == (score,)
+    assert [(one["name"], one["rows"]) for one in found.data] == [("questions", 3)]
+    assert found.marks == ()
+    sample = evaluation_of("own", Scoring(), [replace(part.state, sample=True)], [])
+    assert (sample.marks, sample.scores, sample.notes) == (("sample",), (), ("a note of the encoder",))
+
+
+def test_predictions_that_were_brought_are_of_the_file_alone() -> None:
+    dice = ModelSpec(name="dice", kind="dice")
+    found = brought_evaluation("own", dice, [part_of().state], [], ["a note"])
+    assert (found.model, found.fingerprint) == ("dice", spec_fingerprint(dice, precision="float32"))
+    assert (found.pooling, found.max_tokens, found.truncated, found.notes) == (None, None, 0, ("a note",))
+
+
+def test_what_a_model_predicted_of_each_row_is_stored_with_all_classes() -> None:
+    part = part_of(split="validation")
+    evaluation = evaluation_of("own", Scoring(), [part.state], [])
+    found = outcomes_of(evaluation, part, ["yes", "no", "no"], ["no", "no", "perhaps"])
+    assert (found.task, found.dataset, found.split, found.model, found.fingerprint) == ("own", "questions", "validation", "made", "ab")
+    assert found.classes == ("no", "perhaps", "yes")
+    assert found.items.select("item", "gold", "predicted").rows() == [(0, "yes", "no"), (1, "no", "no"), (2, "no", "perhaps")]
+    assert found.texts is not None
+    assert found.texts.tolist() == text_keys(part.frame).tolist()
+    assert [one["split"] for one in found.data] == ["validation"]
+    scores = outcomes_of(evaluation, part, [1, 2.5, 3], [0.1, 0.2, 0.3], is_class=False)
+    assert scores.classes == ()
+    assert scores.items["gold"].to_list() == ["1", "2.5", "3"]
+
+
+def test_items_are_named_by_their_dataset_and_by_a_split_where_several_are_scored() -> None:
+    for split, name in (("test", "questions"), ("dev", "questions"), ("validation-matched", "questions:validation-matched")):
+        part = part_of(split=split)
+        found = own_items(part, "gold")
+        assert (found.dataset, found.split, found.name, found.states) == ("questions", split, name, (part.state,))
+        assert found.texts.tolist() == text_keys(part.frame).tolist()
+        assert found.labels == ("5.0", "0.0", "2.5")
+
+
+def test_averages_of_pairs_are_shown_where_all_their_datasets_are() -> None:
+    found = pair_task("own", "pairs", ["a", "b", "c"], averages={"of two": ("a", "b"), "of all": ("a", "b", "c")})
+    assert list(found.averages(["c", "b", "a"], "own")) == ["of two", "of all"]
+    assert found.averages(["b", "a", "x"], "own") == {"of two": ("a", "b")}
+    assert found.averages(["a", "c"], "own") == {}
+    assert pair_task("own", "pairs", ["a"]).averages(["a"], "own") == {}
+    assert (found.outcomes, found.is_scored_together, found.datasets) == ("pairs", True, ("a", "b", "c"))
+    with pytest.raises(UsageError, match="its models are evaluated together") as error:
+        found.evaluate(ModelSpec(name="dice", kind="dice"), Settings(), lambda _: None, Selection())  # type: ignore[arg-type,return-value]
+    assert error.value.hint == "embedlab evaluate --suite own"
+
+
+def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, str | None]] = []
+
+    def opening(_: Source, name: str, split: str | None = None) -> Part:
+        opened.append((name, split))
+        return part_of(name)
+
+    monkeypatch.setattr(Source, "open", opening)
+    score = pair_task("own", "pairs", ["a"]).dev_score(Source(sample=True), "a")
+    trained = SimpleNamespace(encoder=Scoring())
+    assert [score(trained), score(trained)] == pytest.approx([-100, -100])  # type: ignore[arg-type]
+    assert opened == [("a", "dev")]
+
+
+def test_the_sentences_of_pairs_are_those_of_both_sides_of_what_is_selected(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opening(_: Source, name: str, split: str | None = None) -> Part:
+        if name == "absent":
+            raise MissingError("it is not here")
+        return part_of(name, split or "test")
+
+    monkeypatch.setattr(Source, "open", opening)
+    own = pair_task("own", "pairs", ["sts-benchmark", "absent"])
+    source = Source(sample=True)
+    some = own.texts(source, Selection(names=("sts-benchmark", "absent")))
+    assert some is not None
+    assert [list(column) for column in some.columns] == [["a b", "c", "d"], ["a", "c d", "e"]]
+    assert [(state.name, state.split) for state in some.states] == [("sts-benchmark", "test")]
+    assert [error.message for error in some.missing] == ["it is not here"]
+    whole = pair_texts(source, ["sts-benchmark", "sick-r"], all_splits=True)
+    assert [(state.name, state.split) for state in whole.states] == [
+        *(("sts-benchmark", "test"), ("sick-r", "test")),
+        *(("sts-benchmark", "train"), ("sts-benchmark", "dev")),
+    ]
+    assert whole.missing == ()
+    with pytest.raises(MissingError, match="it is not here"):
+        pair_texts(source, ["absent"])
+
+
+def test_a_task_is_usual_unless_it_says_more() -> None:
+    assert (Task.datasets, Task.item_datasets, Task.dev_names) == ((), (), ())
+    assert (Task.is_each_alone, Task.trains_classifiers, Task.mixed_metric) == (False, False, "mean")
+    assert (Selection().names, Selection().setting) == ((), "literature")

@@ -8,7 +8,18 @@ from torch import nn
 
 from embedlab.core.checksums import read_sealed_json, sealed_json, write_checksums
 from embedlab.core.errors import MissingError
-from embedlab.training.checkpointing import STATE, Best, Checkpoints, Snapshot, random_tensors, restore_random, write_tensors
+from embedlab.training.checkpointing import (
+    STATE,
+    Best,
+    BestModel,
+    Checkpoints,
+    Snapshot,
+    optimizer_tensors,
+    random_tensors,
+    restore_optimizer,
+    restore_random,
+    write_tensors,
+)
 from embedlab.training.meter import Unreported
 
 
@@ -25,6 +36,16 @@ def snapshot(step: int, best: Best | None = None) -> Snapshot:
         unreported=Unreported(losses=(0.5, float(step)), steps=2),
         frozen_weights="abc",
     )
+
+
+def best_model(step: int, score: float = 50.0) -> BestModel:
+    """The weights with the best dev score, whose numbers are a hundred and their step."""
+    weights = {"one": torch.full((2,), 100.0 + step)}
+    return BestModel(best=Best(score=score, step=step), encoder=weights, heads={"0.head": weights["one"]}, frozen_weights="abc")
+
+
+def folders(checkpoints: Checkpoints) -> list[str]:
+    return sorted(path.name for path in checkpoints.folder.iterdir())
 
 
 @pytest.fixture
@@ -135,6 +156,74 @@ def test_a_checkpoint_that_is_itself_the_best_needs_no_other(checkpoints: Checkp
     assert (found.step, notes) == (4, [])
 
 
+def test_a_checkpoint_goes_though_the_best_model_of_its_step_stays(checkpoints: Checkpoints) -> None:
+    checkpoints.save_best(best_model(2))
+    for step in (2, 4, 6):
+        checkpoints.save(snapshot(step, Best(score=50.0, step=2)))
+    assert folders(checkpoints) == ["best-0000002", "step-0000004", "step-0000006"]
+
+
+def test_a_checkpoint_that_is_the_only_copy_of_the_best_model_stays(checkpoints: Checkpoints) -> None:
+    """Earlier versions wrote no folders of best models."""
+    for step in (2, 4, 6):
+        checkpoints.save(snapshot(step, Best(score=50.0, step=2)))
+    assert folders(checkpoints) == ["step-0000002", "step-0000004", "step-0000006"]
+
+
+def test_best_models_go_when_no_checkpoint_names_them(checkpoints: Checkpoints) -> None:
+    checkpoints.save_best(best_model(1))
+    checkpoints.save(snapshot(2, Best(score=50.0, step=1)))
+    checkpoints.save_best(best_model(3, 60.0))
+    assert folders(checkpoints) == ["best-0000001", "best-0000003", "step-0000002"]  # a kill now: training goes on from step 2
+    checkpoints.save_best(best_model(4, 61.0))
+    assert folders(checkpoints) == ["best-0000001", "best-0000004", "step-0000002"]
+    checkpoints.save(snapshot(4, Best(score=61.0, step=4)))
+    assert folders(checkpoints) == ["best-0000001", "best-0000004", "step-0000002", "step-0000004"]
+    checkpoints.save(snapshot(6, Best(score=61.0, step=4)))
+    assert folders(checkpoints) == ["best-0000004", "step-0000004", "step-0000006"]
+    checkpoints.save(snapshot(8))
+    checkpoints.save(snapshot(9))
+    assert folders(checkpoints) == ["step-0000008", "step-0000009"]
+
+
+def test_what_cannot_be_deleted_stops_no_training(checkpoints: Checkpoints) -> None:
+    checkpoints.folder.mkdir()
+    for name in ("step-0000001", "best-0000001"):
+        (checkpoints.folder / name).write_text("a file, not a folder")
+    for step in (2, 3, 4):
+        checkpoints.save(snapshot(step))
+    assert folders(checkpoints) == ["best-0000001", "step-0000001", "step-0000003", "step-0000004"]
+
+
+def test_the_best_model_is_read_as_it_was_written(checkpoints: Checkpoints) -> None:
+    checkpoints.save(snapshot(2))  # other weights after the same step
+    checkpoints.save_best(best_model(2))
+    found = checkpoints.read_best(Best(score=50.0, step=2))
+    assert isinstance(found, BestModel)
+    assert (found.best, found.frozen_weights) == (Best(score=50.0, step=2), "abc")
+    assert {name: one.tolist() for name, one in (found.encoder | found.heads).items()} == {"one": [102, 102], "0.head": [102, 102]}
+    with pytest.raises(MissingError, match="it is of another run"):
+        checkpoints.read_best(Best(score=50.0, step=2), lambda _: "it is of another run")
+
+
+def test_a_checkpoint_takes_the_place_of_a_best_model_that_was_not_written(checkpoints: Checkpoints) -> None:
+    checkpoints.save(snapshot(2))
+    found = checkpoints.read_best(Best(score=50.0, step=2))
+    assert found.encoder["one"].tolist() == [2, 2]
+    with pytest.raises(MissingError, match="it is of another run"):
+        checkpoints.read_best(Best(score=50.0, step=2), lambda _: "it is of another run")
+
+
+def test_a_best_model_that_is_lost_or_of_another_score_is_refused(checkpoints: Checkpoints) -> None:
+    with pytest.raises(MissingError, match="best-0000002"):
+        checkpoints.read_best(Best(score=50.0, step=2))
+    checkpoints.save_best(best_model(2))
+    for other in (Best(score=50.5, step=2), Best(score=50.0, step=3)):
+        (checkpoints.best_path(2)).rename(checkpoints.best_path(other.step)) if other.step == 3 else None
+        with pytest.raises(MissingError, match=r"it says step 2 and dev score 50\.0"):
+            checkpoints.read_best(other)
+
+
 def test_a_checkpoint_in_the_folder_of_another_step_is_refused(checkpoints: Checkpoints) -> None:
     snapshot(4).write(checkpoints.path(5))
     with pytest.raises(MissingError, match="it says step 4"):
@@ -162,3 +251,28 @@ def test_a_generator_goes_on_as_it_was_and_another_device_keeps_its_own_state(mo
     assert given == []
     restore_random({**states, "cuda": expected}, gpu)
     assert given == [(expected, gpu)]
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o755, 0o775])
+def test_tensors_can_be_read_by_whoever_can_read_their_folder(mode: int, tmp_path: Path) -> None:
+    tmp_path.chmod(mode)
+    write_tensors(tmp_path / "one.safetensors", {"one": torch.zeros(2)})
+    assert (tmp_path / "one.safetensors").stat().st_mode & 0o777 == mode & 0o666
+
+
+def test_an_optimizer_goes_on_as_it_was() -> None:
+    def stepped(parameter: nn.Parameter, optimizer: torch.optim.Optimizer) -> None:
+        parameter.grad = torch.tensor([0.5, -1.0])
+        optimizer.step()
+
+    one, idle = nn.Parameter(torch.tensor([1.0, 2.0])), nn.Parameter(torch.zeros(1))
+    first = torch.optim.AdamW([one, idle], lr=0.1)
+    stepped(one, first)
+    stored = optimizer_tensors(first, {"0.head.one": one, "idle": idle})
+    assert sorted(stored) == ["0.head.one.exp_avg", "0.head.one.exp_avg_sq", "0.head.one.step"]
+    other = nn.Parameter(one.detach().clone())
+    second = torch.optim.AdamW([other], lr=0.1)
+    restore_optimizer(second, {"0.head.one": other}, {name: value.clone() for name, value in stored.items()})
+    for parameter, optimizer in ((one, first), (other, second)):
+        stepped(parameter, optimizer)
+    assert one.tolist() == other.tolist()
