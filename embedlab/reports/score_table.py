@@ -6,7 +6,7 @@ from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
-from embedlab.reports.comparison_table import general_notes, score_title
+from embedlab.reports.comparison_table import general_notes, score_title, shared_dataset, slice_title
 from embedlab.reports.frames import EVALUATED, Row, overlap_fields, tidy_frame
 from embedlab.reports.notes import slice_note
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -26,7 +26,7 @@ def score_table(found: TaskComparison) -> Table:
             Column(key="pairs", title="items"),
             *(Column(key=name, title=title, align="left", role="score") for name, title in titles.items()),
         ],
-        rows=[_row(one, found) for one in found.slices],
+        rows=[_row(one, shared_dataset(found), found) for one in found.slices],
         frame=tidy_frame(_numbers(found), EVALUATED),
         notes=[*general_notes(found), *(slice_note(one.key, note) for one in found.slices for note in one.notes)],
         signatures=found.signatures,
@@ -34,12 +34,12 @@ def score_table(found: TaskComparison) -> Table:
     )
 
 
-def _row(one: ComparedSlice, found: TaskComparison) -> Mapping[str, Value | TableCell]:
+def _row(one: ComparedSlice, dataset: str, found: TaskComparison) -> Mapping[str, Value | TableCell]:
     scale = scale_of(one.task, one.metric)
     marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
     return {
         "task": one.task,
-        "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
+        "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
         "metric": one.metric,
         "pairs": one.pairs,
         **{name: _cell(score, marks[name], scale) for name, score in one.scores.items()},
