@@ -1,4 +1,4 @@
-"""Executes the commands of every page and writes their outputs below them: python docs/refresh.py [--check] [--world DIR] [--data DIR] [PAGE …].
+"""Executes the commands of pages and writes their outputs below: python docs/refresh.py [--check] [--world DIR] [--data DIR] [PAGE …].
 
 The world of the pages is trained first, by both demos, in some minutes; with `--world` it is stored in DIR, and found there again.
 Blocks that need corpora are refreshed with `--data` alone, over the models that the user has.
@@ -61,8 +61,9 @@ def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory() as place:
         world = (chosen.world or Path(place, "world")).resolve()
         made = _world(world)
+        data = chosen.data and chosen.data.resolve()
         for number, path in enumerate([one.resolve() for one in chosen.pages] or pages()):
-            problems += _one(path, world, Path(place, f"page-{number}"), made, data=chosen.data and chosen.data.resolve(), is_check=chosen.check)
+            problems += _one(path, world, Path(place, f"page-{number}"), made, data=data, is_check=chosen.check)
     print(*problems, sep="\n")
     return 1 if problems else 0
 

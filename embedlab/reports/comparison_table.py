@@ -94,7 +94,11 @@ def _metrics(found: TaskComparison) -> dict[str, None]:
 
 
 def _row(
-    one: ComparedSlice, dataset: str, found: TaskComparison, published: Mapping[tuple[str, str], float | None], stated: Sequence[StatedModel]
+    one: ComparedSlice,
+    dataset: str,
+    found: TaskComparison,
+    published: Mapping[tuple[str, str], float | None],
+    stated: Sequence[StatedModel],
 ) -> Mapping[str, Value | TableCell]:
     return {
         **row_of(one, found.shared, scale=scale_of(one.task, one.metric)),
