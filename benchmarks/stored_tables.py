@@ -1,7 +1,7 @@
 """Tables of compared models from stored similarities of their pairs, without the models.
 
     python benchmarks/stored_tables.py store results/scores/NAME.parquet MODEL… --data DIR --runs DIR [--fifths]
-    python benchmarks/stored_tables.py show results/scores/NAME.parquet MODEL… --data DIR [--by source] [--aggregate wmean] [--signature]
+    python benchmarks/stored_tables.py show results/scores/NAME.parquet MODEL… --data DIR [--by PROPERTY] [--aggregate wmean] [--signature]
     python benchmarks/stored_tables.py refresh results/PAGE.md… --data DIR
 
 `store` writes one column of float32 similarities for each member (seed) of each model, the key of each pair (a hash of its text, no text)
@@ -9,7 +9,7 @@ and, as metadata, what titles and notes of tables say: how a member was trained 
 it shares. A file that exists keeps its models, and those that are stored again keep the seeds whose runs are gone: a table can grow.
 `show` prints what `embedlab compare MODEL…` prints. `refresh` writes each table of a page again that is between these two lines:
 
-    <!-- table scores/NAME.parquet MODEL… [--by source] … -->
+    <!-- table scores/NAME.parquet MODEL… [--by PROPERTY] [--dataset NAME] … -->
     <!-- end of table -->
 """
 
@@ -28,7 +28,7 @@ from stored_runs import UNTRAINED, StoredTraining, stored_training
 
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.analysis.slices import ALL_SPLITS, joined_splits
-from embedlab.choices import Aggregate, By
+from embedlab.choices import Aggregate
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import KnownText
@@ -185,7 +185,7 @@ def bare_pairs(settings: Settings, *, fifths: bool) -> ScoredPairs:
     return ScoredPairs(table=pair_table(parts), models=(), places={}, facts={}, states=states, training_text={})
 
 
-def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: By) -> StoredPairs:
+def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: str, dataset: str = "") -> StoredPairs:
     """Return the pairs that a table BY slices reads, with the similarities of MODELS from the file at PATH."""
     facts, bare = stored_table(path), bare_pairs(settings, fifths=by == "dice")
     known = {model.name: model for model in facts.models}
@@ -196,18 +196,19 @@ def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: By) 
     scores = pl.read_parquet(path, columns=["pair_key", *(member for member in members if member != "dice")])
     columns = {member: scores.select("pair_key", similarity=member) for member in members if member != "dice"}
     stored = facts.members[FIFTHS if by == "dice" else SUITE]
+    pairs = joined_splits(bare.table)
     return StoredPairs(
-        table=with_scores(joined_splits(bare.table), columns),
+        table=with_scores(pairs.filter(pl.col("dataset") == dataset) if dataset else pairs, columns),
         models=chosen,
         places={},
         facts={member: stored[member].facts for member in members},
-        states=bare.states,
+        states=tuple(state for state in bare.states if dataset in {"", state.name}),
         training_text={},
         stored=stored,
     )
 
 
-def compared_pairs(scored: StoredPairs, *, by: By, aggregate: Aggregate = "all") -> TaskComparison:
+def compared_pairs(scored: StoredPairs, *, by: str, aggregate: Aggregate = "all") -> TaskComparison:
     """Return the models of SCORED compared by the procedure of today."""
     from embedlab.reports.notes import data_notes
 
@@ -218,7 +219,7 @@ def shown(arguments: argparse.Namespace, settings: Settings) -> str:
     """Return the table that the ARGUMENTS of `show` describe, in Markdown."""
     from embedlab.reports.comparison_table import comparison_table
 
-    scored = stored_pairs(arguments.file, arguments.models, settings, arguments.by)
+    scored = stored_pairs(arguments.file, arguments.models, settings, arguments.by, arguments.dataset)
     compared = compared_pairs(scored, by=arguments.by, aggregate=arguments.aggregate)
     return replace(comparison_table(compared), is_signed=arguments.signature, has_all_notes=arguments.notes).to_markdown()
 
@@ -233,7 +234,8 @@ def parser_of_tables() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("file", type=Path)
     parser.add_argument("models", nargs="+")
-    parser.add_argument("--by", choices=get_args(By), default="dataset")
+    parser.add_argument("--by", default="dataset", help="a property of pairs, or an expression over properties")
+    parser.add_argument("--dataset", default="", help="one dataset alone")
     parser.add_argument("--aggregate", choices=get_args(Aggregate), default="all")
     parser.add_argument("--signature", action="store_true")
     parser.add_argument("--notes", action="store_true")

@@ -9,7 +9,11 @@ The line that opens a block says what becomes of it:
     ```console output=9 varies     the same, but only the first line is compared: the rest depends on the numbers
     ```console fails=2             the command ends with this exit code
     ```console world               part of the runs that every page finds: executed once
+    ```console needs="sick-r"      runs only where docs/refresh.py has --data: the folder with these corpora
     ```console not-run="reason"    does not run, for this reason
+
+A command may go on in the next line after a backslash. No line of a console block is wider than a page shows at 1280 pixels: tables fit
+into it by themselves, and what has no width of its own (CSV, Markdown, signatures) is cut.
 
 `docs/refresh.py` writes the outputs, tests/docs executes the pages.
 """
@@ -20,10 +24,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MORE = "…"  # the last line of a shortened output
+MORE = "…"  # the last line of a shortened output, and the end of a cut line
+WIDTH = 90  # characters of a line that a page shows at 1280 pixels
 
 _FENCE = re.compile(r"^```(?P<language>[\w-]*) ?(?P<facts>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FACT = re.compile(r'([\w-]+)(?:=("[^"]*"|\S+))?')
+_CONTINUED = re.compile(r" *\\\n *")
 _TYPED = re.compile(r"^\s*(?:\$ )?(?:\w+=\S+ )*(?:embedlab|make|pip|python|git|export) ", re.MULTILINE)
 _PLAIN = {"", "text", "bash", "sh", "shell"}
 _VARIES = (
@@ -53,8 +59,8 @@ class Block:
     @property
     def commands(self) -> list[tuple[str, str]]:
         """Each command with the output that is shown below it."""
-        parts = re.split(r"^\$ (.*)\n", self.text, flags=re.MULTILINE)
-        return list(zip(parts[1::2], parts[2::2], strict=True))
+        parts = re.split(r"^\$ ((?:.*\\\n)*.*)\n", self.text, flags=re.MULTILINE)
+        return list(zip((_CONTINUED.sub(" ", one) for one in parts[1::2]), parts[2::2], strict=True))
 
     @property
     def shown_lines(self) -> int:
@@ -81,9 +87,22 @@ def unmarked(page: str) -> list[Block]:
 
 
 def shortened(output: str, lines: int) -> str:
-    """Return the first LINES of an output, without blanks at line ends, as a page shows them."""
+    """Return the first LINES of an output, without blanks at line ends and cut at WIDTH, as a page shows them."""
     found = [line.rstrip() for line in output.strip("\n").split("\n")]
+    found = [line if len(line) <= WIDTH else line[: WIDTH - 1] + MORE for line in found]
     return "\n".join([*found[:lines], MORE] if len(found) > lines else found) + "\n"
+
+
+def typed(command: str) -> str:
+    """Return a COMMAND as a page shows it: in lines of WIDTH at most, which end at an option or a blank with a backslash."""
+    lines = [f"$ {command}"]
+    while len(lines[-1]) > WIDTH:
+        line, end = lines[-1], WIDTH - 2
+        place = max(line.rfind(" --", 6, end), 0) or line.rfind(" ", 6, end)
+        if place < 6:
+            break
+        lines[-1:] = [line[:place] + " \\", "    " + line[place + 1 :]]
+    return "\n".join(lines)
 
 
 def pattern(output: str) -> str:

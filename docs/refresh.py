@@ -1,6 +1,7 @@
-"""Executes the commands of every page and writes their outputs below them: python docs/refresh.py [--check] [--world DIR] [PAGE …].
+"""Executes the commands of pages and writes their outputs below: python docs/refresh.py [--check] [--world DIR] [--data DIR] [PAGE …].
 
 The world of the pages is trained first, by both demos, in some minutes; with `--world` it is stored in DIR, and found there again.
+Blocks that need corpora are refreshed with `--data` alone, over the models that the user has.
 `--check` writes nothing and says which outputs differ by more than their numbers; its exit code is then 1.
 """
 
@@ -14,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from docs.blocks import ROOT, pages, pattern, shortened
+from docs.blocks import ROOT, pages, pattern, shortened, typed
 from docs.runner import Executed, Made, Output, PageError, make_world, run_page
 
 
@@ -24,7 +25,7 @@ def refreshed(page: str, executed: list[Executed]) -> str:
     for one in executed:
         if one.block.shown_lines:
             output = shortened(one.output.out, one.block.shown_lines)
-            texts[one.block.start] = texts.get(one.block.start, "") + f"$ {one.command}\n{output}"
+            texts[one.block.start] = texts.get(one.block.start, "") + f"{typed(one.command)}\n{output}"
     for one in reversed(executed):
         if (new := texts.pop(one.block.start, None)) is not None:
             page = page[: one.block.start] + new + page[one.block.start + len(one.block.text) :]
@@ -50,17 +51,19 @@ def _difference(one: Executed) -> str:
 
 def main(words: list[str]) -> int:
     """Refresh or check the pages that WORDS name, or all."""
-    typed = argparse.ArgumentParser(description="Write the outputs of commands below them, on every page.")
-    typed.add_argument("--check", action="store_true", help="write nothing; end with 1 where an output differs by more than numbers")
-    typed.add_argument("--world", type=Path, help="the folder of the trained world, made where it is absent")
-    typed.add_argument("pages", nargs="*", type=Path)
-    options = typed.parse_args(words)
+    options = argparse.ArgumentParser(description="Write the outputs of commands below them, on every page.")
+    options.add_argument("--check", action="store_true", help="write nothing; end with 1 where an output differs by more than numbers")
+    options.add_argument("--world", type=Path, help="the folder of the trained world, made where it is absent")
+    options.add_argument("--data", type=Path, help="the folder of corpora for the blocks that need some")
+    options.add_argument("pages", nargs="*", type=Path)
+    chosen = options.parse_args(words)
     problems = []
     with tempfile.TemporaryDirectory() as place:
-        world = (options.world or Path(place, "world")).resolve()
+        world = (chosen.world or Path(place, "world")).resolve()
         made = _world(world)
-        for number, path in enumerate([one.resolve() for one in options.pages] or pages()):
-            problems += _one(path, world, Path(place, f"page-{number}"), made, is_check=options.check)
+        data = chosen.data and chosen.data.resolve()
+        for number, path in enumerate([one.resolve() for one in chosen.pages] or pages()):
+            problems += _one(path, world, Path(place, f"page-{number}"), made, data=data, is_check=chosen.check)
     print(*problems, sep="\n")
     return 1 if problems else 0
 
@@ -75,12 +78,12 @@ def _world(folder: Path) -> Made:
     return {command: Output(**output) for command, output in json.loads(stored.read_text(encoding="utf-8")).items()}
 
 
-def _one(path: Path, world: Path, folder: Path, made: Made, *, is_check: bool) -> list[str]:
+def _one(path: Path, world: Path, folder: Path, made: Made, *, data: Path | None, is_check: bool) -> list[str]:
     page = path.read_text(encoding="utf-8")
     name = path.relative_to(ROOT)
     print(f"{name} …", file=sys.stderr)
     try:
-        executed = list(run_page(page, world, folder, made))
+        executed = list(run_page(page, world, folder, made, data=data))
     except PageError as error:
         return [f"{name}: {error}"]
     if is_check:

@@ -20,12 +20,13 @@ ENVIRONMENT = {
     "EMBEDLAB_CACHE": "cache",
     "EMBEDLAB_DEVICE": "cpu",
     "EMBEDLAB_THREADS": "1",
-    "COLUMNS": "140",
+    "COLUMNS": "90",
     "HF_HUB_OFFLINE": "1",
     "MPLBACKEND": "Agg",
     "NO_COLOR": "1",
 }
 WORLD = ("embedlab demo --sample", "embedlab demo")
+_MODELS_HOME = os.environ.get("XDG_DATA_HOME")  # the user's, where models of packages are
 _FEW_EPOCHS = "optim.epochs=0.1"  # a quick world has the runs of the generated demo, trained for fewer steps …
 _UNTOUCHED = "embedlab compare minilm dice --data starter"  # … and of the other one the scores of untouched models
 
@@ -80,11 +81,13 @@ def _quick_commands() -> Iterator[str]:
     yield _UNTOUCHED
 
 
-def run_page(page: str, world: Path, folder: Path, made: Made | None = None, names: dict[str, Any] | None = None) -> Iterator[Executed]:
+def run_page(
+    page: str, world: Path, folder: Path, made: Made | None = None, names: dict[str, Any] | None = None, data: Path | None = None
+) -> Iterator[Executed]:
     """Execute the blocks of a page in FOLDER, which gets a copy of WORLD; yields each command with its output.
 
     MADE are the outputs of the commands that made the world; without it these commands are passed over. NAMES receives those of Python
-    blocks.
+    blocks. DATA is the folder of corpora for the blocks that need some; without it these are passed over.
     """
     shutil.copytree(world, folder, dirs_exist_ok=True)
     names = {} if names is None else names
@@ -95,8 +98,11 @@ def run_page(page: str, world: Path, folder: Path, made: Made | None = None, nam
                 Path(file).write_text(block.text, encoding="utf-8")
             elif block.language == "python" and block.is_run:
                 _run_python(block, names)
-            elif block.is_run:
+            elif block.is_run and "needs" not in block.facts:
                 yield from _run_commands(block, made)
+            elif block.is_run and data is not None:
+                with _with_corpora(data):
+                    yield from _run_commands(block, made)
 
 
 def _run_commands(block: Block, made: Made | None) -> Iterator[Executed]:
@@ -161,6 +167,20 @@ def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         yield out, err
+
+
+@contextlib.contextmanager
+def _with_corpora(data: Path) -> Iterator[None]:
+    """Find the corpora of DATA, and models where the user has them."""
+    own = {"EMBEDLAB_DATA": str(data.resolve()), "XDG_DATA_HOME": _MODELS_HOME or str(Path.home() / ".local" / "share")}
+    before = {name: os.environ.get(name, "") for name in own}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        os.environ.update(before)
+        if not before["EMBEDLAB_DATA"]:
+            del os.environ["EMBEDLAB_DATA"]
 
 
 @contextlib.contextmanager

@@ -91,6 +91,8 @@ class FoundColumns:
         words = frozenset(name for name in plain if name not in numbers and _is_of_words(rows[name]))
         is_text = {name: bool({*roles[name]} & {*_TEXT_ROLES}) or (name not in words and not _is_fact(name)) for name in plain}
         texts = tuple(n for n in plain if n not in numbers and is_text[n] and not {*roles[n]} & {"score", "label"} and n != file.source)
+        if len(texts) > 2:  # of three columns or more, one without any blank holds names of rows, unless it is called a text
+            texts = tuple(name for name in texts if roles[name] or _has_blanks(rows[name]))
         return cls(file=file, rows=rows, names=tuple(names), numbers=numbers, words=words, texts=texts, named=named)
 
     def decided(self) -> tuple[RowKind, dict[str, str]]:
@@ -157,7 +159,8 @@ class FoundColumns:
             if alone := next((role for role in ("s1", "s2") if name in self.named[role]), None):
                 other = SCORED.columns["s2" if alone == "s1" else "s1"]
                 raise MissingError(f"{self.file.path} has no column {other!r}: found {', '.join(self.names)}", hint=f"name it {other}")
-            raise self._ambiguous(f"single texts with {third!r}: only pairs are trained on labels or scores", [option("sentence", name)])
+            why = f"single texts with {third!r}, which no recipe trains on and no task evaluates; pairs may have labels or scores"
+            raise self._ambiguous(why, [option("sentence", name)], purpose=" to train on the texts alone")
         return {"sentence": name}
 
     def meanings(self, name: str) -> dict[str, str]:
@@ -208,11 +211,13 @@ class FoundColumns:
         if not texts:
             raise MissingError(f"{self.file.path} has no column of texts: found {', '.join(self.names)}", hint="give one example a row")
         what = f"{len(texts)} columns of texts ({', '.join(texts)})" if len(texts) > 1 else f"one column of texts, {texts[0]!r}"
-        raise self._ambiguous(f"{what}, of which the names do not say what they hold", [self._example(texts)])
+        raise self._ambiguous(f"{what}, of which the names do not say what they hold", self._examples(texts))
 
-    def _example(self, texts: Sequence[str]) -> str:
-        roles = ("anchor", "positive", "negative")[: len(texts)] if len(texts) != 1 else ("sentence",)
-        return "&".join(option(role, name) for role, name in zip(roles, texts, strict=False))
+    def _examples(self, texts: Sequence[str]) -> list[str]:
+        """Return the readings of two columns, and where there are more, of the first three."""
+        counts = {1: (1,), 2: (2,)}.get(len(texts), (2, 3))
+        roles = ("anchor", "positive", "negative") if len(texts) != 1 else ("sentence",)
+        return ["&".join(option(role, name) for role, name in zip(roles[:count], texts, strict=False)) for count in counts]
 
     def _values(self, name: str) -> list[float]:
         return sorted(set(self.rows.select(number_of(name)).to_series().drop_nulls().to_list()))
@@ -221,8 +226,8 @@ class FoundColumns:
         labels = self.rows[name].cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase()
         return name in self.words and {*labels} <= {*NLI_LABELS, "-"}
 
-    def _ambiguous(self, why: str, options: Sequence[str]) -> UsageError:
-        """Return the error for what may be read as each of OPTIONS says."""
+    def _ambiguous(self, why: str, options: Sequence[str], purpose: str = "") -> UsageError:
+        """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
         typed = self.file.text.partition("?")[2].split("&") if not self.file.is_plain else []
         names = []
         for one in options:
@@ -230,7 +235,7 @@ class FoundColumns:
             # What was said of the same part, or of the same column, is said anew.
             others = [part for part in typed if part.partition("=")[0] not in keys and part.partition("=")[2] not in columns]
             names.append(f"'{self.file.path}?{'&'.join([*others, one])}'")
-        return UsageError(f"{self.file.path}: {why}", hint=f"write {' or '.join(names)}")
+        return UsageError(f"{self.file.path}: {why}", hint=f"write {' or '.join(names)}{purpose}")
 
 
 _KINDS_HINT = "; ".join(f"{kind.title}: {', '.join(kind.columns)}" for kind in KINDS)
@@ -274,6 +279,10 @@ def _is_of_words(values: pl.Series) -> bool:
     texts = values.cast(pl.String).str.strip_chars().replace("", None).drop_nulls()
     distinct = texts.unique()
     return len(distinct) <= min(_MOST_LABELS, len(texts) / 2) and max(len(text.split()) for text in distinct) <= _LABEL_WORDS
+
+
+def _has_blanks(values: pl.Series) -> bool:
+    return bool(values.cast(pl.String).str.strip_chars().str.contains(r"\s").any())
 
 
 def _is_numbering(values: pl.Series) -> bool:

@@ -41,7 +41,11 @@ def _detected_rows(name: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Return ROWS of a file, those that are held out where its name says so, under the names of pairs."""
     own = own_data(name)
     if own.kind not in {SCORED, LABELLED}:
-        hint = "`embedlab evaluate MODEL FILE` finds the task of a file" if own.kind != SENTENCES else "give pairs, with scores or without"
+        hint = (
+            "`embedlab evaluate MODEL FILE` finds the task of a file"
+            if own.kind != SENTENCES
+            else "give pairs, with scores or without; sentences are only trained on"
+        )
         raise MissingError(f"{name} holds {own.kind.title}, not scored pairs", hint=hint)
     if own.file.held_out:
         rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))

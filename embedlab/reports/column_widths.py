@@ -10,6 +10,7 @@ from rich.cells import cell_len, chop_cells
 Kind = Literal["number", "name", "text"]
 
 LEAST_SENTENCE, LEAST_TEXT, LEAST_NAME = 32, 28, 12  # cells: a sentence, a text or a name is not broken into less
+WIDE_GAP, GAP = 3, 2  # blanks between columns
 LONGEST_WORD = 20  # cells: a longer word is broken where there is no room
 _PARTS = {
     "number": re.compile(r" (?=[±\[])"),  # a score from its spread, a difference from its interval, never inside either
@@ -60,16 +61,26 @@ class ColumnTexts:
 def fitted(columns: Sequence[ColumnTexts], width: int | None, *, breaks_numbers: bool) -> tuple[list[int], int] | None:
     """Return the widths of COLUMNS within WIDTH cells, and the gap between them; None where they do not fit.
 
-    Room goes first to names, then to titles, then to texts.
+    Room goes first to names, then to titles, then to texts. The gap is smaller where names would break otherwise.
     """
     naturals = [column.natural for column in columns]
-    if width is None or _total(naturals, 3) <= width:
-        return naturals, 3
+    if width is None or _total(naturals, WIDE_GAP) <= width:
+        return naturals, WIDE_GAP
+    possible = [(widths, gap) for gap in (WIDE_GAP, GAP) if (widths := _widths(columns, width, gap, breaks_numbers=breaks_numbers))]
+    return min(possible, key=lambda one: _broken_names(columns, one[0]), default=None)
+
+
+def _broken_names(columns: Sequence[ColumnTexts], widths: Sequence[int]) -> int:
+    return sum(column.kind == "name" and width < column.unbroken for column, width in zip(columns, widths, strict=True))
+
+
+def _widths(columns: Sequence[ColumnTexts], width: int, gap: int, *, breaks_numbers: bool) -> list[int]:
+    """Return the widths with this GAP; none where they do not fit."""
+    naturals = [column.natural for column in columns]
     widths = [column.least if breaks_numbers or column.kind != "number" else column.unbroken for column in columns]
-    gap = 3 if _total(widths, 3) <= width else 2
     room = width - _total(widths, gap)
     if room < 0:
-        return None
+        return []
     numbers = [place for place, column in enumerate(columns) if column.kind == "number"]
     if sum(columns[place].unbroken - widths[place] for place in numbers) <= room:
         for place in numbers:
@@ -82,7 +93,7 @@ def fitted(columns: Sequence[ColumnTexts], width: int | None, *, breaks_numbers:
             continue  # a title that breaks anyway needs no more; numbers break in all columns or in none
         widths[place] += min(room, more)
         room -= min(room, more)
-    return widths, gap
+    return widths
 
 
 def broken(text: str, width: int, kind: Kind) -> list[str]:

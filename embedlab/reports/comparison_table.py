@@ -41,7 +41,8 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
     titles = titles_of([*names, *(model.name for model in stated)])
     published = {(line.model, one.key): _printed(line, one) for line in printed for one in found.slices}
     keys = {one.key: one.average_of for one in found.slices if one.metric == "spearman"}
-    rows = [_row(one, found, published, stated) for one in found.slices]
+    dataset = shared_dataset(found)
+    rows = [_row(one, dataset, found, published, stated) for one in found.slices]
     compared = compared_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared, published=published)
     return Table(
         title=score_title(found),
@@ -79,7 +80,27 @@ def score_title(found: TaskComparison) -> str:
     is_scaled = any(scale_of(one.task, one.metric) == 100 for one in found.slices)
     metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else ""
     setting = str(next(iter(settings))) if len(settings) == 1 and None not in settings else ""
-    return titled(found, [" ".join(filter(None, (metric, "x 100" if is_scaled else ""))), setting])
+    of = f"on {dataset}" if (dataset := shared_dataset(found)) else ""
+    return titled(found, [" ".join(filter(None, (metric, "x 100" if is_scaled else "", of))), setting])
+
+
+def shared_dataset(found: TaskComparison) -> str:
+    """Return the dataset of which all rows are slices; nothing where they are of several, or whole datasets."""
+    if found.slicing.by == DATASET:
+        return ""
+    keys = [one.key for one in found.slices]
+    ends = [place for place, sign in enumerate(keys[0]) if sign == "/"] if keys else []
+    names = [keys[0][:end] for end in reversed(ends)]  # the name of a file or a value may contain the sign too
+    return next((name for name in names if all(_is_slice_of(name, one) for one in found.slices)), "")
+
+
+def _is_slice_of(dataset: str, one: ComparedSlice) -> bool:
+    return one.key.startswith(f"{dataset}/") and one.title.startswith(f"{dataset} ")
+
+
+def slice_title(one: ComparedSlice, dataset: str) -> str:
+    """Return the name of a row whose metric is elsewhere, and its DATASET in the title."""
+    return one.title.removesuffix(f" {one.metric}").removeprefix(f"{dataset} " if dataset else "")
 
 
 def titled(found: TaskComparison, parts: Sequence[str]) -> str:
@@ -93,12 +114,16 @@ def _metrics(found: TaskComparison) -> dict[str, None]:
 
 
 def _row(
-    one: ComparedSlice, found: TaskComparison, published: Mapping[tuple[str, str], float | None], stated: Sequence[StatedModel]
+    one: ComparedSlice,
+    dataset: str,
+    found: TaskComparison,
+    published: Mapping[tuple[str, str], float | None],
+    stated: Sequence[StatedModel],
 ) -> Mapping[str, Value | TableCell]:
     return {
         **row_of(one, found.shared, scale=scale_of(one.task, one.metric)),
         "task": one.task,
-        "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
+        "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
         "metric": one.metric,
         **{f"{model}.published": value for (model, key), value in published.items() if key == one.key},
         **{model.name: stated_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},

@@ -8,7 +8,7 @@ from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import score_caption
 from embedlab.reports.comparison_cells import best_of, interval_hover
-from embedlab.reports.comparison_table import general_notes, leading_columns, score_title
+from embedlab.reports.comparison_table import general_notes, leading_columns, score_title, shared_dataset, slice_title
 from embedlab.reports.frames import scored_frame
 from embedlab.reports.notes import slice_note
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
@@ -24,7 +24,7 @@ def score_table(found: TaskComparison) -> Table:
             *leading_columns(found.slices, "slice", found.slicing.by),
             *(Column(key=name, title=title, align="left", role="score") for name, title in titles.items()),
         ],
-        rows=[_row(one, found) for one in found.slices],
+        rows=[_row(one, shared_dataset(found), found) for one in found.slices],
         frame=scored_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared),
         notes=[*general_notes(found), *(slice_note(one.key, note) for one in found.slices for note in one.notes)],
         signatures=found.signatures,
@@ -33,13 +33,13 @@ def score_table(found: TaskComparison) -> Table:
     )
 
 
-def _row(one: ComparedSlice, found: TaskComparison) -> Mapping[str, Value | TableCell]:
+def _row(one: ComparedSlice, dataset: str, found: TaskComparison) -> Mapping[str, Value | TableCell]:
     scale = scale_of(one.task, one.metric)
     marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
     best = best_of({name: score.value for name, score in one.scores.items()}, scale)
     return {
         "task": one.task,
-        "slice": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
+        "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
         "metric": one.metric,
         "pairs": one.pairs,
         **{name: _cell(score, marks[name], scale, is_best=name in best) for name, score in one.scores.items()},

@@ -141,7 +141,8 @@ def evaluate_on_pairs(
         _write_for_mteb(options.mteb, evaluations, session)
     if options.by != "dataset":
         return slice_table(scored, evaluations, cast("By", options.by), options.metric), is_whole
-    aggregates = (options.aggregate,) if options.aggregate else AGGREGATES
+    named = AGGREGATES if scored.table["source"].null_count() < scored.table.height else AGGREGATES[:1]  # own pairs may name no source
+    aggregates = (options.aggregate,) if options.aggregate else named
     return dataset_table(scored, evaluations, aggregates, options.metric), is_whole
 
 

@@ -116,3 +116,18 @@ def test_a_dataset_without_what_the_expression_reads_is_neither_what_fits_nor_th
     assert {name for name, _ in rows(answer.out)} == {"sts12/fits", "sts12/rest"}
     assert "left out, without 'length<4': cr" in answer.err
     assert "no property named 'negatio'" in embedlab(*words, "negatio").err
+
+
+def test_the_dataset_of_all_rows_is_in_the_title_and_those_of_several_in_the_rows(embedlab: Embedlab) -> None:
+    alone = embedlab("compare", "dice", "--task", "sts12", "--by", "source", "--sample").out
+    assert alone.startswith("Spearman x 100 on sts12, all")
+    assert " MSRpar " in alone
+    assert "sts12 MSRpar" not in alone
+    evaluated = embedlab("evaluate", "dice", "--task", "sts12", "--by", "length>3", "--sample").out
+    assert evaluated.startswith("Spearman x 100 on sts12, all")
+    assert " fits " in evaluated
+    both = embedlab("compare", "dice", "--task", "sts12", "--task", "sts13", "--by", "source", "--sample").out
+    assert both.startswith("Spearman x 100, all")
+    assert "sts12 MSRpar" in both
+    whole = embedlab("compare", "dice", "--task", "sts12", "--sample").out
+    assert " on sts12" not in whole

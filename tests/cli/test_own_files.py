@@ -170,6 +170,15 @@ def test_queries_are_compared_with_intervals_letters_and_properties(embedlab: Em
     assert "letters" in whole.out
 
 
+def test_pairs_that_name_no_source_have_no_mean_over_sources(embedlab: Embedlab) -> None:
+    columns = {"sentence1": FIRST, "sentence2": SECOND, "score": PARTS}
+    Path("unit.csv").write_bytes(table(columns))
+    assert {row["setting"] for row in embedlab("evaluate", "dice", "unit.csv", "--json").rows} == {"all"}
+    assert "wmean" not in embedlab("evaluate", "dice", "unit.csv").out
+    Path("sources.csv").write_bytes(table({**columns, "source": ["news", "forum"] * 24}))
+    assert {row["setting"] for row in embedlab("evaluate", "dice", "sources.csv", "--json").rows} == {"all", "mean", "wmean"}
+
+
 def test_sentences_are_trained_on_and_give_nothing_to_evaluate(embedlab: Embedlab, tiny_encoder: Path) -> None:
     Path("lines.txt").write_text("\n".join(FIRST) + "\n")
     trained = embedlab("train", "lines.txt", "--encoder", str(tiny_encoder))

@@ -70,9 +70,14 @@ def test_kind_and_columns_are_detected(header: str, third: list[object], kind: R
             "label holds 'other', 'same', none of entailment",
             "?label=label&labels=other:contradiction,same:entailment'",
         ),
-        ("a,b,c", TEXTS, "3 columns of texts (a, b, c), of which the names do not say", "'{path}?anchor=a&positive=b&negative=c'"),
+        (
+            "a,b,c",
+            TEXTS,
+            "3 columns of texts (a, b, c), of which the names do not say",
+            "'{path}?anchor=a&positive=b' or '{path}?anchor=a&positive=b&negative=c'",
+        ),
         ("question,query,answer", TEXTS, "'question', 'query' may each be the anchor", "'{path}?anchor=question' or '{path}?anchor=query'"),
-        ("text,id,label", SCORES, "single texts with 'label': only pairs are trained", "'{path}?sentence=text'"),
+        ("text,id,label", SCORES, "single texts with 'label', which no recipe trains on", "'{path}?sentence=text' to train"),
         ("sentence1,id,score", SCORES, "has no column 'sentence2'", "name it sentence2"),
         ("7,8,9", TEXTS, "line 1: '7' is not the name of a column", "sentence1,sentence2,score"),
         ("A man runs very fast,b,c", TEXTS, "'A man runs very fast' is not the name of a column", "sentence1,sentence2,score"),
@@ -87,6 +92,14 @@ def test_what_may_be_read_in_two_ways_is_refused_with_what_to_type(
         own_data(str(path))
     assert fault in error.value.message
     assert hint.replace("{path}", str(path)) in error.value.hint
+
+
+def test_a_column_of_names_of_rows_is_not_a_third_text(write: Write) -> None:
+    keys = ["doc-7-x", "doc-9-y", "doc-1-z", "doc-4-w"]
+    found = own_data(str(write("p.csv", rows("ref,left text,right text", keys, TEXTS, TEXTS[::-1]))))
+    assert (found.kind, found.columns, found.unread) == (PAIRS, {"anchor": "left text", "positive": "right text"}, ("ref",))
+    words = own_data(str(write("w.csv", rows("ref,query,answer", keys, ["cat", "dog", "cow", "hen"], TEXTS))))
+    assert words.columns == {"anchor": "query", "positive": "answer"}
 
 
 def test_a_refused_file_is_read_by_what_its_hint_says(write: Write) -> None:

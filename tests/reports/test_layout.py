@@ -42,6 +42,16 @@ def test_up_to_four_models_are_tables_of_whole_numbers_in_any_width(count: int, 
     assert not spread_over
 
 
+def test_blanks_between_columns_give_way_before_a_name_breaks() -> None:
+    columns = [Column(key="slice", title="dataset", role="key"), *(Column(key=f"n{place}", title=f"n{place}") for place in range(5))]
+    table = Table(title="x", columns=columns, rows=[{"slice": "sts-benchmark", **{f"n{place}": 1000 + place for place in range(5)}}])
+    natural = max(map(len, plain_text(table).splitlines()))
+    assert "sts-benchmark   " in shown(table, natural)
+    narrower = shown(table, natural - 5)
+    assert "sts-benchmark  " in narrower
+    assert len(narrower.splitlines()) == len(plain_text(table).splitlines())
+
+
 def test_the_columns_of_an_axis_are_named_both_ways() -> None:
     columns = [Column(key="weight", title="objective.weight", role="key")]
     columns += [Column(key=lr, title=f"optim.lr {lr}", align="right", role="score") for lr in ("0.1", "0.2")]
