@@ -128,24 +128,6 @@ class ContributionSums:
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
-    def covariances(self) -> Floats:
-        """Covariances of the estimates by the same count, as a positive semi-definite matrix; (estimates, estimates)."""
-        counted = self.sentences @ self.sentences.T - self.twins @ self.twins.T
-        spread = np.sqrt(self.variances().value)
-        own = np.sqrt(np.maximum(np.diag(counted), 0))
-        scale = np.divide(spread, own, out=np.zeros_like(spread), where=own > 0)
-        values, vectors = np.linalg.eigh(counted * np.outer(scale, scale))
-        repaired: Floats = (vectors * np.maximum(values, 0)) @ vectors.T
-        return repaired
-
-    def largest_component(self) -> tuple[Floats, RowPositions]:
-        """Return each estimate's largest component: its share of Σ(component sum)², 0–1, and the number of its rows; (estimates,) twice."""
-        numbers = self.shared.components
-        sums = np.array([np.bincount(numbers, weights=row) for row in self.rows]).reshape(len(self.rows), -1) ** 2
-        total, largest = sums.sum(axis=1), sums.argmax(axis=1)
-        share = np.divide(sums.max(axis=1), total, out=np.zeros_like(total), where=total > 0)
-        return share, np.bincount(numbers)[largest]
-
     def _mean_share(self, shares: Floats, squares: Floats) -> Floats:
         """The mean of the groups' SHARES, (groups,), weighted by the part of the sum of SQUARES that each has; (estimates,)."""
         if len(shares) == 1:

@@ -28,7 +28,7 @@ from embedlab.evaluation.stated_text import UNKNOWN_TEXT
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
-from embedlab.models.encoder_kind import score_part, scores_rows
+from embedlab.models.encoder_kind import is_published, score_part, scores_rows
 from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
@@ -239,7 +239,16 @@ def model_columns(model: Model) -> ModelColumns:
     """Return the columns of a model in a pair table."""
     seeds = tuple(spec.seed for spec in model.members if spec.seed is not None)
     runs = tuple(_runs_behind(spec) for spec in model.members)
-    return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds, runs=runs)
+    is_published = all(_is_published(spec) for spec in model.members)
+    members = tuple(spec.name for spec in model.members)
+    return ModelColumns(name=model.name, members=members, seeds=seeds, runs=runs, is_published=is_published)
+
+
+def _is_published(spec: ModelSpec) -> bool:
+    """Return whether a member is a checkpoint of the hub, a published table or a rule, and not a run or a folder."""
+    if spec.parts:
+        return all(_is_published(part) for part in spec.parts)
+    return spec.kind in {"hub", "dice"} or (spec.is_prefixed and is_published(spec.kind))
 
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:

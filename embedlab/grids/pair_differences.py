@@ -67,7 +67,7 @@ class PairDifferences:
         order = list(self.seeds)
         models = [self._model("first", first), self._model("second", second)]
         weighed = Weighed(self.evidence[name].of_members([order.index(member) for member in members]), models)
-        return weighed.of_pair["first", "second"].p(weighed.means["first"] - weighed.means["second"])
+        return weighed.p["first", "second"]
 
     def _model(self, name: str, place: Spread) -> ModelColumns:
         return ModelColumns(name=name, members=place.cells, seeds=tuple(self.seeds[cell] for cell in place.cells))

@@ -1,9 +1,12 @@
 """A pair table as outcomes: a pair is an item with two sentences whose prediction is a similarity."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
+from embedlab.analysis.evidence import near_pairs, sentence_numbers
+from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.data.overlaps import with_text_keys
 from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
 
@@ -27,13 +30,22 @@ def pair_outcomes(
     places = {name: place for place, name in enumerate(names)}
     block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
     rows = table.select(block=block, item="pair", gold=pl.col("gold").cast(pl.Float64), source=pl.col("source").cast(pl.String))
-    numbers = [table[side].hash().alias(name) for side, name in zip(SENTENCES, TEXT_IDS, strict=True)]  # equal text by equal numbers
+    numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
     sentences = table.select(*SENTENCES)
     outcomes = Outcomes(
         rows=rows.with_columns(numbers).select(*ROWS),
         predictions=table.select(members),
         blocks=tuple(
-            Block(task=task, suite=task, dataset=name, measures=("spearman",), is_of_pairs=True, is_aggregated=True) for name in names
+            Block(
+                task=task,
+                suite=task,
+                dataset=name,
+                measures=("spearman",),
+                is_of_pairs=True,
+                is_aggregated=True,
+                near=partial(_near, table, name),
+            )
+            for name in names
         ),
         texts=lambda: sentences,
         keys=keys or (lambda: with_text_keys(table).select(*KEYS)),
@@ -42,3 +54,9 @@ def pair_outcomes(
     )
     outcomes.computed["dice"] = table["dice"]
     return outcomes
+
+
+def _near(table: pl.DataFrame, dataset: str) -> NearDuplicates:
+    """Return which sentences of one dataset are nearly the same."""
+    own = table.filter(dataset=dataset)
+    return near_pairs(own.with_columns(sentence_numbers(own)))

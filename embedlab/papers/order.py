@@ -9,8 +9,9 @@ from typing import cast, get_args
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers
+from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, near_pairs, sentence_numbers, together
 from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.choices import Aggregate
 from embedlab.papers.items import StoredOutcomes, item_rows
@@ -119,7 +120,8 @@ def find_row_order(
     for point in table.points:
         wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
     pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
-    behind = _Behind(pairs=pairs, answers=item_rows(wanted, items.answers))
+    near = {name: near_pairs(own) for (name,), own in pairs.group_by("dataset", maintain_order=True)} if pairs is not None else {}
+    behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
         ordering = Ordering([one.ours for one in ranked])
@@ -209,6 +211,7 @@ class _Behind:
     """The pairs and items that the scores were computed from."""
 
     pairs: pl.DataFrame | None
+    near: Mapping[str, NearDuplicates]  # by dataset of the pairs
     answers: Mapping[tuple[str, Measure], SliceRows]
 
     def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
@@ -216,11 +219,12 @@ class _Behind:
         measure, members = point.measure, [member.name for member in behind]
         if self.pairs is not None and measure.metric == "spearman" and measure.setting in get_args(Aggregate):
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
-            return evidence_of_pairs(measure.task, measure.slice, pairs, members, cast("Aggregate", measure.setting)).rows
+            aggregate, near = cast("Aggregate", measure.setting), self.near.get(measure.slice)
+            return evidence_of_pairs(measure.task, measure.slice, pairs, members, aggregate, near=near).rows
         found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
         if len(found) < len(members):
             return None
-        return SliceRows(contributions=np.concatenate([one.contributions for one in found]), texts=found[0].texts, groups=found[0].groups)
+        return together(found)
 
 
 def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:

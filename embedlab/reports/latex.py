@@ -24,6 +24,8 @@ _SPECIAL = str.maketrans(
         "−": r"$-$",
         "†": r"$\dagger$",
         "‡": r"$\ddagger$",
+        "°": r"$^\circ$",
+        "§": r"\S{}",
     }
 )
 _MINUS = re.compile(r"(?<![\w.-])-(?=[\d.])")  # of a number: "-0.5", "[-1.2, -0.3]", not that of "sts12-16"

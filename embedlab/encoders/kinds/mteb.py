@@ -107,5 +107,13 @@ def _open(location: str) -> NoSimilarities:
 
 
 ENCODER = EncoderKind(
-    open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, score_rows=score_rows, figures=figures, further=_further
+    open=_open,
+    locate=_locate,
+    backend="file",
+    is_cached=False,
+    has_vectors=False,
+    is_published=True,
+    score_rows=score_rows,
+    figures=figures,
+    further=_further,
 )

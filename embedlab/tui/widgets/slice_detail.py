@@ -87,8 +87,8 @@ def _dependence(one: ComparedSlice) -> Iterator[str]:
     if one.design_effect >= 1.05:
         counted = f": {one.pairs:,} pairs of {one.sentences:,} sentences" if one.sentences else ""  # 0: no pair shares one
         yield f"design effect {one.design_effect:z.2f}{counted}"
-    if one.is_concentrated and one.component is not None:
-        yield f"{one.component.rows} connected pairs carry {100 * one.component.share:z.0f}% of the variance"
+    if one.is_concentrated and one.largest_topic is not None:
+        yield f"one topic of {one.largest_topic.rows} pairs carries {100 * one.largest_topic.share:z.0f}% of the variance"
 
 
 def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[Content]:
