@@ -18,7 +18,7 @@ from embedlab.analysis.paired_tests import design_corrected
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import REACH_NOTE, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
-from embedlab.analysis.uncertainty import UNKNOWN, Uncertainty, correlation_interval, difference_interval, share_interval
+from embedlab.analysis.uncertainty import UNKNOWN_PARTS, VarianceParts, correlation_interval, difference_interval, share_interval
 from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.choices import Test
 from embedlab.core.note import Note
@@ -37,7 +37,7 @@ class SliceScore:
     low: float  # 95% interval over rows and members
     high: float
     letters: str  # two models of a slice share a letter exactly if they do not differ significantly
-    uncertainty: Uncertainty = UNKNOWN
+    uncertainty: VarianceParts = UNKNOWN_PARTS
 
     @property
     def sd(self) -> float:
@@ -55,7 +55,7 @@ class Difference:
     p: float
     p_holm: float  # corrected over each two models of every slice of the comparison
     test: Test = "dyadic"  # the test of p; p is nan where the test is undefined
-    uncertainty: Uncertainty = UNKNOWN
+    uncertainty: VarianceParts = UNKNOWN_PARTS
     p_equivalent: float = nan  # of "differs by the margin or more", corrected over the differences shown; nan where no margin is set
     reach: Reach = "models"  # of what a star says
     topic: Topic | None = None  # the one that it hangs on
@@ -227,7 +227,7 @@ class _Draft(Weighed):
         else:
             low, high = uncertainty.interval(value)
         members = tuple(self.evidence.points[self.places[name]].tolist())
-        return SliceScore(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty)
+        return SliceScore(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty.parts)
 
     def _difference(self, name: str, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> Difference:
         pair = (name, reference) if (name, reference) in self.tests else (reference, name)
@@ -243,7 +243,7 @@ class _Draft(Weighed):
             p=p,
             p_holm=corrected[pair],
             test=test,
-            uncertainty=uncertainty,
+            uncertainty=uncertainty.parts,
             p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
             reach=weakest([self.models[name], self.models[reference]]),
             topic=topic if topic is not None and topic.decides(delta, self.evidence.pairs) else None,

@@ -110,9 +110,8 @@ class ContributionSums:
 
     def combined(self, weights: Floats) -> "ContributionSums":
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
-        return ContributionSums(
-            shared=self.shared, rows=weights @ self.rows, sentences=weights @ self.sentences, twins=weights @ self.twins
-        )
+        rows, sentences, twins = (combined(weights, values) for values in (self.rows, self.sentences, self.twins))
+        return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.
@@ -135,6 +134,15 @@ class ContributionSums:
         weights = np.array([np.bincount(self.shared.group, weights=row**2, minlength=len(shares)) for row in self.rows])
         mean = np.divide(weights @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
         return np.minimum(mean, 0.5)
+
+
+def combined(weights: Floats, values: Floats) -> Floats:
+    """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever else is combined beside it."""
+    found = np.zeros((len(weights), values.shape[1]))
+    for row, own in zip(found, weights, strict=True):
+        for place in np.flatnonzero(own):
+            row += own[place] * values[place]
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,7 +16,7 @@ from embedlab.analysis.families import families
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.leaving_out import LeavingOut, OfMeasure, OfMembers, OfSum
 from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
-from embedlab.analysis.near_duplicates import NearDuplicates, near_duplicates
+from embedlab.analysis.near_duplicates import FindLinks, NearDuplicates, links_of, near_duplicates
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.choices import Aggregate
@@ -261,10 +261,10 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
-def near_pairs(pairs: pl.DataFrame) -> NearDuplicates:
-    """Return which sentences of one dataset's PAIRS, whose sentences are numbered, are nearly the same."""
+def near_pairs(pairs: pl.DataFrame, find: FindLinks = links_of) -> NearDuplicates:
+    """Return which sentences of one dataset's PAIRS, whose sentences are numbered, are nearly the same; FIND finds their links."""
     numbers = np.concatenate([pairs[name].to_numpy() for name in _NUMBERS])
-    return near_duplicates(numbers, [*pairs["sentence1"].to_list(), *pairs["sentence2"].to_list()])
+    return near_duplicates(numbers, [*pairs["sentence1"].to_list(), *pairs["sentence2"].to_list()], find)
 
 
 def evidence_of_pairs(

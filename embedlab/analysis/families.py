@@ -4,8 +4,6 @@ Rows that a chain of shared sentences connects are one topic. Topics with nearly
 unless they would exceed a twentieth of the score together: without the limit chains of similar sentences run through whole datasets.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +12,8 @@ from embedlab.analysis.near_duplicates import NearDuplicates, TextIds
 
 LARGEST_JOINED = 1 / 20  # of the score; what shares sentences stays whole, however large
 FEWEST_JOINED = 60  # rows: with fewer nothing is joined
+_MOST = LARGEST_JOINED + 1e-12
+_LINKS_AT_ONCE = 4_096
 
 Numbers = NDArray[np.intp]
 
@@ -24,37 +24,53 @@ def families(components: Numbers, shares: Floats, texts: TextIds, near: NearDupl
     components: (rows,) numbers, from 0, of the rows that a chain of shared sentences connects; shares: (rows,) of the score, their sum
     is 1; texts: (rows, 2) the sentences, as NEAR numbers them.
     """
-    if len(components) < FEWEST_JOINED or not len(near.first):
+    if len(components) < FEWEST_JOINED or not len(near.links.first):
         return components
-    sizes = np.bincount(components, weights=shares).tolist()
-    parent = list(range(len(sizes)))
-
-    def root(one: int) -> int:
-        while parent[one] != one:
-            parent[one] = parent[parent[one]]
-            one = parent[one]
-        return one
-
-    for first, second in _links(components, texts, near):
-        own, other = root(first), root(second)
-        if own != other and sizes[own] + sizes[other] <= LARGEST_JOINED + 1e-12:
-            own, other = min(own, other), max(own, other)
-            parent[other], sizes[own] = own, sizes[own] + sizes[other]
-    roots = np.array([root(one) for one in range(len(parent))])
-    numbers: Numbers = np.unique(roots, return_inverse=True)[1][components]
+    joins = _Joins(np.bincount(components, weights=shares))
+    first, second = _links(components, texts, near)
+    for start in range(0, len(first), _LINKS_AT_ONCE):
+        joins.add(first[start : start + _LINKS_AT_ONCE], second[start : start + _LINKS_AT_ONCE])
+    numbers: Numbers = np.unique(joins.parent, return_inverse=True)[1][components]
     return numbers
 
 
-def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> Iterator[tuple[int, int]]:
-    """Yield every two components that have nearly equal sentences, by the similarity of these."""
+class _Joins:
+    """Components that are joined, two by two."""
+
+    def __init__(self, sizes: Floats) -> None:
+        self.sizes = sizes.copy()  # of what a component is the first of
+        self.parent = np.arange(len(sizes))  # each component's first one
+
+    def add(self, first: Numbers, second: Numbers) -> None:
+        """Join what is linked, in order, as far as sizes allow; what is refused once is refused ever after, for sizes only grow."""
+        low, high = self.parent[first], self.parent[second]
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= _MOST))
+        keys = low[open_links] * len(self.parent) + high[open_links]
+        once = open_links[np.sort(np.unique(keys, return_index=True)[1])]
+        parent, sizes = self.parent.tolist(), self.sizes.tolist()
+
+        def root(one: int) -> int:
+            while parent[one] != one:
+                parent[one] = parent[parent[one]]
+                one = parent[one]
+            return one
+
+        for one, two in zip(low[once].tolist(), high[once].tolist(), strict=True):
+            own, other = root(one), root(two)
+            if own != other and sizes[own] + sizes[other] <= _MOST:
+                own, other = min(own, other), max(own, other)
+                parent[other], sizes[own] = own, sizes[own] + sizes[other]
+        self.parent, self.sizes = np.array(parent), np.array(sizes)
+        while not np.array_equal(whole := self.parent[self.parent], self.parent):
+            self.parent = whole
+
+
+def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> tuple[Numbers, Numbers]:
+    """Return every two components that have nearly equal sentences, by the similarity of these; (links,) each."""
     known, places = np.unique(texts.ravel(), return_index=True)
-    of_text = np.repeat(components, 2)[places]
-    sides = []
-    there = np.ones(len(near.first), dtype=bool)
-    for side in (near.first, near.second):
-        found = np.minimum(np.searchsorted(known, side), len(known) - 1)
-        there &= known[found] == side
-        sides.append(of_text[found])
-    first, second = sides
-    apart = np.flatnonzero(there & (first != second))
-    yield from zip(first[apart].tolist(), second[apart].tolist(), strict=True)
+    found = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
+    of_id = np.where(known[found] == near.ids, np.repeat(components, 2)[places][found], -1)
+    first, second = of_id[near.links.first], of_id[near.links.second]
+    apart = (first != second) & (first >= 0) & (second >= 0)
+    return first[apart], second[apart]

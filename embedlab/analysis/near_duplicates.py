@@ -6,7 +6,7 @@ are left when the commonest ones with a joint weight below 0.3 are removed (pref
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,54 +17,71 @@ from numpy.typing import NDArray
 from embedlab.analysis.influence import Floats
 
 LEAST_COSINE = 0.3
+METHOD = "words-1"  # of the links that other processes stored; another one for another method
 MOST_COMPARISONS = 200_000_000  # beyond it, as for a hundred thousand sentences, words of most sentences do not make candidates
 _CANDIDATES_AT_ONCE = 500_000
 _WORD = re.compile(r"\w+")
 _LEAST_WEIGHT = 0.1
 
 TextIds = NDArray[np.uint64]
+Places = NDArray[np.int32]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Links:
+    """Every two of some sentences that are nearly the same, the most similar first."""
+
+    first: Places  # (links,) the place of a sentence
+    second: Places
+    cosine: NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NearDuplicates:
-    """Every two sentences that are nearly the same, the most similar first; sentences are identified by numbers."""
+    """The links between sentences that numbers identify."""
 
-    first: TextIds  # (links,)
-    second: TextIds
-    cosine: Floats
+    ids: TextIds  # (sentences,)
+    links: Links
 
     @classmethod
     def none(cls) -> "NearDuplicates":
         """Build for sentences of which nothing is known but whether they are equal."""
-        return cls(first=np.zeros(0, np.uint64), second=np.zeros(0, np.uint64), cosine=np.zeros(0))
+        nothing = np.zeros(0, np.int32)
+        return cls(ids=np.zeros(0, np.uint64), links=Links(first=nothing, second=nothing, cosine=np.zeros(0, np.float32)))
 
     @classmethod
     def joined(cls, parts: "Sequence[NearDuplicates]") -> "NearDuplicates":
         """Build from those of several datasets."""
-        first, second, cosine = (np.concatenate([getattr(part, name) for part in parts]) for name in ("first", "second", "cosine"))
+        offsets = np.cumsum([0, *(len(part.ids) for part in parts)])
+        first, second = (
+            np.concatenate([getattr(part.links, side) + np.int32(offset) for part, offset in zip(parts, offsets, strict=False)])
+            for side in ("first", "second")
+        )
+        cosine = np.concatenate([part.links.cosine for part in parts])
         order = np.argsort(-cosine, kind="stable")
-        return cls(first=first[order], second=second[order], cosine=cosine[order])
+        links = Links(first=first[order], second=second[order], cosine=cosine[order])
+        return cls(ids=np.concatenate([part.ids for part in parts]), links=links)
 
 
-def near_duplicates(ids: TextIds, sentences: Sequence[str]) -> NearDuplicates:
-    """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS, and are one.
-
-    Found once in a process for the same sentences.
-    """
-    _, places = np.unique(ids, return_index=True)
-    places.sort()  # links of the same cosine are in the order of the dataset
-    return _found(tuple(ids[places].tolist()), tuple(sentences[place] for place in places.tolist()))
+FindLinks = Callable[[tuple[str, ...]], Links]
 
 
 @lru_cache(maxsize=64)
-def _found(ids: tuple[int, ...], sentences: tuple[str, ...]) -> NearDuplicates:
-    first, second, cosine = similar_pairs(sentences)
-    numbers = np.array(ids, dtype=np.uint64)
-    return NearDuplicates(first=numbers[first], second=numbers[second], cosine=cosine)
+def links_of(sentences: tuple[str, ...]) -> Links:
+    """Return the links between SENTENCES, which are distinct; found once in a process for the same ones."""
+    return similar_pairs(sentences)
 
 
-def similar_pairs(sentences: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Return the places of every two similar sentences, the first before the second, and their cosines; the most similar first."""
+def near_duplicates(ids: TextIds, sentences: Sequence[str], find: FindLinks = links_of) -> NearDuplicates:
+    """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS, and are one. FIND finds their links."""
+    _, places = np.unique(ids, return_index=True)
+    places.sort()  # links of the same cosine are in the order of the dataset
+    distinct = tuple(sentences[place] for place in places.tolist())
+    return NearDuplicates(ids=ids[places], links=find(distinct))
+
+
+def similar_pairs(sentences: Sequence[str]) -> Links:
+    """Return every two similar SENTENCES, the first before the second."""
     from scipy.sparse import csr_matrix, triu
 
     words: dict[str, int] = {}
@@ -90,7 +107,7 @@ def similar_pairs(sentences: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[n
     cosine = np.concatenate([np.zeros(0), *cosines]).round(9)  # so that the order of equal ones does not hang on sums' last digits
     near = np.flatnonzero(cosine >= LEAST_COSINE)
     near = near[np.lexsort((second[near], first[near], -cosine[near]))]
-    return first[near], second[near], cosine[near]
+    return Links(first=first[near].astype(np.int32), second=second[near].astype(np.int32), cosine=cosine[near].astype(np.float32))
 
 
 def _is_in_prefix(

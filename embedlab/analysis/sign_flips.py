@@ -17,6 +17,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.analysis.dependence import combined
 from embedlab.analysis.influence import Floats
 
 FEWEST_TOPICS = 6  # with five the smallest p of all signs is 1/16
@@ -24,7 +25,7 @@ MOST_COUNTED = 12  # topics whose signs are all tried
 MOST_EXACT = 64  # largest topics of an estimate; the others together are nearly normal
 _MOST_STEPS = 60
 _FARTHEST = 60  # steps outwards until an end is bracketed
-_PRECISE = 1e-10
+_PRECISE = 1e-8  # of a normal quantile
 _SMALLEST = 1e-300
 _ROUNDING = 1e-20  # of a sum of squares
 _Rows = NDArray[np.intp]
@@ -55,7 +56,7 @@ class TopicSums:
 
     def combined(self, weights: Floats) -> "TopicSums":
         """Return the contributions to linear combinations of the estimates; weights: (combinations, estimates)."""
-        return replace(self, sums=weights @ self.sums)
+        return replace(self, sums=combined(weights, self.sums))
 
     def scaled(self, factor: float) -> "TopicSums":
         """Return the contributions to FACTOR times the estimates."""
@@ -78,39 +79,38 @@ class TopicSums:
         inf on a side where nothing is ever rejected.
         """
         noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
-        return np.stack([self._side(alpha, noises, sign) for sign in (1.0, -1.0)], axis=1)
+        if self.topics <= MOST_COUNTED and not noises.any():
+            return np.stack([_counted_end(sign * self.sums, self.shares, alpha) for sign in (1, -1)], axis=1)
+        return _ends(self._parts.on_both_sides, np.tile(np.sqrt(self.variance + noises), 2), np.tile(noises, 2), alpha).reshape(2, -1).T
 
-    def _side(self, alpha: float, noise: Floats, sign: float) -> Floats:
-        """Return the end on one side: bracketed outwards, then regula falsi on the normal quantiles of p, which are nearly straight."""
-        from scipy.special import ndtri
 
-        if self.topics <= MOST_COUNTED and not noise.any():
-            return _counted_end(sign * self.sums, self.shares, alpha)
+def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Floats:
+    """Return the distances at which p falls to ALPHA: bracketed outwards, then found on normal quantiles, which are nearly straight."""
+    from scipy.special import ndtri
 
-        aim = float(ndtri(alpha / 2))
+    aim, start = float(ndtri(alpha / 2)), np.zeros_like(spread)
 
-        def excess(distance: Floats, rows: _Rows) -> Floats:
-            p = self._parts.part(rows).p(sign * distance, noise[rows])
-            found: Floats = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
-            return found
+    def excess(distance: Floats, rows: _Rows) -> Floats:
+        p, start[rows] = parts.part(rows).solved(distance, noise[rows], start[rows])
+        found: Floats = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
+        return found
 
-        spread = np.sqrt(self.variance + noise)
-        low, high = np.zeros_like(spread), np.full_like(spread, inf)
-        open_rows = np.flatnonzero(spread > 0)
-        high[spread == 0] = 0.0
-        at_low, at_high = np.full_like(spread, -aim), np.zeros_like(spread)
-        step = -aim * spread
-        for _ in range(_FARTHEST):
-            if not len(open_rows):
-                break
-            found = excess(step[open_rows], open_rows)
-            inside = found > 0
-            low[open_rows[inside]], at_low[open_rows[inside]] = step[open_rows[inside]], found[inside]
-            outside = open_rows[~inside]
-            high[outside], at_high[outside] = step[outside], found[~inside]
-            open_rows = open_rows[inside]
-            step[open_rows] *= 1.25
-        return _refined(low, high, at_low, at_high, excess)
+    low, high = np.zeros_like(spread), np.full_like(spread, inf)
+    open_rows = np.flatnonzero(spread > 0)
+    high[spread == 0] = 0.0
+    at_low, at_high = np.full_like(spread, -aim), np.zeros_like(spread)
+    step = -aim * spread
+    for _ in range(_FARTHEST):
+        if not len(open_rows):
+            break
+        found = excess(step[open_rows], open_rows)
+        inside = found > 0
+        low[open_rows[inside]], at_low[open_rows[inside]] = step[open_rows[inside]], found[inside]
+        outside = open_rows[~inside]
+        high[outside], at_high[outside] = step[outside], found[~inside]
+        open_rows = open_rows[inside]
+        step[open_rows] *= 1.25
+    return _refined(low, high, at_low, at_high, excess)
 
 
 def _refined(low: Floats, high: Floats, at_low: Floats, at_high: Floats, excess: _Excess) -> Floats:
@@ -162,17 +162,29 @@ class _Parts:
             return self
         return replace(self, sums=self.sums[rows], shares=self.shares[rows], rest=self.rest[rows])
 
+    @property
+    def on_both_sides(self) -> "_Parts":
+        """The estimates, and then the same with the other sign."""
+        rest = np.concatenate([self.rest, self.rest * [1, -1, 1]])
+        return replace(self, sums=np.concatenate([self.sums, -self.sums]), shares=np.concatenate([self.shares] * 2), rest=rest)
+
     def p(self, distance: Floats, noise: Floats) -> Floats:
         """Return p at a DISTANCE of each estimate, with a variance of NOISE beside the topics; (estimates,) each."""
+        return self.solved(distance, noise, np.zeros_like(distance))[0]
+
+    def solved(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
+        """Return p, and the saddle points; START has points near them, or zeros."""
         flipped = self.sums + self.shares * distance[:, None]
         aim = np.abs(distance)
         if self.topics <= MOST_COUNTED:
-            return _counted(flipped, aim, noise)
+            return _counted(flipped, aim, noise), start
         rest = self.rest[:, 0] + distance * (2 * self.rest[:, 1] + distance * self.rest[:, 2])
         normal = np.maximum(rest, 0.0) + noise
         normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
-        found = _saddlepoint(flipped, aim, normal)
-        return np.where(normal > 0, found, _within_counts(found, flipped, np.sign(distance)))
+        found, points = _saddlepoint(flipped, aim, normal, start)
+        if not (normal > 0).all():
+            found = np.where(normal > 0, found, _within_counts(found, flipped, np.sign(distance)))
+        return found, points
 
 
 @lru_cache(maxsize=MOST_COUNTED)
@@ -211,34 +223,39 @@ def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
     return found
 
 
-def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats) -> Floats:
-    """Return Lugannani and Rice's p; K' is concave, so that Newton's steps from below never pass the root."""
+def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) -> tuple[Floats, Floats]:
+    """Return Lugannani and Rice's p and the saddle points.
+
+    K' is concave: Newton's steps from below never pass the root, and the first one from above ends below it; none ends below aim / K''(0).
+    """
     from scipy.special import log_ndtr
 
     size = np.abs(flipped)
-    squares = np.einsum("ec,ec->e", size, size) + normal
-    most = size.sum(axis=1)
-    has_root = (aim > 0) & (squares > 0) & ((normal > 0) | (aim < most * (1 - 1e-12)))
-    t = np.divide(aim, squares, out=np.zeros_like(aim), where=has_root)
-    moves = has_root  # an estimate that is there stays: its p does not hang on the others'
+    own = size**2
+    squares = own.sum(axis=1) + normal
+    has_root = (aim > 0) & (squares > 0) & ((normal > 0) | (aim < size.sum(axis=1) * (1 - 1e-12)))
+    least = np.divide(aim, squares, out=np.zeros_like(aim), where=has_root)
+    t = np.maximum(least, np.where(has_root, start, 0.0))
+    moves = has_root.copy()  # an estimate that is there stays: its p does not hang on the others'
     for _ in range(_MOST_STEPS):
         bent = np.tanh(t[:, None] * size)
         slope = np.einsum("ec,ec->e", size, bent) + normal * t
-        curve = np.einsum("ec,ec->e", size**2, 1 - bent**2) + normal
+        curve = np.einsum("ec,ec->e", own, 1 - bent**2) + normal
         step = np.divide(aim - slope, curve, out=np.zeros_like(aim), where=moves & (curve > 0))
-        t = t + step
-        moves = np.abs(step) > 1e-9 * t
+        moved = np.where(moves, np.maximum(t + step, least), t)
+        moves &= np.abs(moved - t) > 1e-9 * moved
+        t = moved
         if not moves.any():
             break
-    curve = np.einsum("ec,ec->e", size**2, 1 - np.tanh(t[:, None] * size) ** 2) + normal
     inner = t[:, None] * size
+    curve = np.einsum("ec,ec->e", own, 1 - np.tanh(inner) ** 2) + normal
     sums = (inner + np.log1p(np.exp(-2 * inner)) - np.log(2)).sum(axis=1) + normal * t**2 / 2
     w = np.sqrt(np.maximum(2 * (t * aim - sums), 0.0))
     u = t * np.sqrt(curve)
     known = has_root & (w > 1e-3) & (u > 0)
     apart = np.divide(1.0, u, out=np.zeros_like(u), where=known) - np.divide(1.0, w, out=np.zeros_like(w), where=known)
     tail = np.exp(log_ndtr(-w)) + np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi) * apart
-    return np.clip(np.where(has_root, 2 * tail, 1.0), 0.0, 1.0)
+    return np.clip(np.where(has_root, 2 * tail, 1.0), 0.0, 1.0), t
 
 
 def _within_counts(p: Floats, flipped: Floats, sign: Floats) -> Floats:

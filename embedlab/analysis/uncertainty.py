@@ -1,9 +1,10 @@
 """Intervals and p-values of a score or a difference that varies over dependent rows and over seeds.
 
-Rows are counted by sign flips of their topics (`sign_flips`), beside which the seeds' variance N is a normal one of N (t / z)², with the
-quantiles of Student's t at the seeds' degrees of freedom and of the normal distribution. Where rows are known by their variance V
-alone, as of estimates over different rows, both parts are added in squares: h² = t²(df of rows)·V + t²(df of seeds)·N. The p-value is the
-level at which the interval just reaches zero, so that interval and p never contradict each other.
+Two intervals are made, and an end is the outer one of both. One is by sign flips of topics (`sign_flips`), beside which the seeds'
+variance N is a normal one of N (t / z)², with the quantiles of Student's t at the seeds' degrees of freedom and of the normal distribution.
+The other is by the variance V of rows of which those that share a sentence are dependent: h² = t²(df of rows)·V + t²(df of seeds)·N; it is
+alone where estimates are over different rows. The p-value is the level at which the interval just reaches zero, the larger of both, so
+that interval and p never contradict each other.
 """
 
 from collections.abc import Sequence
@@ -29,6 +30,21 @@ _FARTHEST = 37.0  # a normal quantile whose tail is still a float
 
 
 @dataclass(frozen=True, kw_only=True)
+class VarianceParts:
+    """What the variance of an estimate consists of, in squared units of the estimate; nan where unknown."""
+
+    rows: float  # over rows or their topics
+    independent: float  # the same as if rows were independent
+    seeds: float = 0.0
+    other: float = 0.0
+
+    @property
+    def design_effect(self) -> float:
+        """How many times as large the variance over rows is as that of independent rows, at least 1; nan where it is unknown."""
+        return (self.rows + self.other) / (self.independent + self.other) if self.independent + self.other != 0 else 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Uncertainty:
     """The topics and the variances of an estimate, in squared units of the estimate; nan where undefined."""
 
@@ -43,19 +59,27 @@ class Uncertainty:
 
     @property
     def variance_of_rows(self) -> float:
-        """The variance over rows, or over their topics."""
-        return float(self.topics.variance[0]) if self.topics is not None else self.rows
+        """The variance over rows, or over their topics where it is larger."""
+        return max(self.rows, float(self.topics.variance[0])) if self.topics is not None else self.rows
+
+    @property
+    def parts(self) -> VarianceParts:
+        """What the variance consists of."""
+        return VarianceParts(rows=self.variance_of_rows, independent=self.independent, seeds=self.seeds, other=self.other)
 
     @property
     def design_effect(self) -> float:
-        """How many times as large the variance over rows is as that of independent rows, at least 1; nan where it is unknown."""
-        return (self.variance_of_rows + self.other) / (self.independent + self.other) if self.independent + self.other != 0 else 1.0
+        """How many times as large the variance over rows is as that of independent rows."""
+        return self.parts.design_effect
 
     @property
     def reversed(self) -> "Uncertainty":
         """The uncertainty of the estimate with the other sign."""
         topics = self.topics.scaled(-1) if self.topics is not None else None
-        return replace(self, topics=topics, skew=(self.skew[1], self.skew[0]))
+        found = replace(self, topics=topics, skew=(self.skew[1], self.skew[0]))
+        if (known := self.__dict__.get("_at_level")) is not None:
+            found.__dict__["_at_level"] = (known[1], known[0])
+        return found
 
     def half_width(self, level: float = LEVEL) -> float:
         """The larger distance from an estimate to an end of its interval of this LEVEL."""
@@ -63,16 +87,20 @@ class Uncertainty:
 
     def reach(self, level: float = LEVEL) -> tuple[float, float]:
         """The distances from an estimate to the lower and to the upper end of its interval of this LEVEL."""
-        if self.topics is None or isnan(self.rows + self.seeds):
-            below = above = self._reach((1 - level) / 2)
-        else:
-            below, above = self._flips_at_level if level == LEVEL else flip_reaches([self], 1 - level)[0].tolist()
+        below, above = self._at_level if level == LEVEL else self._outer(level)
         return below * self.skew[0], above * self.skew[1]
 
     @cached_property
-    def _flips_at_level(self) -> tuple[float, float]:
-        below, above = flip_reaches([self], 1 - LEVEL)[0].tolist()
-        return below, above
+    def _at_level(self) -> tuple[float, float]:
+        return self._outer(LEVEL)
+
+    def _outer(self, level: float) -> tuple[float, float]:
+        """The distances without skew."""
+        least = self._reach((1 - level) / 2)
+        if self.topics is None or isnan(least):
+            return least, least
+        below, above = flip_reaches([self], 1 - level)[0].tolist()
+        return max(below, least), max(above, least)
 
     def interval(self, estimate: float, level: float = LEVEL) -> tuple[float, float]:
         """The interval around ESTIMATE."""
@@ -92,7 +120,8 @@ class Uncertainty:
         if distance < 0:
             return 1 - self.reversed.tail(-distance)
         distance = distance / self.skew[0]
-        return float(flip_p([self], [distance])[0]) / 2 if self.topics is not None else self._students_tail(distance)
+        by_variance = self._students_tail(distance)
+        return max(float(flip_p([self], [distance])[0]) / 2, by_variance) if self.topics is not None else by_variance
 
     def equivalence(self, difference: float, margin: float) -> float:
         """Return the p of "differs by MARGIN or more": the larger of both one-sided ones."""
@@ -154,21 +183,22 @@ class Uncertainty:
 
 def solved(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
     """Return uncertainties of estimates over the same topics whose intervals at the usual level are known: many at once are quick."""
-    if any(one.topics is None for one in uncertain):
+    if not uncertain or any(one.topics is None for one in uncertain):
         return [*uncertain]
     found = [replace(one) for one in uncertain]
-    for one, reach in zip(found, flip_reaches(found, 1 - LEVEL).tolist(), strict=True):
-        one.__dict__["_flips_at_level"] = tuple(reach)  # where the cached property puts it
+    for one, (below, above) in zip(found, flip_reaches(found, 1 - LEVEL).tolist(), strict=True):
+        least = one._reach((1 - LEVEL) / 2)
+        one.__dict__["_at_level"] = (max(below, least), max(above, least))  # where the cached property puts it
     return found
 
 
 def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) -> list[float]:
     """Return the p of "no difference" of each of several differences over the same topics."""
-    if any(one.topics is None for one in uncertain):
+    if not uncertain or any(one.topics is None for one in uncertain):
         return [one.p(difference) for one, difference in zip(uncertain, differences, strict=True)]
     distances = [d / one.skew[0 if d >= 0 else 1] for one, d in zip(uncertain, differences, strict=True)]
-    found: list[float] = flip_p(uncertain, distances).tolist()
-    return found
+    flips: list[float] = flip_p(uncertain, distances).tolist()
+    return [max(p, 2 * one._students_tail(abs(d))) for p, one, d in zip(flips, uncertain, distances, strict=True)]
 
 
 def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:
@@ -230,6 +260,7 @@ def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floa
 
 
 UNKNOWN = Uncertainty(rows=nan, rows_freedom=nan, independent=nan)
+UNKNOWN_PARTS = UNKNOWN.parts
 
 
 @dataclass(frozen=True, kw_only=True)

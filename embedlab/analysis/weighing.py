@@ -1,6 +1,6 @@
 """One slice with the uncertainty of each model's score and of the difference between each two models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -39,7 +39,7 @@ class Topic:
 
     rows: int
     share: float  # of the variance over topics, 0–1
-    without: float  # the score or the difference on the rows of all other topics; nan where it is unknown
+    without: float = nan  # the score or the difference on the rows of all other topics; nan where it is unknown, or the share is small
 
     def is_large(self, rows: int) -> bool:
         """Return whether it carries most of the variance; one or two rows do not count, nor do all of the ROWS."""
@@ -95,11 +95,12 @@ class Weighed:
         squares = (weights @ self.topics.sums) ** 2
         largest = int(squares.argmax())
         total = float(squares.sum())
-        without = nan
-        if self.rows.leaving is not None:
-            there = weights != 0
-            without = float(weights[there] @ self.rows.leaving.without(self.rows.families == largest)[there])
-        return Topic(rows=int(self._topic_rows[largest]), share=squares[largest] / total if total > 0 else 0.0, without=without)
+        found = Topic(rows=int(self._topic_rows[largest]), share=squares[largest] / total if total > 0 else 0.0)
+        if self.rows.leaving is None or not found.is_large(len(self.rows.texts)):
+            return found
+        there = weights != 0
+        without = weights[there] @ self.rows.leaving.without(self.rows.families == largest)[there]
+        return replace(found, without=float(without))
 
     def largest_topic(self, reference: str) -> Topic | None:
         """Return the topic that carries most of the variance of a difference from REFERENCE, or of the only score."""
@@ -118,20 +119,20 @@ class Weighed:
         known = [name for name, mean in self.means.items() if not isnan(mean)]
         weights = {name: self._mean_weights(name) for name in known}
         spreads = {name: self._spread(sums, name) for name in known}
-        if known:
-            mean = np.array(list(weights.values()))
-            rows, by_topic = sums.combined(mean).variances(), topics.combined(mean)
-            found = solved([with_seeds(rows, place, [spreads[name]], by_topic) for place, name in enumerate(known)])
-            self.single |= dict(zip(known, found, strict=True))
         pairs = [pair for pair in self.pairs if {*pair} <= {*known}]
-        if pairs:
-            apart = np.array([weights[first] - weights[second] for first, second in pairs])
-            rows, by_topic = sums.combined(apart).variances(), topics.combined(apart)
-            self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
-            bare = [self._steadied(with_seeds(rows, place, self.spreads[pair], by_topic)) for place, pair in enumerate(pairs)]
-            own = [self._skewed(pair, one) for pair, one in zip(pairs, bare, strict=True)]
-            self.of_pair |= dict(zip(pairs, solved(own), strict=True))
-            self.p |= dict(zip(pairs, p_of_zero(own, [self.means[first] - self.means[second] for first, second in pairs]), strict=True))
+        if not known:
+            return
+        contrasts = np.array([*weights.values(), *(weights[first] - weights[second] for first, second in pairs)])
+        rows, by_topic = sums.combined(contrasts).variances(), topics.combined(contrasts)
+        self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
+        seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
+        own = [with_seeds(rows, place, each, by_topic) for place, each in enumerate(seeds)]
+        variances = {name: one.variance_of_rows for name, one in zip(known, own, strict=False)}
+        apart = [self._skewed(pair, self._steadied(one), variances) for pair, one in zip(pairs, own[len(known) :], strict=True)]
+        found = solved([*own[: len(known)], *apart])
+        self.single |= dict(zip(known, found, strict=False))
+        self.of_pair |= dict(zip(pairs, found[len(known) :], strict=True))
+        self.p |= dict(zip(pairs, p_of_zero(apart, [self.means[first] - self.means[second] for first, second in pairs]), strict=True))
 
     def _steadied(self, uncertainty: Uncertainty) -> Uncertainty:
         """Of accuracies, as if one more item were right for each model alone: few discordant items understate the variance.
@@ -142,13 +143,12 @@ class Weighed:
             return uncertainty
         return replace(uncertainty, other=2 / self.evidence.pairs**2)
 
-    def _skewed(self, pair: Pair, uncertainty: Uncertainty) -> Uncertainty:
+    def _skewed(self, pair: Pair, uncertainty: Uncertainty, variances: Mapping[str, float]) -> Uncertainty:
         """Of correlations over the same rows, as skewed as they are; of an average of several they hardly are."""
         if self.evidence.scale != "correlation" or self.rows is None or self.rows.groups.any():
             return uncertainty
         first, second = pair
-        own, other = (self.single[name].variance_of_rows for name in pair)
-        skew = correlations_skew(self.means[first], self.means[second], (own, other, uncertainty.variance_of_rows))
+        skew = correlations_skew(self.means[first], self.means[second], (variances[first], variances[second], uncertainty.variance_of_rows))
         return replace(uncertainty, skew=skew)
 
     def _mean_weights(self, name: str) -> Floats:
@@ -159,6 +159,8 @@ class Weighed:
 
     def _spread(self, sums: ContributionSums, name: str) -> SeedSpread:
         own, unit = self.places[name], np.eye(len(self.evidence.points))
+        if len(own) == 1:
+            return SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=self.models[name].is_recipe)
         return spread_of(self.evidence.points[own], sums.combined(unit[own]), is_recipe=self.models[name].is_recipe)
 
     def _pair_spreads(self, sums: ContributionSums, spreads: dict[str, SeedSpread], first: str, second: str) -> list[SeedSpread]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import polars as pl
 
@@ -82,9 +83,10 @@ def compare_models(
     averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
     common: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    cache: Path | None = None,
 ) -> Comparison:
     """Compare MODELS, columns of the pair TABLE of a TASK that reports AVERAGES, as `compare_outcomes` does."""
-    outcomes = pair_outcomes(table, member_columns(models), task=task, averages=averages)
+    outcomes = pair_outcomes(table, member_columns(models), task=task, averages=averages, cache=cache)
     return compare_outcomes(
         outcomes,
         models,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, partial
+from pathlib import Path
 
 import polars as pl
 import xxhash
@@ -50,6 +51,7 @@ class ScoredPairs:
     training_text: Mapping[str, TrainingText]  # by member column
     task: str = "sts"  # which scores its pairs
     common: bool = False  # whether all numbers are of the pairs that all models score
+    cache: Path | None = None  # the folder of what is found of their sentences
 
     _slices: dict[str, list[ItemSlice]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _overlaps: dict[tuple[str, str], dict[str, Overlap]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -64,6 +66,7 @@ class ScoredPairs:
             averages=self.averages,
             keys=lambda: self.keyed.select(*KEYS),
             trained=lambda: trained_column(self.keyed.select(*KEYS), self.known_texts),
+            cache=self.cache,
         )
 
     def slices(self, by: str) -> list[ItemSlice]:
@@ -197,6 +200,7 @@ def score_models(
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
         task=task,
         common=common,
+        cache=settings.cache,
     )
 
 

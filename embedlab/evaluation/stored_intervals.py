@@ -69,7 +69,9 @@ def _of_pairs(evaluation: Evaluation, place: ScorePlace, settings: Settings) -> 
         return (), reasons
     table = with_scores(pair_table(parts), {_MODEL: scores})
     averages = find_task(evaluation.task).averages([part.state.name for part in parts], evaluation.task)
-    found = compare_models(table, [ModelColumns(name=_MODEL, members=(_MODEL,))], task=evaluation.task, averages=averages)
+    found = compare_models(
+        table, [ModelColumns(name=_MODEL, members=(_MODEL,))], task=evaluation.task, averages=averages, cache=settings.cache
+    )
     return found.slices, reasons
 
 

@@ -120,7 +120,7 @@ def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     intervals: Intervals = {}
     for by, aggregate, is_whole in dict.fromkeys(map(_table_of, wanted)):
         pairs = joined_splits(table) if is_whole else table
-        found = compare_models(pairs, _columns(sides), by=by, aggregate=cast("Aggregate", aggregate))
+        found = compare_models(pairs, _columns(sides), by=by, aggregate=cast("Aggregate", aggregate), cache=sides.settings.cache)
         own = [key for key in wanted if _table_of(key) == (by, aggregate, is_whole)]
         intervals |= _intervals(sides, own, found.slices)
     return ScoreIntervals(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))

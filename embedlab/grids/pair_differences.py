@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import get_args
 
 import polars as pl
@@ -31,10 +32,11 @@ class PairDifferences:
     seeds: Mapping[str, int]  # by cell, in the order of the evidence's members
 
     @classmethod
-    def of(cls, plan: GridPlan, found: Pivot, measure: ScoreFilter, source: Source) -> "PairDifferences | None":
+    def of(cls, plan: GridPlan, found: Pivot, measure: ScoreFilter, source: Source, cache: Path | None = None) -> "PairDifferences | None":
         """The evidence behind a table; None unless its numbers are correlations of pairs whose similarities are all stored.
 
-        Pairs are read from SOURCE; where they give a cell another score than its evaluation has, they are not the ones it was scored on.
+        Pairs are read from SOURCE, and what is known of their sentences from the folder CACHE; where they
+        give a cell another score than its evaluation has, they are not the ones it was scored on.
         """
         shown = [name for name in found.shown if name != DEV_SCORE]
         places = list(found.spreads.values())
@@ -49,7 +51,7 @@ class PairDifferences:
             return None
         if table is None:
             return None
-        outcomes = pair_outcomes(table, list(cells), task=measure.task, averages=STS_AVERAGES)
+        outcomes = pair_outcomes(table, list(cells), task=measure.task, averages=STS_AVERAGES, cache=cache)
         found_of = outcome_evidence(outcomes, list(cells), aggregate=_aggregate(measure))
         evidence = {one.key: one for one in found_of if one.key in shown}
         made = cls(evidence=evidence, seeds={name: cell.seed for name, cell in cells.items()})

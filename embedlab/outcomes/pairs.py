@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 
 from embedlab.analysis.evidence import near_pairs, sentence_numbers
-from embedlab.analysis.near_duplicates import NearDuplicates
+from embedlab.analysis.near_duplicates import Links, NearDuplicates, links_of
 from embedlab.data.overlaps import with_text_keys
 from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
+from embedlab.outcomes.stored_links import stored_links
 
 KEYS = ("text_key0", "text_key1")  # as `with_text_keys` calls them
 
@@ -21,10 +23,12 @@ def pair_outcomes(
     averages: Mapping[str, Sequence[str]],
     keys: Callable[[], pl.DataFrame] | None = None,
     trained: Callable[[], pl.Series] | None = None,
+    cache: Path | None = None,
 ) -> Outcomes:
     """Return the pairs of TABLE, which TASK scores, as outcomes of MEMBERS, columns of it; AVERAGES are over its datasets.
 
-    KEYS gives the hashes of their sentences where these are known, TRAINED the models that were trained on text of each row.
+    KEYS gives the hashes of their sentences where these are known, TRAINED the models that were trained on text of each row. Which
+    sentences are nearly the same is read from the folder CACHE, or found and stored there.
     """
     names = table["dataset"].unique(maintain_order=True).to_list()
     places = {name: place for place, name in enumerate(names)}
@@ -43,7 +47,7 @@ def pair_outcomes(
                 measures=("spearman",),
                 is_of_pairs=True,
                 is_aggregated=True,
-                near=partial(_near, table, name),
+                near=partial(near_pairs_of, table, name, cache),
             )
             for name in names
         ),
@@ -56,7 +60,12 @@ def pair_outcomes(
     return outcomes
 
 
-def _near(table: pl.DataFrame, dataset: str) -> NearDuplicates:
-    """Return which sentences of one dataset are nearly the same."""
+def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:
+    """Return which sentences of one dataset of TABLE are nearly the same."""
     own = table.filter(dataset=dataset)
-    return near_pairs(own.with_columns(sentence_numbers(own)))
+    find = partial(_from_cache, cache) if cache is not None else links_of
+    return near_pairs(own.with_columns(sentence_numbers(own)), find)
+
+
+def _from_cache(cache: Path, sentences: tuple[str, ...]) -> Links:
+    return stored_links(sentences, cache)

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import cast, get_args
 
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, near_pairs, sentence_numbers, together
+from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers, together
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.choices import Aggregate
+from embedlab.outcomes.pairs import near_pairs_of
 from embedlab.papers.items import StoredOutcomes, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import Measure, PaperTable, Point
@@ -112,15 +114,19 @@ def find_row_order(
     evaluations: EvaluationsByTask,
     items: ScoredItems,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
+    cache: Path | None = None,
 ) -> RowOrder:
-    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over."""
+    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over.
+
+    Which sentences are nearly the same is read from the folder CACHE, or found and stored there.
+    """
     found: list[PairOrder] = []
     rankings: list[Ranking] = []
     wanted: dict[Measure, list[str]] = {}
     for point in table.points:
         wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
     pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
-    near = {name: near_pairs(own) for (name,), own in pairs.group_by("dataset", maintain_order=True)} if pairs is not None else {}
+    near = {name: near_pairs_of(pairs, name, cache) for name in pairs["dataset"].unique(maintain_order=True)} if pairs is not None else {}
     behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)

@@ -71,7 +71,7 @@ def compare_slices(
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
-    outcomes = pair_outcomes(table, members, task="sts", averages=STS_AVERAGES)
+    outcomes = pair_outcomes(table, members, task="sts", averages=STS_AVERAGES, cache=cache)
     reference = request.reference if request.reference in {model.name for model in models} else None
     places = table["row"].to_numpy().astype(np.intp)
     rows = {part.key: places[part.rows] for part in slices_of(outcomes, members, by=request.by, common=request.common)}
