@@ -26,7 +26,7 @@ def families(components: Numbers, shares: Floats, texts: TextIds, near: NearDupl
     """
     if len(components) < FEWEST_JOINED or not len(near.links.first):
         return components
-    joins = _Joins(np.bincount(components, weights=shares))
+    joins = _Joins(np.bincount(components, weights=shares).astype(np.float64))
     first, second = _links(components, texts, near)
     for start in range(0, len(first), _LINKS_AT_ONCE):
         joins.add(first[start : start + _LINKS_AT_ONCE], second[start : start + _LINKS_AT_ONCE])
