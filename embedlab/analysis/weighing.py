@@ -95,7 +95,7 @@ class Weighed:
         squares = (weights @ self.topics.sums) ** 2
         largest = int(squares.argmax())
         total = float(squares.sum())
-        found = Topic(rows=int(self._topic_rows[largest]), share=squares[largest] / total if total > 0 else 0.0)
+        found = Topic(rows=int(self._topic_rows[largest]), share=float(squares[largest]) / total if total > 0 else 0.0)
         if self.rows.leaving is None or not found.is_large(len(self.rows.texts)):
             return found
         there = weights != 0
