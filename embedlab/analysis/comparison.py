@@ -16,7 +16,7 @@ from embedlab.analysis.influence import Floats
 from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.paired_tests import design_corrected
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
-from embedlab.analysis.seed_notes import REACH_NOTE, REACHES, seed_notes
+from embedlab.analysis.seed_notes import HANGS, REACH_NOTE, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import UNKNOWN_PARTS, VarianceParts, correlation_interval, difference_interval, share_interval
 from embedlab.analysis.weighing import Topic, Weighed
@@ -24,7 +24,6 @@ from embedlab.choices import Test
 from embedlab.core.note import Note
 
 SIGNIFICANT = 0.05
-HANGS = "§"  # the sign of a number that hangs on one topic
 FEW_PAIRS, FEW_SENTENCES = 50, 20
 
 
@@ -66,6 +65,16 @@ class Difference:
         return self.p_holm < SIGNIFICANT
 
     @property
+    def reach_sign(self) -> str:
+        """The sign of how far a significant difference reaches; empty where it is not significant."""
+        return REACHES[self.reach] if self.significant else ""
+
+    @property
+    def topic_sign(self) -> str:
+        """The sign of a difference that hangs on one topic; empty where it does not."""
+        return HANGS if self.topic is not None else ""
+
+    @property
     def equivalent(self) -> bool:
         """Whether both one-sided tests exclude a difference of the margin, after Holm's correction at 0.05."""
         return self.p_equivalent < SIGNIFICANT
@@ -90,6 +99,11 @@ class ComparedSlice:
     topics: float = nan  # the effective number: 1 / Σ share²; nan where nothing is tested
     largest_topic: Topic | None = None  # of the difference in which one topic weighs most, or of the only model
     reach: Reach = "models"  # of what its letters say
+
+    def letters(self, name: str) -> str:
+        """Return the letters of a model, with the sign of how far they reach where that is not as far as it could."""
+        own = self.scores[name].letters
+        return f"{own}{REACHES['checkpoints']}" if own and self.tests and self.reach == "checkpoints" else own
 
     @property
     def is_concentrated(self) -> bool:

@@ -7,6 +7,9 @@ from embedlab.core.note import Note
 
 ASSUMED = "equal spread assumed"
 REACHES: Mapping[Reach, str] = {"models": "*", "checkpoints": "°"}  # the sign of a significant difference
+HANGS = "§"  # the sign of a number that hangs on one topic
+REACH_SIGN = f"{REACHES['checkpoints']} these checkpoints only"
+TOPIC_SIGN = f"{HANGS} hangs on one topic"
 REACH_NOTE = Note(
     "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is about recipes and published checkpoints",
     short=["°: these checkpoints only"],

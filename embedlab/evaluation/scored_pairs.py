@@ -30,6 +30,7 @@ from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.encoder_kind import is_published, score_part, scores_rows
+from embedlab.models.packaged import is_packaged
 from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
@@ -249,9 +250,13 @@ def model_columns(model: Model) -> ModelColumns:
 
 
 def _is_published(spec: ModelSpec) -> bool:
-    """Return whether a member is a checkpoint of the hub, a published table or a rule, and not a run or a folder."""
+    """Return whether a member is a checkpoint of the hub or of a package, a published table or a rule, and not a run or a folder."""
     if spec.parts:
         return all(_is_published(part) for part in spec.parts)
+    if spec.adapter is not None:
+        return False
+    if spec.kind == "folder":
+        return is_packaged(Path(spec.location))
     return spec.kind in {"hub", "dice"} or (spec.is_prefixed and is_published(spec.kind))
 
 

@@ -33,14 +33,12 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
 
 def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
     """The cells of a slice under the columns above."""
-    from embedlab.analysis.seed_notes import REACHES
     from embedlab.evaluation.provenance import overlap_mark
     from embedlab.reports.tables import TableCell
 
     row: dict[str, Value | TableCell] = {"slice": TableCell(value=one.key, text=one.title), "pairs": one.pairs}
     for name, score in one.scores.items():
-        sign = REACHES["checkpoints"] if one.tests and one.reach == "checkpoints" else ""
-        row[name] = _score_cell(score, overlap_mark(shared.get(name, {}).get(one.key)), sign, scale)
+        row[name] = _score_cell(score, overlap_mark(shared.get(name, {}).get(one.key)), one.letters(name), scale)
     for name, difference in one.differences.items():
         row |= _difference_cells(name, difference, scale)
     return row
@@ -65,27 +63,20 @@ def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
     return {f"{name}.shared_pairs": shared.shared_pairs, f"{name}.shared_sentences": shared.shared_sentences} if shared else {}
 
 
-def _score_cell(score: "SliceScore", mark: str, reach: str, scale: float) -> "TableCell":
+def _score_cell(score: "SliceScore", mark: str, letters: str, scale: float) -> "TableCell":
     from embedlab.reports.tables import ABSENT, TableCell
 
     spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
-    letters = f"{score.letters}{reach}" if score.letters else ""
     text = f"{scale * score.value:z.2f}{mark}{spread} {letters}" if score.value == score.value else ABSENT
     return TableCell(value=scale * score.value, text=text.rstrip())
 
 
 def _difference_cells(name: str, difference: "Difference", scale: float) -> "dict[str, Value | TableCell]":
-    from embedlab.analysis.comparison import HANGS
-    from embedlab.analysis.seed_notes import REACHES
     from embedlab.reports.tables import ABSENT, TableCell
 
     delta, low, high = (scale * value for value in (difference.delta, difference.low, difference.high))
     interval = f" [{low:+z.2f}, {high:+z.2f}]" if low == low else ""
-    signs = (
-        REACHES[difference.reach] if difference.significant else "",
-        "=" if difference.equivalent else "",
-        HANGS if difference.topic is not None else "",
-    )
+    signs = (difference.reach_sign, "=" if difference.equivalent else "", difference.topic_sign)
     text = f"{delta:+z.2f}{interval}{''.join(signs)}" if delta == delta else ABSENT
     return {f"{name}.delta": TableCell(value=delta, text=text), f"{name}.p": TableCell(value=difference.p, text=_p_text(difference.p))}
 

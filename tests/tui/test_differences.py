@@ -46,13 +46,15 @@ def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dic
         places = [round((100 * end - low) / (high - low) * (cells - 1)) for end in (found.low, found.delta, found.high)]
         assert [plot[place] for place in places] == ["├", "●", "┤"]
         assert plot[round((0 - low) / (high - low) * (cells - 1))] == "│"
-        assert f"{100 * found.delta:+.1f}▲{'=' if found.equivalent else ' '}" in line
+        assert f"{100 * found.delta:+.1f}▲°{'=' if found.equivalent else ' '}{found.topic_sign}" in line
         if width > 100:
             assert f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]" in line
-            assert f" {one.scores['near'].letters}/{one.scores['far'].letters} " in line
+            assert f" {one.letters('near')}/{one.letters('far')} " in line
+            assert one.letters("near").endswith("°")
             assert f"deff {found.uncertainty.design_effect:.2f}" in line
     assert any(one.differences["near"].equivalent for one in comparison.slices)
     assert "smaller than ±60" in drawn.plain
+    assert "° these checkpoints only" in drawn.plain
     assert all(len(line) <= width or not line.startswith("sts12") for line in drawn.plain.splitlines())
 
 
