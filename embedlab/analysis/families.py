@@ -1,7 +1,7 @@
 """Families: the groups of rows within which errors count as dependent, and between which as independent.
 
 Rows that a chain of shared sentences connects are one topic. Topics with nearly equal sentences are joined, the most similar first,
-unless they would exceed a twentieth of the score together: without the limit chains of similar sentences run through whole datasets.
+unless they would exceed a fifteenth of the score together: without the limit chains of similar sentences run through whole datasets.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.near_duplicates import NearDuplicates, TextIds
 
-LARGEST_JOINED = 1 / 20  # of the score; what shares sentences stays whole, however large
+LARGEST_JOINED = 1 / 15  # of the score; what shares sentences stays whole, however large
 FEWEST_JOINED = 60  # rows: with fewer nothing is joined
 _MOST = LARGEST_JOINED + 1e-12
 _LINKS_AT_ONCE = 4_096

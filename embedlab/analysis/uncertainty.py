@@ -1,10 +1,10 @@
 """Intervals and p-values of a score or a difference that varies over dependent rows and over seeds.
 
-Two intervals are made, and an end is the outer one of both. One is by sign flips of topics (`sign_flips`), beside which the seeds'
-variance N is a normal one of N (t / z)², with the quantiles of Student's t at the seeds' degrees of freedom and of the normal distribution.
-The other is by the variance V of rows of which those that share a sentence are dependent: h² = t²(df of rows)·V + t²(df of seeds)·N; it is
-alone where estimates are over different rows. The p-value is the level at which the interval just reaches zero, the larger of both, so
-that interval and p never contradict each other.
+Rows are counted by sign flips of their topics (`sign_flips`), beside which the seeds' variance N is a normal one of N (t / z)², with the
+quantiles of Student's t at the seeds' degrees of freedom and of the normal distribution. Where rows are known by their variance V
+alone, as of estimates over different rows, both parts are added in squares: h² = t²(df of rows)·V + t²(df of seeds)·N. The p-value is the
+level at which the interval just reaches zero, so that interval and p never contradict each other. Tried beside it: the outer ends of both;
+on halves of real scores they agree as often, and intervals are 3 to 4% longer where errors stop at shared sentences.
 """
 
 from collections.abc import Sequence
@@ -59,8 +59,8 @@ class Uncertainty:
 
     @property
     def variance_of_rows(self) -> float:
-        """The variance over rows, or over their topics where it is larger."""
-        return max(self.rows, float(self.topics.variance[0])) if self.topics is not None else self.rows
+        """The variance over rows, or over their topics."""
+        return float(self.topics.variance[0]) if self.topics is not None else self.rows
 
     @property
     def parts(self) -> VarianceParts:
@@ -96,11 +96,11 @@ class Uncertainty:
 
     def _outer(self, level: float) -> tuple[float, float]:
         """The distances without skew."""
-        least = self._reach((1 - level) / 2)
-        if self.topics is None or isnan(least):
+        if self.topics is None or isnan(self.rows + self.seeds):
+            least = self._reach((1 - level) / 2)
             return least, least
         below, above = flip_reaches([self], 1 - level)[0].tolist()
-        return max(below, least), max(above, least)
+        return below, above
 
     def interval(self, estimate: float, level: float = LEVEL) -> tuple[float, float]:
         """The interval around ESTIMATE."""
@@ -120,8 +120,7 @@ class Uncertainty:
         if distance < 0:
             return 1 - self.reversed.tail(-distance)
         distance = distance / self.skew[0]
-        by_variance = self._students_tail(distance)
-        return max(float(flip_p([self], [distance])[0]) / 2, by_variance) if self.topics is not None else by_variance
+        return float(flip_p([self], [distance])[0]) / 2 if self.topics is not None else self._students_tail(distance)
 
     def equivalence(self, difference: float, margin: float) -> float:
         """Return the p of "differs by MARGIN or more": the larger of both one-sided ones."""
@@ -186,9 +185,8 @@ def solved(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
     if not uncertain or any(one.topics is None for one in uncertain):
         return [*uncertain]
     found = [replace(one) for one in uncertain]
-    for one, (below, above) in zip(found, flip_reaches(found, 1 - LEVEL).tolist(), strict=True):
-        least = one._reach((1 - LEVEL) / 2)
-        one.__dict__["_at_level"] = (max(below, least), max(above, least))  # where the cached property puts it
+    for one, reach in zip(found, flip_reaches(found, 1 - LEVEL).tolist(), strict=True):
+        one.__dict__["_at_level"] = tuple(reach)  # where the cached property puts it
     return found
 
 
@@ -197,8 +195,8 @@ def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) ->
     if not uncertain or any(one.topics is None for one in uncertain):
         return [one.p(difference) for one, difference in zip(uncertain, differences, strict=True)]
     distances = [d / one.skew[0 if d >= 0 else 1] for one, d in zip(uncertain, differences, strict=True)]
-    flips: list[float] = flip_p(uncertain, distances).tolist()
-    return [max(p, 2 * one._students_tail(abs(d))) for p, one, d in zip(flips, uncertain, distances, strict=True)]
+    found: list[float] = flip_p(uncertain, distances).tolist()
+    return found
 
 
 def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:

@@ -184,18 +184,13 @@ def test_seeds_are_convolved_with_topics() -> None:
     assert p == pytest.approx(np.mean(np.abs(draws) >= distance), abs=0.006)
 
 
-def test_an_interval_is_the_wider_one_of_topics_and_of_shared_sentences_at_each_end() -> None:
-    by_topics = of_topics(100, seeds=0.002, seeds_freedom=3.0)
-    by_rows = replace(by_topics, rows=by_topics.variance_of_rows, topics=None)
-    both = replace(by_rows, topics=by_topics.topics)
-    for level in (0.95, 0.6):
-        assert both.reach(level) == pytest.approx([max(ends) for ends in zip(by_topics.reach(level), by_rows.reach(level), strict=True)])
-    for difference in (0.1, -0.4):
-        assert both.p(difference) == max(by_topics.p(difference), by_rows.p(difference))
-        assert p_of_zero([both], [difference]) == [both.p(difference)]
-    assert replace(both, rows=4 * by_rows.rows).reach() == replace(by_rows, rows=4 * by_rows.rows).reach()
-    assert solved([both])[0].reversed.reach() == both.reach()[::-1]
+def test_topics_count_where_they_are_known_and_students_t_where_rows_have_a_variance_alone() -> None:
+    by_topics = of_topics(100)
+    wide = replace(by_topics, rows=4 * by_topics.variance_of_rows)
+    assert (wide.reach(), wide.p(0.1)) == (by_topics.reach(), by_topics.p(0.1))
+    assert replace(wide, topics=None).half_width() == pytest.approx(t.ppf(0.975, 50) * np.sqrt(wide.rows))
     assert by_topics.design_effect == pytest.approx(by_topics.variance_of_rows / 1e-12)
+    assert solved([by_topics])[0].reversed.reach() == by_topics.reach()[::-1]
 
 
 def test_a_skewed_interval_reaches_farther_on_one_side_and_p_goes_with_it() -> None:
