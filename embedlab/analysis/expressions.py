@@ -22,13 +22,14 @@ A comparison with a score that a pair does not have does not hold; its negation 
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.named_selections import named_selections
 from embedlab.analysis.tags import TAGS, has_any
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
@@ -43,6 +44,7 @@ _NO_NUMBERS = {*TEXT_FIELDS, "pair_key"}
 _EXAMPLES = {TAG: "tag:negation", "note": "note:*typo*", "trained": "trained:*near*"}
 _SENTENCES = {"s1": "sentence1", "s2": "sentence2"} | {name: name for name in TEXT_FIELDS}
 
+_SELECTION_NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
 OPERATOR = r">=|<=|!=|>|<|="
 _FIELD = rf'"[^"]+"|(?:(?!{OPERATOR})\S)+'
 _TERM = re.compile(
@@ -143,8 +145,6 @@ class _Term:
         }[operator]
 
     def _selection(self, name: str) -> pl.Expr:
-        from embedlab.analysis.named_selections import named_selections
-
         known = named_selections()
         if name not in known:
             hint = f'named: {", ".join(known) or "none"}; to search for the text, quote it: "@{name}"'
@@ -227,6 +227,27 @@ def compile_terms(text: str, columns: Collection[str], *, names: Collection[str]
     if len(compiled) == 1:
         return compiled[0]
     return [pl.any_horizontal([pl.all_horizontal(group) for group in compiled])]
+
+
+def meanings(text: str) -> Mapping[str, str]:
+    """Return the expressions of the named selections that a filter reads, by name."""
+    used = _selections_in(text)
+    known = named_selections() if used else {}
+    return {name: known[name] for name in used if name in known}
+
+
+def refuse_unnamable(name: str, text: str) -> None:
+    """Refuse a NAME that cannot be written as @NAME, and a filter that picks nothing or reads another named selection."""
+    if not _SELECTION_NAME.fullmatch(name):
+        raise UsageError(f"{name!r} cannot name a selection", hint="a letter, then letters, digits, -, _ and ., 40 at most")
+    if not text.strip():
+        raise UsageError(f"nothing is picked that could be called {name!r}", hint="write --where EXPRESSION beside --name")
+    if used := _selections_in(text):
+        raise UsageError(f"{text!r} holds @{used[0]}, another named selection", hint="write what that one is")
+
+
+def _selections_in(text: str) -> list[str]:
+    return [match["selection"] for match in _matches(text) if match["selection"]]
 
 
 def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:

@@ -1,15 +1,12 @@
-"""Selections of items that the user gave a name: `@NAME` in any filter holds where its expression does."""
+"""The file of selections that the user gave a name: `@NAME` in any filter holds where its expression does."""
 
-import re
 from collections.abc import Mapping
 
 from embedlab.core.checksums import read_sealed_json, sealed_json
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import disk_errors, state_folder, write_atomic
 
 SCHEMA = 1
-NAMED = re.compile(r"(?:^|(?<=\s))-?@([\w.-]+)(?=\s|$)")
-_NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
 _HINT = "choose another folder with XDG_STATE_HOME"
 
 
@@ -27,14 +24,10 @@ def named_selections() -> Mapping[str, str]:
         raise MissingError(f"the named selections in {str(path)!r} are unusable", hint="delete the file: they are named again") from error
 
 
-def name_selection(name: str, expression: str) -> None:
-    """Give an EXPRESSION that was checked a NAME; one that had it before loses it, and an empty expression deletes the name."""
+def store_selection(name: str, expression: str) -> None:
+    """Store an EXPRESSION that was checked under NAME; one that had it before loses it, and an empty expression deletes the name."""
     from filelock import FileLock
 
-    if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} cannot name a selection", hint="a letter, then letters, digits, -, _ and ., 40 at most")
-    if used := NAMED.search(expression):
-        raise UsageError(f"{expression!r} holds @{used[1]}, another named selection", hint="write what that one is")
     path = state_folder() / "selections.json"
     with disk_errors(path, hint=_HINT):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,10 +35,3 @@ def name_selection(name: str, expression: str) -> None:
             known = {**named_selections(), name: expression}
             stored = {one: text for one, text in sorted(known.items()) if text}
             write_atomic(path, sealed_json({"schema": SCHEMA, "selections": stored}, indent=1), hint=_HINT)
-
-
-def meanings(expression: str) -> Mapping[str, str]:
-    """Return the expressions of the named selections in EXPRESSION, by name."""
-    used = NAMED.findall(expression)
-    known = named_selections() if used else {}
-    return {name: known[name] for name in used if name in known}

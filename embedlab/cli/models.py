@@ -14,27 +14,27 @@ _HELP = (
 )
 
 
-def _declared(value: "str | list[str] | None") -> "str | list[str] | None":
+def with_aliases(value: "str | list[str] | None") -> "str | list[str] | None":
     """Store the aliases among typed models, and give their names."""
     from embedlab.models.aliases import declared
 
     return [declared(one) for one in value] if isinstance(value, list) else declared(value) if value is not None else None
 
 
-ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models, callback=_declared)]
+ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models, callback=with_aliases)]
 ModelsAndFiles = Annotated[
     list[str],
     typer.Argument(
         metavar="MODEL... [FILE...]",
         help=f"{_HELP} A .csv, .tsv, .jsonl or .parquet file of your own is what they are evaluated on.",
         autocompletion=completion.models,
-        callback=_declared,
+        callback=with_aliases,
     ),
 ]
-ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models, callback=_declared)]
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models, callback=with_aliases)]
 
 
 def model_option(*, several: bool) -> Any:
     """`--model`, for the commands whose arguments are sentences."""
     text = f"{_HELP} Give it again for more." if several else _HELP
-    return typer.Option("--model", "-m", metavar="MODEL", help=text, autocompletion=completion.models, callback=_declared)
+    return typer.Option("--model", "-m", metavar="MODEL", help=text, autocompletion=completion.models, callback=with_aliases)

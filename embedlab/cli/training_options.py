@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.models import with_aliases
 
 Option = typer.Option
 RecipeName = Annotated[
@@ -15,7 +16,10 @@ RecipeName = Annotated[
         autocompletion=completion.recipes,
     ),
 ]
-Encoder = Annotated[str | None, Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models)]
+Encoder = Annotated[
+    str | None,
+    Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models, callback=with_aliases),
+]
 Dev = Annotated[str | None, Option("--dev", metavar="FILE", help="Your own file, or a dataset, whose score is followed while training.")]
 Seed = Annotated[int | None, Option("--seed", metavar="S", min=0, max=2**63 - 1, help="The one seed to train with. [default: 1]")]
 Resume = Annotated[bool, Option("--resume", help="Go on with the newest unfinished run of this name; start it where there is none.")]

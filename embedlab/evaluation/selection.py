@@ -81,6 +81,11 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
     return [SelectedTask(task=task, names=_wanted(task, together, own)) for (task, together), own in found.items()]
 
 
+def select_from(suites: Sequence[str], names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
+    """Return the evaluations of several SUITES, one after the other and each once; see `select_tasks`."""
+    return list(dict.fromkeys(one for suite in suites or (None,) for one in select_tasks(suite, names, folder)))
+
+
 def stored_selection(name: str) -> SelectedTask | None:
     """Return the selection whose stored evaluation has this NAME, the reverse of `evaluation_name`; None for a task that is gone."""
     settings = (f"-{setting}" for setting in get_args(SettingName))

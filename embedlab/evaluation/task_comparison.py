@@ -7,7 +7,7 @@ from typing import Self
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.named_selections import meanings
+from embedlab.analysis.expressions import meanings
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate, Test
@@ -173,7 +173,7 @@ class Gathered:
             sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
             signature = replace(
                 merged(self.signatures[model]),
-                by=(slicing.by, *_picked(slicing.where), *(f"@{name}={own}" for name, own in meanings(slicing.by).items())),
+                by=(slicing.by, *_picked(slicing)),
                 aggregation=tuple({one.setting for one in own if one.setting is not None}),
                 interval=(METHOD,),
                 margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
@@ -185,11 +185,11 @@ class Gathered:
         return signed
 
 
-def _picked(where: str) -> Iterator[str]:
-    """Yield what identifies the items that an expression picks: itself, and what the names in it mean."""
-    if where:
-        yield f"where {where}"
-        yield from (f"@{name}={expression}" for name, expression in meanings(where).items())
+def _picked(slicing: Slicing) -> Iterator[str]:
+    """Yield what besides the property identifies the items: the expression that picks them, and what the names in both mean."""
+    if slicing.where:
+        yield f"where {slicing.where}"
+    yield from (f"@{name}={expression}" for name, expression in meanings(f"{slicing.where} {slicing.by}").items())
 
 
 def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) -> dict[str, Overlap]:

@@ -191,10 +191,9 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         if wrong := next((key for key in single.options.typed if key not in accepted), None):
             raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}", hint=f"write {name}")
         return (_with_options(_fixed(full, prefix), single, name + options),)
-    found = _run(name, runs_folder) or _packaged(name) or _published(name, runs_folder)
-    if not found and (aliased := _aliased(name, options, runs_folder)):
+    if aliased := _aliased(name, options, runs_folder):
         return aliased
-    found = found or _located(name)
+    found = _run(name, runs_folder) or _packaged(name) or _published(name, runs_folder) or _located(name)
     if not found:
         raise in_other_world("model", name, runs_folder) or unknown(
             "model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too"
@@ -223,9 +222,9 @@ def _fixed(name: str, prefix: str | None) -> ModelSpec:
 
 
 def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    """The members of the model that an alias names, called by it; of `mini@2` those of one seed."""
+    """The members of the model that an alias names, called by it; of `mini@2` those of one seed. It hides no run and nothing shipped."""
     alias, at, seed = name.partition("@")
-    if (model := model_of(alias)) is None:
+    if (model := model_of(alias)) is None or alias in _SHIPPED_NAMES or finished_seeds(runs_folder, alias):
         return ()
     members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
     names = [f"{alias}@{one.seed}{options}" if one.kind == "run" and "@" in one.name else f"{name}{options}" for one in members]
@@ -237,7 +236,7 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
 
 def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     run, at, wanted = name.partition("@")
-    if not run or "/" in name or (model_of(run) is not None and not finished_seeds(runs_folder, run)):
+    if not run or "/" in name:
         return ()
     seeds = finished_seeds(runs_folder, run)
     if not seeds and run not in _SHIPPED_NAMES and any((runs_folder / run).glob("seed-*")):

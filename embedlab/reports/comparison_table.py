@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, comparison_notes
-from embedlab.analysis.named_selections import meanings
+from embedlab.analysis.expressions import meanings
+from embedlab.analysis.power import Detectable
 from embedlab.choices import Aggregate
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
@@ -34,10 +35,7 @@ def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = ()
     return Table(
         title=score_title(found),
         columns=[
-            *([Column(key="task", title="task", role="group")] if len({one.task for one in found.slices}) > 1 else []),
-            Column(key="slice", title=found.slicing.by, role="key"),
-            *([Column(key="metric", title="metric", role="key")] if len(_metrics(found)) > 1 else []),
-            Column(key="pairs", title="items"),
+            *leading_columns(found.slices, "slice", found.slicing.by),
             *columns_of(names, names[0], with_p=found.slicing.test != "dyadic"),
             *(
                 Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")
@@ -51,6 +49,17 @@ def comparison_table(found: TaskComparison, printed: Sequence[PublishedRow] = ()
         signatures=found.signatures,
         titles=titles,
     )
+
+
+def leading_columns(rows: Sequence[ComparedSlice | Detectable], key: str, title: str) -> list[Column]:
+    """Return the columns that say what a row is of: its task and metric where there are several, KEY under TITLE, and its items."""
+    is_of_several = {name: len({getattr(row, name) for row in rows}) > 1 for name in ("task", "metric")}
+    return [
+        *([Column(key="task", title="task", role="group")] if is_of_several["task"] else []),
+        Column(key=key, title=title, role="key"),
+        *([Column(key="metric", title="metric", role="key")] if is_of_several["metric"] else []),
+        Column(key="pairs", title="items"),
+    ]
 
 
 def score_title(found: TaskComparison) -> str:

@@ -1,6 +1,6 @@
 """Results as tidy frames: one row a model, slice and metric, or a model and pair. The rows of JSON and CSV are the same."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from statistics import fmean, stdev
 from typing import Any
@@ -107,15 +107,19 @@ def compared_frame(
     published: Mapping[tuple[str, str], float | None] | None = None,
 ) -> pl.DataFrame:
     """One row a model and slice, with the columns COMPARED. SHARED text is by model, then by slice; PUBLISHED scores by model and slice."""
-    shared, published = shared or {}, published or {}
-    found: list[Row] = []
-    for one in slices:
-        of_slice = _slice_fields(one, by)
-        for model, score in one.scores.items():
-            own = of_slice | _score_fields(one, model, score) | overlap_fields(shared.get(model, {}).get(one.key))
-            own |= {"published": published.get((model, one.key)), "marks": ", ".join(marks)}
-            found.append(own | _difference_fields(one, one.differences.get(model)))
-    return tidy_frame(found, COMPARED)
+    published = published or {}
+    rows = (
+        row | {"published": published.get((model, one.key))} | _difference_fields(one, one.differences.get(model))
+        for one, model, row in _scored_rows(slices, marks, by, shared or {})
+    )
+    return tidy_frame(rows, COMPARED)
+
+
+def scored_frame(
+    slices: Iterable[ComparedSlice], *, marks: Sequence[str], by: str, shared: Mapping[str, Mapping[str, Overlap]]
+) -> pl.DataFrame:
+    """One row a model and slice, with the columns EVALUATED: what `compared_frame` says of each model alone."""
+    return tidy_frame((row for _, _, row in _scored_rows(slices, marks, by, shared)), EVALUATED)
 
 
 def evaluated_frame(
@@ -141,6 +145,16 @@ def evaluated_frame(
     for key, row in found.items():
         row |= {"score": fmean(values[key]), "sd": _spread(values[key]), "seeds": len(values[key])}
     return tidy_frame(found.values(), EVALUATED)
+
+
+def _scored_rows(
+    slices: Iterable[ComparedSlice], marks: Sequence[str], by: str, shared: Mapping[str, Mapping[str, Overlap]]
+) -> Iterator[tuple[ComparedSlice, str, Row]]:
+    """Yield each slice with each model and what is known of its score."""
+    for one in slices:
+        of_slice = _slice_fields(one, by) | {"marks": ", ".join(marks)}
+        for model, score in one.scores.items():
+            yield one, model, of_slice | _score_fields(one, model, score) | overlap_fields(shared.get(model, {}).get(one.key))
 
 
 def _slice_fields(one: ComparedSlice, by: str) -> Row:

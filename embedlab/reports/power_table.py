@@ -8,7 +8,7 @@ import polars as pl
 from embedlab.analysis.power import Detectable
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
-from embedlab.reports.comparison_table import general_notes, titled
+from embedlab.reports.comparison_table import general_notes, leading_columns, titled
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
 from embedlab.tasks.task import scale_of
@@ -36,10 +36,7 @@ def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect
     own = [len(model.members) for model in compared.models if model.is_recipe]
     metrics = dict.fromkeys(one.metric for one in found)
     columns = [
-        *([Column(key="task", title="task", role="group")] if len({one.task for one in found}) > 1 else []),
-        Column(key="dataset", title="dataset", role="key"),
-        *([Column(key="metric", title="metric", role="key")] if len(metrics) > 1 else []),
-        Column(key="pairs", title="items"),
+        *leading_columns(found, "dataset", "dataset"),
         Column(key="sentences", title="sentences"),
         Column(key="effective_pairs", title="effective items", align="right"),
         Column(key="design_effect", title="design effect", digits=2),

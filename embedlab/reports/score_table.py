@@ -1,13 +1,13 @@
 """The table of the scores of single items, picked or grouped by a property: no model is compared with another."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
-from embedlab.reports.comparison_table import general_notes, score_title
-from embedlab.reports.frames import EVALUATED, Row, overlap_fields, tidy_frame
+from embedlab.reports.comparison_table import general_notes, leading_columns, score_title
+from embedlab.reports.frames import scored_frame
 from embedlab.reports.notes import slice_note
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.tasks.task import scale_of
@@ -16,18 +16,14 @@ from embedlab.tasks.task import scale_of
 def score_table(found: TaskComparison) -> Table:
     """Return one row a slice and one column a model: its score with a 95% interval."""
     titles = titles_of([model.name for model in found.models])
-    tasks, metrics = ({getattr(one, name) for one in found.slices} for name in ("task", "metric"))
     return Table(
         title=score_title(found),
         columns=[
-            *([Column(key="task", title="task", role="group")] if len(tasks) > 1 else []),
-            Column(key="slice", title=found.slicing.by, role="key"),
-            *([Column(key="metric", title="metric", role="key")] if len(metrics) > 1 else []),
-            Column(key="pairs", title="items"),
+            *leading_columns(found.slices, "slice", found.slicing.by),
             *(Column(key=name, title=title, align="left", role="score") for name, title in titles.items()),
         ],
         rows=[_row(one, found) for one in found.slices],
-        frame=tidy_frame(_numbers(found), EVALUATED),
+        frame=scored_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared),
         notes=[*general_notes(found), *(slice_note(one.key, note) for one in found.slices for note in one.notes)],
         signatures=found.signatures,
         titles=titles,
@@ -52,23 +48,3 @@ def _cell(score: SliceScore, mark: str, scale: float) -> TableCell:
     spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
     interval = f" [{scale * score.low:z.2f}, {scale * score.high:z.2f}]" if score.low == score.low else ""
     return TableCell(value=scale * score.value, text=f"{scale * score.value:z.2f}{mark}{spread}{interval}")
-
-
-def _numbers(found: TaskComparison) -> Iterator[Row]:
-    for one in found.slices:
-        scale = scale_of(one.task, one.metric)
-        for name, score in one.scores.items():
-            numbers = {"score": score.value, "low": score.low, "high": score.high, "sd": score.sd}
-            yield {
-                "task": one.task,
-                "by": "average" if one.average_of else found.slicing.by,
-                "slice": one.key.removesuffix(f" {one.metric}"),
-                "metric": one.metric,
-                "setting": one.setting,
-                "model": name,
-                **{key: scale * value for key, value in numbers.items()},
-                "seeds": len(score.members),
-                "items": one.pairs,
-                **overlap_fields(found.shared.get(name, {}).get(one.key)),
-                "marks": ", ".join(found.marks),
-            }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from embedlab.choices import Aggregate, SettingName, Test
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
-from embedlab.evaluation.selection import SelectedTask, select_tasks
+from embedlab.evaluation.selection import SelectedTask, select_from
 from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import refuse_unknown_property
@@ -15,7 +15,7 @@ from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather, refuse_without_items
+from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
@@ -63,23 +63,18 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     _check_margin(options)
     _check_slices(options)
     note_files(options.tasks, session)
-    data = session.settings.data
-    found = [one for suite in options.suites or (None,) for one in select_tasks(suite, options.tasks, data)]
-    selected = list(dict.fromkeys(found))
+    selected = select_from(options.suites, options.tasks, session.settings.data)
     _refuse_options(options, selected)
     names, stated = _apart(options.models, selected, session)
     gathered = gather(names, selected, session, slicing=options.slicing, setting=options.setting)
     if options.test in {"williams", "steiger"} and all(one.scores_pairs for one in selected):
         check_test(gathered.models, options.aggregate, options.test)
-    with session.progress("comparing") as tick:
-        compared = gathered.compared(options.slicing, tick)
-    for note in compared.left_out:
-        session.note(note)
+    found = compared(gathered, options.slicing, session)
     rows = (published_row(model) for model in names) if options.published else ()
     printed = tuple(row for row in rows if row is not None)
-    table = comparison_table(compared, printed, stated)
-    frame = Report.of([table], COMPARED, is_whole=compared.is_whole)
-    return ComparisonReport(**vars(frame), compared=compared, gathered=gathered, printed=printed)
+    table = comparison_table(found, printed, stated)
+    frame = Report.of([table], COMPARED, is_whole=found.is_whole)
+    return ComparisonReport(**vars(frame), compared=found, gathered=gathered, printed=printed)
 
 
 def _apart(models: Sequence[str], selected: Sequence[SelectedTask], session: Session) -> tuple[list[str], list[StatedModel]]:

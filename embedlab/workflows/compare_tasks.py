@@ -14,7 +14,7 @@ from embedlab.evaluation.member import model_facts
 from embedlab.evaluation.outcomes import MemberOutcomes, figures, member_outcomes
 from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing
+from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing, TaskComparison
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
@@ -46,6 +46,15 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
             found.is_whole = False
     if found.is_empty:
         raise MissingError(f"nothing to compare on {', '.join(one.task for one in selected)}", hint="the notes say why of each task")
+    return found
+
+
+def compared(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComparison:
+    """Return the gathered models compared on what SLICING picks and cuts; what is left out is reported."""
+    with session.progress("comparing") as tick:
+        found = gathered.compared(slicing, tick)
+    for note in found.left_out:
+        session.note(note)
     return found
 
 

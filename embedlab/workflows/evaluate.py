@@ -22,7 +22,7 @@ from embedlab.reports.tables import Table
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather, refuse_without_items
+from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
@@ -92,10 +92,7 @@ def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], 
         raise UsageError(f"option {wrong} is for whole datasets, not for items that are picked", hint="remove one of the two options")
     slicing = Slicing(by=options.by, where=options.where, aggregate=options.aggregate or "all", common=options.common)
     names = list(dict.fromkeys(options.models))
-    with session.progress("scoring") as tick:
-        found = gather(names, selected, session, slicing=slicing, setting=options.setting).compared(slicing, tick)
-    for note in found.left_out:
-        session.note(note)
+    found = compared(gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session)
     return Report.of([score_table(found)], EVALUATED, is_whole=found.is_whole)
 
 

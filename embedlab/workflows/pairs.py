@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_expression
-from embedlab.analysis.named_selections import name_selection
+from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_expression, refuse_unnamable
+from embedlab.analysis.named_selections import store_selection
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.core.errors import UsageError
@@ -37,9 +37,9 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
     names = list(dict.fromkeys(options.models))
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"the limit is {options.limit} pairs", hint="give 1 or more")
+    if options.name:
+        refuse_unnamable(options.name, options.where)
     matches = compile_expression(options.where, [*pair_columns(names), *OF_PAIR])
-    if options.name and not options.where.strip():
-        raise UsageError(f"nothing is picked that could be called {options.name!r}", hint="write --where EXPRESSION beside --name")
     named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
     scored, is_whole = score(names, session, datasets=options.datasets)
@@ -49,7 +49,7 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
     shown = matching.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True)
     shown = shown.head(options.limit) if options.limit is not None else shown
     if options.name:
-        name_selection(options.name, options.where.strip())
+        store_selection(options.name, options.where.strip())
         session.note(f"@{options.name} is {options.where.strip()!r} from now on, in every filter")
     table = pair_list(scored, shown, _count(shown.height, matching.height, ranked.height), added=named)
     return Report.of([table], PAIRED, is_whole=is_whole)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from embedlab.analysis.power import detectable
 from embedlab.choices import SettingName
 from embedlab.core.errors import UsageError
-from embedlab.evaluation.selection import select_tasks
+from embedlab.evaluation.selection import select_from
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.reports.power_table import POWER, power_table
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.compare_tasks import gather
+from embedlab.workflows.compare_tasks import compared, gather
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
@@ -35,25 +35,21 @@ def power_report(options: PowerOptions, session: Session) -> Report:
     """Evaluate what is not evaluated yet, and say what its items can detect."""
     refuse_unknown_choices(options)
     _check(options)
-    found = [one for suite in options.suites or (None,) for one in select_tasks(suite, options.tasks, session.settings.data)]
-    selected = list(dict.fromkeys(found))
+    selected = select_from(options.suites, options.tasks, session.settings.data)
     if options.common and not any(one.scores_pairs for one in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     slicing = Slicing(common=options.common, where=options.where.strip())
     gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
-    with session.progress("comparing") as tick:
-        compared = gathered.compared(slicing, tick)
-    for note in compared.left_out:
-        session.note(note)
-    tested = [one for one in compared.evidence if one.rows is not None]
+    found = compared(gathered, slicing, session)
+    tested = [one for one in found.evidence if one.rows is not None]
     if not tested:
         names = ", ".join(one.task for one in selected)
         raise UsageError(f"{names} has no items whose differences are tested", hint="select a task with items, and no results in --where")
     first, second = gathered.models
     detect = options.detect / 100 if options.detect is not None else None
     rows = detectable(tested, first, second, detect=detect, seeds=options.seeds)
-    table = power_table(rows, compared, detect=options.detect, seeds=options.seeds)
-    return Report.of([table], POWER, is_whole=compared.is_whole)
+    table = power_table(rows, found, detect=options.detect, seeds=options.seeds)
+    return Report.of([table], POWER, is_whole=found.is_whole)
 
 
 def _check(options: PowerOptions) -> None:

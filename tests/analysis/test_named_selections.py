@@ -3,14 +3,14 @@
 import polars as pl
 import pytest
 
-from embedlab.analysis.expressions import compile_expression
-from embedlab.analysis.named_selections import meanings, name_selection, named_selections
+from embedlab.analysis.expressions import compile_expression, meanings, refuse_unnamable
+from embedlab.analysis.named_selections import named_selections, store_selection
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import state_folder
 
 
 def test_a_name_holds_where_its_expression_does(table: pl.DataFrame) -> None:
-    name_selection("either", "dice<0.3 or gold>4")
+    store_selection("either", "dice<0.3 or gold>4")
     columns = table.columns
     both = table.filter(compile_expression("@either source:OnWN", columns))
     assert both.equals(table.filter(compile_expression("dice<0.3 or gold>4", columns)).filter(source="OnWN"))
@@ -21,28 +21,43 @@ def test_a_name_holds_where_its_expression_does(table: pl.DataFrame) -> None:
 
 
 def test_a_name_that_was_not_given_is_refused_with_those_that_were() -> None:
-    name_selection("short", "words<5")
+    store_selection("short", "words<5")
     with pytest.raises(UsageError, match="no selection is called 'shrt'") as error:
         compile_expression("@shrt", ["gold"])
     assert "named: short" in error.value.hint
 
 
-@pytest.mark.parametrize(("name", "expression"), [("a b", "gold>2"), ("1st", "gold>2"), ("mine", "@other gold>2"), ("mine", "-@other")])
-def test_what_cannot_be_a_name_or_names_another_is_refused(name: str, expression: str) -> None:
-    with pytest.raises(UsageError, match=r"cannot name a selection|another named selection"):
-        name_selection(name, expression)
+@pytest.mark.parametrize(
+    ("name", "expression", "reason"),
+    [
+        ("a b", "gold>2", "cannot name a selection"),
+        ("1st", "gold>2", "cannot name a selection"),
+        ("mine", " ", "nothing is picked"),
+        ("mine", "@other gold>2", "holds @other, another named selection"),
+        ("mine", "-@other", "holds @other, another named selection"),
+    ],
+)
+def test_what_cannot_be_a_name_picks_nothing_or_reads_another_is_refused(name: str, expression: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        refuse_unnamable(name, expression)
+
+
+def test_an_at_sign_in_quotes_or_a_regular_expression_is_text() -> None:
+    store_selection("home", "gold>2")
+    assert meanings('"me @home now" s1:"@home" /see @home today/') == {}
+    refuse_unnamable("mail", '"write to @home today"')
 
 
 def test_the_last_expression_of_a_name_counts_and_an_empty_one_takes_it_away() -> None:
-    name_selection("mine", "gold>2")
-    name_selection("mine", "gold>3")
+    store_selection("mine", "gold>2")
+    store_selection("mine", "gold>3")
     assert named_selections() == {"mine": "gold>3"}
-    name_selection("mine", "")
+    store_selection("mine", "")
     assert named_selections() == {}
 
 
 def test_a_damaged_file_is_refused() -> None:
-    name_selection("mine", "gold>2")
+    store_selection("mine", "gold>2")
     path = state_folder() / "selections.json"
     path.write_text(path.read_text().replace("gold", "glod"))
     with pytest.raises(MissingError, match="named selections in"):

@@ -22,3 +22,10 @@ def test_a_filter_takes_the_title_of_a_model_whose_name_is_a_path(embedlab: Embe
     by_name = embedlab(*words, "--where", f'"{tiny_encoder}">0.1')
     assert by_title.code == 0, by_title.err
     assert by_title.rows == by_name.rows
+
+
+def test_training_starts_from_a_model_that_is_given_a_name(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    answer = embedlab("train", "snli-ce", "--sample", "--encoder", f"mini={tiny_encoder}", "--dry-run", "--json")
+    assert answer.code == 0, answer.err
+    assert embedlab("train", "snli-ce", "--sample", "--encoder", "mini", "--dry-run", "--json").out == answer.out
+    assert str(tiny_encoder) in answer.out

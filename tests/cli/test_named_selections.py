@@ -28,3 +28,10 @@ def test_a_name_without_an_expression_is_refused(embedlab: Embedlab) -> None:
     answer = embedlab("pairs", "dice", "--sample", "--name", "all")
     assert answer.code == 2
     assert "nothing is picked that could be called 'all'" in answer.err
+
+
+def test_a_name_is_refused_before_a_model_is_opened(embedlab: Embedlab) -> None:
+    for name, where, reason in (("1st", "gold>2", "cannot name a selection"), ("mine", "@other", "holds @other, another named selection")):
+        answer = embedlab("pairs", "no-such-model", "--sample", "--where", where, "--name", name)
+        assert answer.code == 2
+        assert reason in answer.err

@@ -77,3 +77,11 @@ def test_a_damaged_file_of_aliases_is_named(tmp_path: Path) -> None:
     aliases_file().write_text("mini = 3\n")
     with pytest.raises(UsageError, match=r"aliases\.toml: 'mini' is not a text"):
         resolve("mini", tmp_path)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("minilm", "folder"), ("simcse", "hub"), ("dice", "dice")])
+def test_a_line_that_was_written_by_hand_hides_nothing_that_is_shipped(name: str, kind: str, tiny_encoder: Path) -> None:
+    aliases_file().parent.mkdir(parents=True, exist_ok=True)
+    aliases_file().write_text(f'{name} = "{tiny_encoder}"\n')
+    (spec,) = resolve(name, Path("runs")).members
+    assert (spec.kind, spec.alias_of) == (kind, None)
