@@ -28,6 +28,9 @@ from record import write_table
 from simulated_comparisons import Cell, average_of, columns_of, evidence_of, first_seeds, simulate, welch
 from simulated_scores import DATASETS, Floats, Graph, World
 
+from embedlab.analysis.families import LARGEST_JOINED
+from embedlab.analysis.near_duplicates import LEAST_COSINE
+
 GRAPHS = ("sts12", "sts13", "sts14", "sick-r", "sts-benchmark")
 PACKAGES = ("embedlab", "numpy", "scipy")
 
@@ -216,7 +219,7 @@ def show_halves(arguments: argparse.Namespace) -> None:
 
     table, names = real_table(arguments)
     table = table.with_columns(sentence_numbers(table))
-    sets = real_halves.real_sets(table, names)
+    sets = real_halves.real_sets(table, names, tuple(arguments.families))
     vectors = real_halves.vectors_of(arguments.encoder, table) if arguments.encoder else None
     jobs = [(one, one.components()) for one in sets]
     if vectors is not None:
@@ -249,7 +252,16 @@ def show_halves(arguments: argparse.Namespace) -> None:
         "by topics: flips",
         "length of intervals, flips / shared sentences (median)",
     ]
-    write_table("coverage-halves", "Two halves of real scores", columns, rows, packages=PACKAGES, notes=notes)
+    is_usual = arguments.families == [LEAST_COSINE, LARGEST_JOINED]
+    notes += [] if is_usual else ["families: from a cosine of {:g} on, up to {:.4f} of the rows".format(*arguments.families)]
+    write_table(
+        "coverage-halves" if is_usual else "coverage-halves-families",
+        "Two halves of real scores",
+        columns,
+        rows,
+        packages=PACKAGES,
+        notes=notes,
+    )
 
 
 def show_seeds_null(arguments: argparse.Namespace) -> None:
@@ -315,6 +327,9 @@ def main() -> None:
     )
     parser.add_argument("--members", nargs="*", help="columns of score files, for halves; all without it")
     parser.add_argument("--encoder", help="the model whose vectors make topics, for halves")
+    parser.add_argument(
+        "--families", type=float, nargs=2, default=[LEAST_COSINE, LARGEST_JOINED], help="least cosine, largest share, for halves"
+    )
     parser.add_argument("--runs", type=int, default=5_000)
     parser.add_argument("--resamples", type=int, default=0, help="also the independent bootstrap, in a tenth of the runs")
     parser.add_argument("--jobs", type=int, default=2)

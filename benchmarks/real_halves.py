@@ -7,14 +7,16 @@ vectors within each source), which checks whether pairs of one topic depend beyo
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from simulated_scores import DATASETS, Floats
 
+from embedlab.analysis import families
 from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of_pairs, near_pairs
-from embedlab.analysis.near_duplicates import NearDuplicates
+from embedlab.analysis.near_duplicates import Links, NearDuplicates, links_of
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 
@@ -43,11 +45,13 @@ class RealSet:
     names: Sequence[str]
     near: dict[str, NearDuplicates]
 
+    setting: tuple[float, float]  # of families: the least cosine, and the largest share that is joined
+
     @classmethod
-    def of(cls, key: str, pairs: pl.DataFrame, names: Sequence[str]) -> "RealSet":
+    def of(cls, key: str, pairs: pl.DataFrame, names: Sequence[str], setting: tuple[float, float]) -> "RealSet":
         """Find which sentences of each dataset are nearly the same."""
-        near = {name: near_pairs(own) for (name,), own in pairs.group_by("dataset", maintain_order=True)}
-        return cls(key=key, pairs=pairs, names=names, near=near)
+        near = {name: near_pairs(own, partial(links_above, setting[0])) for (name,), own in pairs.group_by("dataset", maintain_order=True)}
+        return cls(key=key, pairs=pairs, names=names, near=near, setting=setting)
 
     def evidence(self, pairs: pl.DataFrame) -> Evidence:
         """The evidence of some of its pairs."""
@@ -78,6 +82,13 @@ class RealSet:
         rows = self.evidence(self.pairs).rows
         assert rows is not None
         return rows.shared.components
+
+
+def links_above(cosine: float, sentences: tuple[str, ...]) -> Links:
+    """Return the links of SENTENCES with at least this COSINE."""
+    found = links_of(sentences)
+    near = found.cosine >= np.float32(cosine)
+    return Links(first=found.first[near], second=found.second[near], cosine=found.cosine[near])
 
 
 def differences(one: Evidence, names: Sequence[str]) -> tuple[Floats, Floats]:
@@ -112,15 +123,16 @@ def vectors_of(model: str, pairs: pl.DataFrame) -> NDArray[np.float32]:
     return (vectors[: pairs.height] + vectors[pairs.height :]) / 2
 
 
-def real_sets(table: pl.DataFrame, names: Sequence[str]) -> list[RealSet]:
+def real_sets(table: pl.DataFrame, names: Sequence[str], setting: tuple[float, float]) -> list[RealSet]:
     """Each dataset, and their average."""
-    sets = [RealSet.of(name, own, names) for (name,), own in table.group_by("dataset", maintain_order=True)]
-    return [*sets, RealSet.of("average of seven", table, names)] if len(sets) == len(DATASETS) else sets
+    sets = [RealSet.of(name, own, names, setting) for (name,), own in table.group_by("dataset", maintain_order=True)]
+    return [*sets, RealSet.of("average of seven", table, names, setting)] if len(sets) == len(DATASETS) else sets
 
 
 def agreement_of(job: tuple[RealSet, NDArray[np.intp]], runs: int) -> Agreement:
     """How often halves of the groups of a set agree; for a process of its own."""
     one, groups = job
+    families.LARGEST_JOINED = one.setting[1]
     found = one.agreement(groups, runs)
     print(f"{one.key}, {len(np.unique(groups))} groups: {found.cell(0)}, {found.cell(1)}", file=sys.stderr, flush=True)
     return found

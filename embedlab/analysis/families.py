@@ -12,7 +12,6 @@ from embedlab.analysis.near_duplicates import NearDuplicates, TextIds
 
 LARGEST_JOINED = 1 / 15  # of the score; what shares sentences stays whole, however large
 FEWEST_JOINED = 60  # rows: with fewer nothing is joined
-_MOST = LARGEST_JOINED + 1e-12
 _LINKS_AT_ONCE = 4_096
 
 Numbers = NDArray[np.intp]
@@ -43,9 +42,9 @@ class _Joins:
 
     def add(self, first: Numbers, second: Numbers) -> None:
         """Join what is linked, in order, as far as sizes allow; what is refused once is refused ever after, for sizes only grow."""
-        low, high = self.parent[first], self.parent[second]
+        low, high, most = self.parent[first], self.parent[second], LARGEST_JOINED + 1e-12
         low, high = np.minimum(low, high), np.maximum(low, high)
-        open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= _MOST))
+        open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= most))
         keys = low[open_links] * len(self.parent) + high[open_links]
         once = open_links[np.sort(np.unique(keys, return_index=True)[1])]
         parent, sizes = self.parent.tolist(), self.sizes.tolist()
@@ -58,7 +57,7 @@ class _Joins:
 
         for one, two in zip(low[once].tolist(), high[once].tolist(), strict=True):
             own, other = root(one), root(two)
-            if own != other and sizes[own] + sizes[other] <= _MOST:
+            if own != other and sizes[own] + sizes[other] <= most:
                 own, other = min(own, other), max(own, other)
                 parent[other], sizes[own] = own, sizes[own] + sizes[other]
         self.parent, self.sizes = np.array(parent), np.array(sizes)
