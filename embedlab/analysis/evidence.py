@@ -91,6 +91,12 @@ class SliceRows:
             part.__dict__[name] = found  # where the cached property puts it
         return part
 
+    def with_contributions(self, contributions: Floats) -> "SliceRows":
+        """The same rows with other contributions, (members, rows); which rows share a sentence is found once for all of them."""
+        other = replace(self, contributions=contributions)
+        other.__dict__["shared"] = self.shared  # where the cached property puts it
+        return other
+
 
 ClosedTests = Callable[[ClosedTest], Floats | None]
 """The (members, members) p of a test for independent rows; None where the test does not fit the measure."""
@@ -214,6 +220,25 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         metric=parts[0].metric if is_one else mixed_metric,
         setting=parts[0].setting,
         scale=parts[0].scale if is_one and parts[0].scale == "correlation" else "plain",
+    )
+
+
+def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
+    """Return by how much each member's score on one slice is above its score on another; a sentence in both counts as one."""
+    rows = None
+    if fits.rows is not None and rest.rows is not None:
+        both = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
+        signs = np.repeat([1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]])
+        rows = replace(both, contributions=both.contributions * signs)
+    return Evidence(
+        key=name,
+        title=name,
+        pairs=fits.pairs + rest.pairs,
+        points=fits.points - rest.points,
+        rows=rows,
+        task=fits.task,
+        metric=fits.metric,
+        setting=fits.setting,
     )
 
 

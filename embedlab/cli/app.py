@@ -36,6 +36,7 @@ from embedlab.cli.commands import (
     trust,
     tui,
     verify,
+    why,
 )
 from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
@@ -65,6 +66,7 @@ for module in (
     train,
     evaluate,
     compare,
+    why,
     power,
     verify,
     reproduce,

@@ -119,6 +119,14 @@ class Outcomes:
         return numbers.set(other.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 
+def text_numbers(outcomes: Outcomes) -> NDArray[np.uint64]:
+    """Return the numbers of each row's two sentences, (rows, 2); a row of unknown text has one of its own."""
+    ids = outcomes.rows.select(TEXT_IDS)
+    if ids["first_text"].null_count():
+        ids = ids.with_columns(own=pl.int_range(pl.len(), dtype=pl.UInt64)).select(pl.col(TEXT_IDS).fill_null(pl.col("own")))
+    return ids.to_numpy()
+
+
 def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
     """Return the items of several tasks in one frame; a member without predictions of a task has none there."""
     starts = np.cumsum([0, *(len(part.blocks) for part in parts)])

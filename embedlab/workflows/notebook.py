@@ -24,6 +24,7 @@ from embedlab.workflows.report import Report
 from embedlab.workflows.session import successive
 from embedlab.workflows.train.plan import TrainOptions
 from embedlab.workflows.train.report import Trained, training_report
+from embedlab.workflows.why import WhyOptions, WhyReport, why_report
 
 Similarities = NDArray[np.float32]
 AnyReport = TypeVar("AnyReport", bound=Report)
@@ -212,6 +213,36 @@ def power(
         common=common,
     )
     return _reported(power, lambda session: power_report(options, session), progress, settings)
+
+
+def why(
+    first: str,
+    second: str,
+    *,
+    suite: str | Sequence[str] = (),
+    tasks: str | Sequence[str] = (),
+    where: str = "",
+    setting: SettingName = "literature",
+    rows: int = 8,
+    examples: int = 5,
+    progress: bool = False,
+    **settings: Any,
+) -> WhyReport:
+    """Why two models differ: on which kinds of items, what those have in common that one alone gets right, and typical ones.
+
+    ROWS and EXAMPLES limit what the tables show; the frame has every row, and `explanation` what is behind them.
+    """
+    options = WhyOptions(
+        first=declared(first),
+        second=declared(second),
+        suites=names_of(suite),
+        tasks=names_of(tasks),
+        where=where,
+        setting=setting,
+        rows=rows,
+        examples=examples,
+    )
+    return _reported(why, lambda session: why_report(options, session), progress, settings)
 
 
 def pairs(

@@ -1,0 +1,124 @@
+"""Two models on the items of any task: where they differ, what the items have in common on which one alone is right, and how steadily."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence
+from embedlab.analysis.evidence import average_evidence, member_columns
+from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
+from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
+from embedlab.comparison.uneven import Kind, Uneven, kinds_of, refuse_mixed, where_they_differ
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.selection import Selection
+
+FEWEST = 10  # items of a side that can have something in common
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Side:
+    """The items on which one model is right and the other wrong."""
+
+    model: str
+    items: int
+    common: tuple[Common, ...]
+    words: tuple[Common, ...]
+    typical: tuple[int, ...]  # rows of the frame
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explanation:
+    """What is known of the difference of a second model from the first."""
+
+    first: str
+    second: str
+    whole: ComparedSlice  # both on all items, in the mean over datasets
+    items: int
+    uneven: tuple[Uneven, ...]
+    sides: tuple[Side, Side]  # of the first, then of the second model
+    steadiness: tuple[Steadiness, ...]
+    outcomes: Outcomes
+    errors: Sides
+
+
+def explained(
+    outcomes: Outcomes,
+    models: Sequence[ModelColumns],
+    selection: Selection | None = None,
+    *,
+    examples: int = 5,
+    progress: Callable[[int, int], None] | None = None,
+) -> Explanation:
+    """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION."""
+    refuse_mixed(outcomes)
+    first, second = models
+    kinds = kinds_of(outcomes, selection)
+    sides = sides_of(outcomes, first.members, second.members)
+    among = sides.known if selection is None else sides.known & selection.holds
+    facts = [*_kind_facts(kinds, len(among)), *_errors_too_high(sides, [first.name, second.name])]
+    return Explanation(
+        first=first.name,
+        second=second.name,
+        whole=_whole(outcomes, models, selection),
+        items=int(among.sum()),
+        uneven=tuple(where_they_differ(outcomes, models, kinds, progress)),
+        sides=(
+            _side(first.name, sides.only_a & among, among, sides, outcomes, facts, examples),
+            _side(second.name, sides.only_b & among, among, sides, outcomes, facts, examples),
+        ),
+        steadiness=tuple(steadiness(outcomes, models)),
+        outcomes=outcomes,
+        errors=sides,
+    )
+
+
+def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], selection: Selection | None) -> ComparedSlice:
+    members = member_columns(models)
+    parts = slices_of(outcomes, members, selection=selection)
+    keys = {part.key for part in parts}
+    own = [one for one in outcome_evidence(outcomes, members, parts) if one.key in keys and not np.isnan(one.points).any()]
+    return compare_evidence([own[0] if len(own) == 1 else average_evidence("all", own)], models, models[0].name)[0]
+
+
+def _side(
+    name: str,
+    own: NDArray[np.bool_],
+    among: NDArray[np.bool_],
+    sides: Sides,
+    outcomes: Outcomes,
+    facts: Sequence[Fact],
+    examples: int,
+) -> Side:
+    count = int(own.sum())
+    is_many = count >= FEWEST
+    return Side(
+        model=name,
+        items=count,
+        common=tuple(in_common(outcomes, own, among, facts)) if is_many else (),
+        words=tuple(words_in_common(outcomes, own, among)) if is_many else (),
+        typical=tuple(typical(sides, own, outcomes, examples)),
+    )
+
+
+def _kind_facts(kinds: Sequence[Kind], rows: int) -> list[Fact]:
+    facts = []
+    for kind in kinds:
+        holds, applies = np.zeros(rows, dtype=bool), np.zeros(rows, dtype=bool)
+        holds[kind.rows] = True
+        applies[kind.rows] = applies[kind.rest] = True
+        facts.append(Fact(by=kind.by, title=kind.title, holds=holds, applies=applies))
+    return facts
+
+
+def _errors_too_high(sides: Sides, names: Sequence[str]) -> list[Fact]:
+    """Return whether a model takes a pair for more similar than people do, as a fact; of other items there is none."""
+    if sides.ranks is None:
+        return []
+    return [
+        Fact(by="error", title=f"{name} too high", holds=np.nan_to_num(errors) > 0, applies=sides.known)
+        for name, errors in zip(names, sides.errors, strict=True)
+    ]

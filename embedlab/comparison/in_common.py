@@ -1,0 +1,173 @@
+"""What the items have in common on which one model is right and the other wrong: shares of them beside the shares of all others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.evidence import Evidence, SliceRows
+from embedlab.analysis.influence import Floats
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.seed_tests import holm
+from embedlab.analysis.weighing import Weighed
+from embedlab.outcomes.frame import SENTENCES, Outcomes, text_numbers
+
+FEWEST_WITH_WORD = 20  # items that have a word which is counted
+LEVEL = 0.05
+_SHARE = ModelColumns(name="share", members=("share",))
+
+Rows = NDArray[np.bool_]  # (rows,) of the frame
+Counts = NDArray[np.integer]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fact:
+    """Something that is true of some items."""
+
+    by: str  # a property, "error" or "word"
+    title: str
+    holds: Rows
+    applies: Rows  # of which items it can be said
+
+
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """A fact that is more or less frequent among the items of one side than among all others."""
+
+    by: str
+    title: str
+    items: int  # of the side, with the fact
+    share: float  # of the side's items, 0–1
+    elsewhere: float  # of the others
+    low: float  # 95% interval of the difference of both shares, items of one topic counted as dependent
+    high: float
+    p: float
+    p_corrected: float  # by Holm over all properties of the side, or by the number of words
+
+    @property
+    def difference(self) -> float:
+        """The share of the side minus that of the others."""
+        return self.share - self.elsewhere
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference remains after the correction."""
+        return self.p_corrected < LEVEL
+
+
+def share_contributions(holds: Rows, side: Rows) -> tuple[float, float, Floats]:
+    """Return the share of a fact on a side and elsewhere, and what each row contributes to the error of their difference; (rows,).
+
+    Contributions are as large as if one item more had the fact and one more had it not, on either side: without that a fact of none of
+    ten items would have no variance (Agresti & Caffo 2000).
+    """
+    counts = np.array([np.count_nonzero(side), np.count_nonzero(~side)], dtype=np.float64)
+    hits = np.array([np.count_nonzero(holds & side), np.count_nonzero(holds & ~side)], dtype=np.float64)
+    share, elsewhere = hits / counts
+    moved = np.where(side, (holds - share) / counts[0], -(holds - elsewhere) / counts[1])
+    spread, steadied = (
+        float((own * (1 - own) / size).sum()) for own, size in ((hits / counts, counts), ((hits + 1) / (counts + 2), counts + 2))
+    )
+    return float(share), float(elsewhere), moved * np.sqrt(max(1.0, steadied / spread)) if spread > 0 else moved
+
+
+def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]) -> list[Common]:
+    """Return the FACTS that are more or less frequent on a SIDE than on the other rows AMONG which it is, first the surest.
+
+    One that is true of none, or of all, of these rows is left out, as is one that can be said of no row of the side or of no other.
+    """
+    found, behind = [], _Behind(outcomes)
+    for fact in facts:
+        rows = among & fact.applies
+        own, holds = side[rows], fact.holds[rows]
+        if own.any() and not own.all() and holds.any() and not holds.all():
+            found.append(behind.common(fact, rows, own, holds))
+    corrected = holm([one.p for one in found])
+    return _surest(replace(one, p_corrected=p) for one, p in zip(found, corrected, strict=True))
+
+
+def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]:
+    """Return the words that are more frequent on a SIDE than on the other rows AMONG which it is, first the surest.
+
+    Counted is each word that FEWEST_WITH_WORD items have in one of their sentences, whatever the case; p is multiplied by the number of
+    these words. Those that would not be significant if items were independent are not weighed: dependence only adds to the variance.
+    """
+    rows = np.flatnonzero(among)
+    sentences = outcomes.sentences[rows].with_row_index("row")
+    texts = pl.concat([sentences.select("row", text=name) for name in SENTENCES]).drop_nulls()
+    words = texts.select("row", word=pl.col("text").str.to_lowercase().str.extract_all(r"\w+")).explode("word").drop_nulls().unique()
+    own, behind, found = side[rows], _Behind(outcomes), []
+    is_own = pl.Series(own).gather(words["row"])
+    counted = words.with_columns(own=is_own).group_by("word").agg("row", items=pl.len(), hits=pl.col("own").sum())
+    counted = counted.filter(pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort("word")
+    tested = counted.height
+    counted = counted.filter(pl.col("hits") * (len(rows) - int(own.sum())) > (pl.col("items") - pl.col("hits")) * int(own.sum()))
+    p = _independent_p(counted["hits"].to_numpy(), counted["items"].to_numpy(), int(own.sum()), len(rows))
+    for word, places in counted.filter(pl.Series(tested * p < LEVEL)).select("word", "row").iter_rows():
+        holds = np.zeros(len(rows), dtype=bool)
+        holds[places] = True
+        one = behind.common(Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds), among, own, holds)
+        found.append(replace(one, p_corrected=min(1.0, tested * one.p)))
+    return _surest(found)
+
+
+def _surest(found: Iterable[Common]) -> list[Common]:
+    return sorted(found, key=lambda one: (isnan(one.p), one.p, -abs(one.difference)))
+
+
+def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
+    """Return the p of differences of shares whose rows are independent, without any steadying: no larger than what `common` finds.
+
+    HITS of the ITEMS with a fact are on a side of that many of the ROWS.
+    """
+    from scipy.special import ndtr
+
+    shares, counts = np.array([hits / side, (items - hits) / (rows - side)]), np.array([[side], [rows - side]])
+    spread = np.sqrt((shares * (1 - shares) / counts).sum(axis=0))
+    distance = np.divide(np.abs(shares[0] - shares[1]), spread, out=np.full(len(hits), np.inf), where=spread > 0)
+    found: Floats = 2 * ndtr(-distance)
+    return found
+
+
+class _Behind:
+    """The rows behind shares: what is the same for all facts of the same rows is found once."""
+
+    def __init__(self, outcomes: Outcomes) -> None:
+        self._texts = text_numbers(outcomes)
+        self._known: dict[bytes, SliceRows] = {}
+
+    def common(self, fact: Fact, rows: Rows, side: Rows, holds: Rows) -> Common:
+        """Return how frequent a fact is on a side and elsewhere; SIDE and HOLDS are of the ROWS alone."""
+        share, elsewhere, moved = share_contributions(holds, side)
+        difference = share - elsewhere
+        key = rows.tobytes()
+        if key not in self._known:
+            self._known[key] = self._of(rows)
+        one = Evidence(
+            key=fact.title,
+            title=fact.title,
+            pairs=len(side),
+            points=np.array([difference]),
+            rows=self._known[key].with_contributions(moved[None]),
+        )
+        uncertainty = Weighed(one, [_SHARE]).single[_SHARE.name]
+        low, high = uncertainty.interval(difference)
+        p = uncertainty.p(difference)
+        return Common(
+            by=fact.by,
+            title=fact.title,
+            items=int((holds & side).sum()),
+            share=share,
+            elsewhere=elsewhere,
+            low=max(low, -1.0),
+            high=min(high, 1.0),
+            p=p,
+            p_corrected=p,
+        )
+
+    def _of(self, rows: Rows) -> SliceRows:
+        count = int(rows.sum())
+        return SliceRows(contributions=np.zeros((1, count)), texts=self._texts[rows], groups=np.zeros(count, np.intp))

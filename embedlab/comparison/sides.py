@@ -1,0 +1,142 @@
+"""Which of two models is right on each item: by rank errors of pairs, by classes, by ranks of relevant texts; and how steady that is."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.dependence import SharedSentences
+from embedlab.analysis.influence import Floats
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.pairing import RIGHT, WRONG
+from embedlab.analysis.rank_errors import percentile
+from embedlab.analysis.scores import ModelColumns
+from embedlab.outcomes.frame import Outcomes, text_numbers
+
+_FAR = 10  # a relevant text at a worse rank is missed
+_UNSURE = (RIGHT + WRONG) / 2  # neither right nor wrong
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sides:
+    """Two models, A and B, on each item; nan where an item has no gold value or a model no prediction of it."""
+
+    errors: tuple[Floats, Floats]  # (rows,) of A and of B: signed points of percentile rank of pairs, 0 to 100 of other items
+    ranks: tuple[Floats, Floats] | None = None  # (rows,) percentile ranks of pairs within their dataset, 0–100
+    gold_ranks: Floats | None = None
+
+    @property
+    def only_a(self) -> NDArray[np.bool_]:
+        """Where A is right and B wrong."""
+        return _is_right(self.errors[0]) & _is_wrong(self.errors[1])
+
+    @property
+    def only_b(self) -> NDArray[np.bool_]:
+        """Where B is right and A wrong."""
+        return _is_right(self.errors[1]) & _is_wrong(self.errors[0])
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Where both have an error."""
+        return ~np.isnan(self.errors[0] + self.errors[1])
+
+
+def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) -> Sides:
+    """Return whether the models with the members FIRST and SECOND are right on each item; several members count by their mean.
+
+    A model is right on a pair if its percentile rank within the dataset is within 10 points of that of the gold score, and wrong from
+    30 points on; on a classified item by the class that most members give; on a query if the relevant text is first, and wrong if it
+    is not among the ten first.
+    """
+    errors, ranks = zip(*(_errors(outcomes, own) for own in (first, second)), strict=True)
+    is_of_pairs = all(block.is_of_pairs and not block.classes for block in outcomes.blocks)
+    gold = _ranks(outcomes, outcomes.column("gold")) if is_of_pairs else None
+    return Sides(errors=(errors[0], errors[1]), ranks=(ranks[0], ranks[1]) if is_of_pairs else None, gold_ranks=gold)
+
+
+def _errors(outcomes: Outcomes, members: Sequence[str]) -> tuple[Floats, Floats]:
+    own = outcomes.predictions.select(members).fill_nan(None)
+    mean = own.select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()
+    ranks = _ranks(outcomes, mean)
+    found = ranks - _ranks(outcomes, outcomes.rows["gold"])
+    predicted, gold = own.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
+    for place, block in enumerate(outcomes.blocks):
+        rows = outcomes.rows_of(place)
+        if block.classes:
+            share = (predicted[rows] == gold[rows, None]).mean(axis=1)
+            found[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
+        elif MEASURES[block.measures[0]].is_of_queries:
+            rank = predicted[rows].mean(axis=1)
+            found[rows] = np.where(rank <= 1, 0.0, np.where(rank > _FAR, 100.0, _UNSURE))
+        missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows])
+        found[rows[missing]] = np.nan
+    return found, ranks
+
+
+def _ranks(outcomes: Outcomes, values: pl.Series) -> Floats:
+    """Return the percentile rank of each row's value within its dataset; nan where it has none."""
+    frame = pl.DataFrame({"dataset": outcomes.rows["block"], "value": values.cast(pl.Float64)})
+    found: Floats = frame.select(percentile("value")).to_series().to_numpy().astype(np.float64)
+    return found
+
+
+def _is_right(errors: Floats) -> NDArray[np.bool_]:
+    return np.abs(errors) <= RIGHT
+
+
+def _is_wrong(errors: Floats) -> NDArray[np.bool_]:
+    return np.abs(errors) >= WRONG
+
+
+def typical(sides: Sides, among: NDArray[np.bool_], outcomes: Outcomes, count: int) -> list[int]:
+    """Return the rows AMONG which one model leads by most, COUNT at most and no two of one topic; ties are in the order of the frame."""
+    lead = np.abs(np.abs(sides.errors[0]) - np.abs(sides.errors[1]))
+    topics = topics_of(outcomes)
+    rows = np.flatnonzero(among)
+    found: list[int] = []
+    for row in rows[np.argsort(-lead[rows], kind="stable")].tolist():
+        if len(found) < count and topics[row] not in {topics[other] for other in found}:
+            found.append(row)
+    return found
+
+
+def topics_of(outcomes: Outcomes) -> NDArray[np.intp]:
+    """Return the number of each row's topic: rows that a chain of shared sentences connects; a row of unknown text is one of its own."""
+    texts = text_numbers(outcomes)
+    return SharedSentences.of(texts[:, 0], texts[:, 1]).components
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steadiness:
+    """How the sides of items change where another seed of one model takes its place."""
+
+    model: str
+    seeds: int
+    items: int  # on which one of the models alone is right, in the mean over the seeds of this one
+    changed: float  # share of them that another seed puts on another side, 0–1; nan where there are none
+
+
+def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Steadiness]:
+    """Return, for each of two models with several members, how often an item's side with one member is another with another member.
+
+    The other model counts by the mean of its members.
+    """
+    return list(_steadiness(outcomes, models))
+
+
+def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[Steadiness]:
+    for place, model in enumerate(models):
+        if len(model.members) < 2:
+            continue
+        other = models[1 - place]
+        own = [sides_of(outcomes, *(((member,), other.members) if place == 0 else (other.members, (member,)))) for member in model.members]
+        labels = [np.where(one.only_a, 1, np.where(one.only_b, -1, 0)) for one in own]
+        counts, changes = 0, 0
+        for before, after in permutations(labels, 2):
+            counts += int(np.count_nonzero(before))
+            changes += int(np.count_nonzero((before != 0) & (after != before)))
+        mean = counts / (len(labels) * (len(labels) - 1))
+        yield Steadiness(model=model.name, seeds=len(labels), items=round(mean), changed=changes / counts if counts else float("nan"))

@@ -1,0 +1,193 @@
+"""Where the difference between two models sits: how much larger it is on some items than on all others, by every property."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.comparison import ComparedSlice, Difference, compare_evidence
+from embedlab.analysis.evidence import Evidence, average_evidence, contrast_evidence, member_columns
+from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.evidence import outcome_evidence
+from embedlab.core.errors import UsageError
+from embedlab.outcomes.cuts import ItemSlice, cut
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.property import Property, all_properties
+from embedlab.outcomes.selection import Selection
+
+FEWEST = 20  # items of a dataset, in a slice and beside it, from which the dataset counts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kind:
+    """The items with one value of a property, in every dataset that has them, beside the others that have the property."""
+
+    by: str
+    value: str  # "one", "fifth 1", "headlines"
+    title: str
+    datasets: tuple[str, ...]
+    parts: tuple[ItemSlice, ...]  # one a dataset
+    others: tuple[ItemSlice, ...]
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows of the frame."""
+        return np.concatenate([part.rows for part in self.parts])
+
+    @property
+    def rest(self) -> NDArray[np.intp]:
+        """The rows of the same datasets with another value."""
+        return np.concatenate([part.rows for part in self.others])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uneven:
+    """How the difference between two models on items of one kind differs from that on the others."""
+
+    by: str
+    value: str
+    title: str
+    datasets: tuple[str, ...]  # scores are means over them
+    items: int
+    slice: ComparedSlice
+    contrast: Difference  # the difference there minus the difference on the others; p is corrected over all kinds
+
+
+def kinds_of(outcomes: Outcomes, selection: Selection | None = None) -> list[Kind]:
+    """Return the kinds of items by every property that some have; without a SELECTION of all items.
+
+    A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets. Of two kinds of which each is
+    all that the other is not, there is the rarer alone.
+    """
+    found: list[Kind] = []
+    for by in all_properties().values():
+        values = by.values(outcomes)
+        if values.null_count() < len(values):
+            found += _without_mirror([kind for kind in _of_property(outcomes, by, values, selection) if kind.parts])
+    return found
+
+
+def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
+    """Return the kinds of a property; of two of which each is all that the other is not, the rarer alone: both say the same."""
+    if len(kinds) != 2 or not np.array_equal(np.sort(kinds[0].rows), np.sort(kinds[1].rest)):
+        return kinds
+    return [min(kinds, key=lambda kind: len(kind.rows))]
+
+
+def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: Selection | None) -> Iterator[Kind]:
+    has = values.is_not_null().to_numpy()
+    chosen = has if selection is None else has & selection.holds
+    slices: dict[str, list[ItemSlice]] = {}
+    for part in cut(outcomes, by, values):
+        if not part.is_whole and has[part.rows].all():  # not those that have no value
+            name = part.key.removeprefix(f"{outcomes.blocks[part.block].dataset}/")
+            slices.setdefault(name, []).append(part)
+    for name, parts in slices.items():
+        chosen_parts, others = [], []
+        for part in parts:
+            own = part.rows[chosen[part.rows]]
+            all_rows = outcomes.rows_of(part.block)
+            rest = np.setdiff1d(all_rows[chosen[all_rows]], own)
+            if min(len(own), len(rest)) >= FEWEST:
+                chosen_parts.append(replace(part, rows=own))
+                others.append(replace(part, key=f"{part.key}/others", rows=rest))
+        title = _title(by, name, parts, values)
+        yield Kind(
+            by=by.name,
+            value=_value(by, name),
+            title=title,
+            datasets=tuple(outcomes.blocks[part.block].dataset for part in chosen_parts),
+            parts=tuple(chosen_parts),
+            others=tuple(others),
+        )
+
+
+def _value(by: Property, name: str) -> str:
+    """Return the value behind the NAME of a slice, which is its key without the dataset."""
+    if by.kind == "number":
+        prefix = by.fifth or f"{by.name}-fifth"
+        return f"fifth {name.removeprefix(f'{prefix}-')}"
+    return name.removeprefix(f"{by.name}=")
+
+
+def _title(by: Property, name: str, parts: Sequence[ItemSlice], values: pl.Series) -> str:
+    """Return what people read: of a number in one dataset the bounds of the fifth too, which differ between datasets."""
+    title, value = by.title or by.name, _value(by, name)
+    if by.kind == "name":
+        return f"{title}: {value}"
+    if len(parts) > 1:
+        return f"{title} {value}"
+    own = values.gather(parts[0].rows).to_numpy()
+    return f"{title} {value}: {own.min():.{by.decimals}f}–{own.max():.{by.decimals}f}"
+
+
+def where_they_differ(
+    outcomes: Outcomes, models: Sequence[ModelColumns], kinds: Sequence[Kind], progress: Callable[[int, int], None] | None = None
+) -> list[Uneven]:
+    """Return the kinds of items on which the second model's lead over the first is most unlike its lead elsewhere, first the surest.
+
+    Scores are means over the datasets, and so is the contrast; its p is corrected by Holm over all kinds. One whose score is
+    undefined for a model, such as a correlation with gold scores that are all equal, is left out.
+    """
+    return uneven(measured_kinds(outcomes, member_columns(models), kinds, progress), models)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredKind:
+    """A kind of items with the evidence of all members on it, and on the others."""
+
+    kind: Kind
+    own: Evidence
+    others: Evidence
+
+    def of_members(self, members: Sequence[int]) -> "MeasuredKind":
+        """The same of some members, given by their numbers, in this order."""
+        return replace(self, own=self.own.of_members(members), others=self.others.of_members(members))
+
+
+def measured_kinds(
+    outcomes: Outcomes, members: Sequence[str], kinds: Sequence[Kind], progress: Callable[[int, int], None] | None = None
+) -> list[MeasuredKind]:
+    """Return the kinds of items with the evidence of MEMBERS; one on which a member has no score is left out."""
+    refuse_mixed(outcomes)
+    slices = [part for kind in kinds for part in (*kind.parts, *kind.others)]
+    keyed: Mapping[str, Evidence] = {one.key: one for one in outcome_evidence(outcomes, members, slices, progress=progress)}
+    found = [MeasuredKind(kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)) for kind in kinds]
+    return [one for one in found if not np.isnan([*one.own.points, *one.others.points]).any()]
+
+
+def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Uneven]:
+    """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two MODELS, in their order."""
+    first, second = models
+    within = compare_evidence([one.own for one in measured], models, first.name)
+    apart = compare_evidence([contrast_evidence(one.own.key, one.own, one.others) for one in measured], models, first.name)
+    found = [
+        Uneven(
+            by=kind.by,
+            value=kind.value,
+            title=kind.title,
+            datasets=kind.datasets,
+            items=len(kind.rows),
+            slice=one,
+            contrast=contrast.differences[second.name],
+        )
+        for kind, one, contrast in zip((each.kind for each in measured), within, apart, strict=True)
+    ]
+    return sorted(found, key=lambda one: (isnan(one.contrast.p), one.contrast.p, -abs(one.contrast.delta)))
+
+
+def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:
+    own = [keyed[part.key] for part in parts]
+    return own[0] if len(own) == 1 else average_evidence(f"{kind.by}={kind.value}", own)
+
+
+def refuse_mixed(outcomes: Outcomes) -> None:
+    """Refuse tasks with different measures: their differences are not of one scale."""
+    names = {block.measures[0]: block.dataset for block in outcomes.blocks}
+    if len(names) > 1:
+        listed = ", ".join(f"{dataset} has {measure}" for measure, dataset in names.items())
+        hint = "select tasks with one measure, such as --task sts12"
+        raise UsageError(f"the selected tasks are measured differently: {listed}", hint=hint)

@@ -1,0 +1,261 @@
+"""The tables of `embedlab why`: where two models differ, what the items of each side have in common, and typical ones."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.pairing import RIGHT, WRONG
+from embedlab.comparison.explanation import Explanation, Side
+from embedlab.comparison.in_common import FEWEST_WITH_WORD, Common
+from embedlab.comparison.uneven import FEWEST, Uneven
+from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.models.grammar import titles_of
+from embedlab.outcomes.frame import SENTENCES
+from embedlab.reports.comparison_cells import row_of
+from embedlab.reports.comparison_table import general_notes, score_title
+from embedlab.reports.frames import Row, Schema, tidy_frame
+from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.tasks.task import scale_of
+
+WHY: Schema = {
+    "part": pl.String(),  # "where", "common", "word" or "typical"
+    "side": pl.String(),  # the model that alone is right; null of "where"
+    "by": pl.String(),  # a property, "error" (the direction of a model's error) or "word"
+    "slice": pl.String(),
+    "datasets": pl.String(),  # that scores are means over
+    "items": pl.Int64(),
+    "first": pl.Float64(),  # scores as tables show them; of typical items the percentile rank
+    "second": pl.Float64(),
+    "difference": pl.Float64(),  # second minus first; of "common" and "word" the share of the side minus that elsewhere, in points
+    "low": pl.Float64(),  # its 95% interval
+    "high": pl.Float64(),
+    "contrast": pl.Float64(),  # the difference minus that on the other items
+    "contrast_low": pl.Float64(),
+    "contrast_high": pl.Float64(),
+    "share": pl.Float64(),  # of the side's items, per cent
+    "elsewhere": pl.Float64(),
+    "p": pl.Float64(),  # of the contrast, or of the difference of shares
+    "p_corrected": pl.Float64(),
+    "significant": pl.Boolean(),
+    "sentence1": pl.String(),
+    "sentence2": pl.String(),
+    "gold": pl.Float64(),  # of typical pairs the percentile rank
+    "marks": pl.String(),
+}
+
+
+def why_tables(found: Explanation, compared: TaskComparison, *, rows: int) -> list[Table]:
+    """Return the tables of an explanation, each of ROWS rows at most; their frames have all."""
+    titles = titles_of([found.first, found.second])
+    tables = [_where(found, compared, titles, rows), *(_common(side, found, compared, titles, rows) for side in found.sides if side.items)]
+    return [*tables, *(_typical(side, found, compared, titles) for side in found.sides if side.typical)]
+
+
+def _where(found: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+    shown = found.uneven[:rows]
+    first, second = titles.values()
+    whole = row_of(found.whole, {}, scale=_scale(found))
+    return Table(
+        title=f"Where {second} and {first} differ: {score_title(compared)}",
+        columns=[
+            Column(key="slice", title="items", role="key"),
+            Column(key="pairs", title="n"),
+            Column(key=found.first, title=first, align="left", role="score"),
+            Column(key=found.second, title=second, align="left", role="score"),
+            Column(key=f"{found.second}.delta", title=f"{second} − {first}", align="left", role="difference"),
+            Column(key="contrast", title="more than elsewhere", align="left", role="difference"),
+        ],
+        rows=[{**whole, "slice": "all", "pairs": found.items}, *(_where_row(one, found) for one in shown)],
+        frame=tidy_frame((_where_fields(one, found, compared.marks) for one in found.uneven), WHY),
+        notes=[*general_notes(compared), *_where_notes(found, len(shown))],
+        signatures=compared.signatures,
+        titles=titles,
+    )
+
+
+def _scale(found: Explanation) -> float:
+    return scale_of(found.whole.task, found.whole.metric)
+
+
+def _where_row(one: Uneven, found: Explanation) -> Mapping[str, Value | TableCell]:
+    cells = row_of(one.slice, {}, scale=_scale(found))
+    scores = {name: _without_letters(cells[name]) for name in (found.first, found.second)}
+    difference = one.slice.differences[found.second]
+    scale, sign = _scale(found), "*" if one.contrast.significant else ""
+    return {
+        **scores,
+        "slice": one.title,
+        "pairs": one.items,
+        f"{found.second}.delta": _interval(scale, difference.delta, difference.low, difference.high),
+        "contrast": _interval(scale, one.contrast.delta, one.contrast.low, one.contrast.high, sign),
+    }
+
+
+def _without_letters(cell: Value | TableCell) -> Value | TableCell:
+    """Return the cell of a score without letters, which are of stars within one row."""
+    if not isinstance(cell, TableCell):
+        return cell
+    return TableCell(value=cell.value, text=cell.text.rstrip("abcdefghijklmnopqrstuvwxyz").rstrip())
+
+
+def _interval(scale: float, value: float, low: float, high: float, sign: str = "") -> TableCell:
+    ends = f" [{scale * low:+z.2f}, {scale * high:+z.2f}]" if not isnan(low) else ""
+    return TableCell(value=scale * value, text=f"{scale * value:+z.2f}{ends}{sign}")
+
+
+def _where_fields(one: Uneven, found: Explanation, marks: Sequence[str]) -> Row:
+    scale, difference = _scale(found), one.slice.differences[found.second]
+    numbers = {
+        "first": one.slice.scores[found.first].value,
+        "second": one.slice.scores[found.second].value,
+        "difference": difference.delta,
+        "low": difference.low,
+        "high": difference.high,
+        "contrast": one.contrast.delta,
+        "contrast_low": one.contrast.low,
+        "contrast_high": one.contrast.high,
+    }
+    return {
+        "part": "where",
+        "by": one.by,
+        "slice": one.value,
+        "datasets": ", ".join(one.datasets),
+        "items": one.items,
+        **{name: scale * value for name, value in numbers.items()},
+        "p": one.contrast.p,
+        "p_corrected": one.contrast.p_holm,
+        "significant": one.contrast.significant,
+        "marks": ", ".join(marks),
+    }
+
+
+def _where_notes(found: Explanation, shown: int) -> Iterator[str]:
+    kinds = len(found.uneven)
+    if not kinds:
+        yield f"no property splits a dataset into {FEWEST} items or more and as many others"
+        return
+    clear = _clear(one.contrast.significant for one in found.uneven)
+    yield "more than elsewhere: the difference on these items minus that on all others of their datasets"
+    yield f"*: 5% after Holm over {kinds} kinds of items, of which {clear}"
+    if shown < kinds:
+        yield f"{shown} of {kinds} kinds, the surest first; JSON and CSV have all"
+    if any(len(one.datasets) > 1 for one in found.uneven):
+        yield "scores and differences are means over the datasets that have both kinds of items"
+    yield from (
+        f"{one.model}, {one.seeds} seeds: of {one.items} items on which one model alone is right, {100 * one.changed:.0f}% are on another "
+        "side with another seed"
+        for one in found.steadiness
+    )
+    if not found.steadiness:
+        yield "neither model has two seeds: how many items change sides with the seed is unknown"
+
+
+def _common(side: Side, found: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+    own = titles[side.model]
+    shown = [one for one in side.common if one.significant][:rows] or [*side.common[:3]]
+    words = [one for one in side.words if one.significant][:rows]
+    return Table(
+        title=f"Where {own} alone is right: {side.items} of {found.items} items",
+        columns=[
+            Column(key="title", title="items", role="key"),
+            Column(key="items", title="n"),
+            Column(key="share", title="share", align="right"),
+            Column(key="elsewhere", title="of all others", align="right"),
+            Column(key="difference", title="difference in points", align="left", role="difference"),
+        ],
+        rows=[_common_row(one) for one in (*shown, *words)],
+        frame=tidy_frame((_common_fields(one, side, compared.marks) for one in (*side.common, *side.words)), WHY),
+        notes=[*_common_notes(side, found)],
+        titles=titles,
+    )
+
+
+def _common_row(one: Common) -> Mapping[str, Value | TableCell]:
+    return {
+        "title": one.title,
+        "items": one.items,
+        "share": TableCell(value=100 * one.share, text=f"{100 * one.share:z.1f}%"),
+        "elsewhere": TableCell(value=100 * one.elsewhere, text=f"{100 * one.elsewhere:z.1f}%"),
+        "difference": _interval(100, one.difference, one.low, one.high, "*" if one.significant else ""),
+    }
+
+
+def _common_fields(one: Common, side: Side, marks: Sequence[str]) -> Row:
+    shares = {"share": one.share, "elsewhere": one.elsewhere, "difference": one.difference, "low": one.low, "high": one.high}
+    return {
+        "part": "word" if one.by == "word" else "common",
+        "side": side.model,
+        "by": one.by,
+        "slice": one.title,
+        "items": one.items,
+        **{name: 100 * value for name, value in shares.items()},
+        "p": one.p,
+        "p_corrected": one.p_corrected,
+        "significant": one.significant,
+        "marks": ", ".join(marks),
+    }
+
+
+def _common_notes(side: Side, found: Explanation) -> Iterator[str]:
+    yield _rule_of_sides(found)
+    if not side.common:
+        yield "too few items to have something in common"
+        return
+    clear = _clear(one.significant for one in side.common)
+    yield f"*: 5% after Holm over {len(side.common)} shares, of which {clear}; how seeds vary is not counted"
+    words = [one for one in side.words if one.significant]
+    if words:
+        yield f"words: of those in {FEWEST_WITH_WORD} items or more, corrected by their number"
+
+
+def _clear(significant: Iterable[bool]) -> str:
+    count = sum(significant)
+    return f"{count or 'none'} {'are' if count > 1 else 'is'} clear"
+
+
+def _rule_of_sides(found: Explanation) -> str:
+    if found.errors.ranks is not None:
+        return f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: ranked above the gold score"
+    if MEASURES[found.outcomes.blocks[0].measures[0]].is_of_queries:
+        return "right: the relevant text is first; wrong: it is not among the ten first"
+    return "right: the class that most seeds give is the gold one"
+
+
+def _typical(side: Side, found: Explanation, compared: TaskComparison, titles: Mapping[str, str]) -> Table:
+    shown = [_typical_fields(row, side, found, compared.marks) for row in side.typical]
+    is_ranked = found.errors.ranks is not None
+    numbers = ("gold", "first", "second")
+    names = dict(zip(numbers, ("gold rank" if is_ranked else "gold", *titles.values()), strict=True))
+    has_second = any(one["sentence2"] is not None for one in shown)
+    return Table(
+        title=f"Typical items on which {titles[side.model]} alone is right",
+        columns=[
+            Column(key="datasets", title="dataset", role="key"),
+            *(Column(key=key, title=names[key], digits=0) for key in numbers if is_ranked),
+            *(Column(key=name, title=name, role="sentence") for name in SENTENCES[: 2 if has_second else 1]),
+        ],
+        rows=shown,
+        frame=tidy_frame(shown, WHY),
+        notes=["the largest leads, one a topic" + ("; percentile ranks within the dataset" if is_ranked else "")],
+        titles=titles,
+    )
+
+
+def _typical_fields(row: int, side: Side, found: Explanation, marks: Sequence[str]) -> Row:
+    outcomes, errors = found.outcomes, found.errors
+    ranks = {}
+    if errors.ranks is not None and errors.gold_ranks is not None:
+        values = (errors.gold_ranks, *errors.ranks)
+        ranks = {name: float(np.asarray(own)[row]) for name, own in zip(("gold", "first", "second"), values, strict=True)}
+    return {
+        "part": "typical",
+        "side": side.model,
+        "datasets": outcomes.blocks[int(outcomes.rows["block"][row])].dataset,
+        "items": 1,
+        **ranks,
+        **{name: outcomes.sentences[name][row] for name in SENTENCES},
+        "marks": ", ".join(marks),
+    }

@@ -1,0 +1,69 @@
+"""Why two models differ: where the difference sits, what the items of each side have in common, typical ones, and how steady it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from embedlab.analysis.evidence import member_columns
+from embedlab.choices import SettingName
+from embedlab.comparison.explanation import Explanation, explained
+from embedlab.core.errors import UsageError
+from embedlab.evaluation.selection import select_from
+from embedlab.evaluation.task_comparison import Slicing
+from embedlab.outcomes.frame import joined_outcomes
+from embedlab.outcomes.selection import select_items
+from embedlab.reports.why_tables import WHY, why_tables
+from embedlab.workflows.closed_choices import refuse_unknown_choices
+from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
+from embedlab.workflows.models import refuse_twice
+from embedlab.workflows.report import Report
+from embedlab.workflows.session import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyOptions:
+    """Two models, the items on which they differ, and how much is shown."""
+
+    first: str
+    second: str
+    suites: Sequence[str] = ()
+    tasks: Sequence[str] = ()  # none: all datasets of the suite
+    where: str = ""  # an expression over properties that picks the items; all without one
+    setting: SettingName = "literature"
+    rows: int = 8  # of each table
+    examples: int = 5  # typical items of each side
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WhyReport(Report):
+    """The report, and the explanation behind its tables."""
+
+    explanation: Explanation
+
+
+def why_report(options: WhyOptions, session: Session) -> WhyReport:
+    """Evaluate what is not evaluated yet, and say why the models differ; options that cannot apply are refused before any work."""
+    refuse_unknown_choices(options)
+    refuse_twice([options.first, options.second])
+    for name, least in (("rows", 1), ("examples", 0)):
+        if (value := getattr(options, name)) < least:
+            raise UsageError(f"option {name} is {value}", hint=f"give {least} or more")
+    selected = select_from(options.suites, options.tasks, session.settings.data)
+    where = options.where.strip()
+    refuse_without_items(selected, "kind", where)
+    slicing = Slicing(where=where)
+    gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
+    if not gathered.outcomes:
+        raise UsageError("the selected tasks have no items to group", hint="select a task with items, such as --task sts12")
+    outcomes, models = joined_outcomes(gathered.outcomes), gathered.models
+    columns = {model.name: model.members for model in models}
+    selection = select_items(outcomes, where, columns) if where else None
+    if selection is not None and selection.is_by_results:
+        raise UsageError(f"{where!r} picks items by results", hint="read properties alone: results would explain themselves")
+    lacking = [member for member in member_columns(models) if outcomes.predictions[member].fill_nan(None).count() == 0]
+    if lacking:
+        raise UsageError(f"{lacking[0]} has no prediction of these items", hint="select a task that both models can do")
+    found = compared(gathered, slicing, session)
+    with session.progress("looking at kinds of items") as tick:
+        explanation = explained(outcomes, models, selection, examples=options.examples, progress=tick)
+    report = Report.of(why_tables(explanation, found, rows=options.rows), WHY, is_whole=found.is_whole)
+    return WhyReport(**vars(report), explanation=explanation)

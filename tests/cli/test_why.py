@@ -1,0 +1,100 @@
+"""`embedlab why`: where two models differ, and what the items have in common on which one alone is right."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.outcomes.frame import Outcomes
+from tests.cli.conftest import Embedlab
+from tests.comparison.planted import made_pairs, questions
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str, str]:
+    """A file of pairs, and the scores of two models of which the second is damaged on questions."""
+    outcomes: Outcomes = made_pairs(400, 1, damage=questions)
+    pairs = outcomes.sentences
+    pairs.with_columns(score=outcomes.rows["gold"].round(3)).write_csv(tmp_path / "pairs.csv")
+    for name in ("first", "second"):
+        pairs.with_columns(score=outcomes.predictions[name]).write_csv(tmp_path / f"{name}.csv")
+    return "scores:first.csv", "scores:second.csv", "pairs.csv"
+
+
+def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+    first, second, pairs = files
+    answer = embedlab("why", first, second, "--task", pairs)
+    assert answer.code == 0, answer.err
+    lines = answer.out.splitlines()
+    rule = next(number for number, line in enumerate(lines) if "──" in line)
+    assert lines[rule + 2].split()[:2] == ["question:", "one"]  # below that of all items
+    assert "*" in lines[rule + 2]
+    side = answer.out.partition("Where first.csv alone is right")[2]  # the damaged one is wrong there
+    assert next(line for line in side.splitlines() if line.strip().startswith("question: one")).endswith("*")
+    assert "Typical items on which first.csv alone is right" in side
+
+
+def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+    first, second, pairs = files
+    answer = embedlab("why", first, second, "--task", pairs, "--rows", "1", "--examples", "2", "--json")
+    tables = _tables(answer.out)
+    rows = [row for table in tables for row in table["rows"]]
+    whole = embedlab("why", first, second, "--task", pairs, "--json")
+    assert [row for row in rows if row["part"] != "typical"] == [
+        row for table in _tables(whole.out) for row in table["rows"] if row["part"] != "typical"
+    ]
+    where = [row for row in rows if row["part"] == "where"]
+    assert {row["by"] for row in where} >= {"question", "negation", "dice", "words", "gold"}
+    by_question = next(row for row in where if (row["by"], row["slice"]) == ("question", "one"))
+    assert by_question["difference"] == pytest.approx(by_question["second"] - by_question["first"])
+    compared = embedlab("compare", first, second, "--task", pairs, "--by", "question", "--json")
+    own = compared.row(slice="pairs.csv/question=one", model=second)
+    assert (by_question["items"], by_question["second"]) == (own["items"], pytest.approx(own["score"]))
+    sides = {row["side"] for row in rows if row["part"] == "common"}
+    assert first in sides  # the damaged model is wrong where the other is right
+    assert 0 < len([row for row in rows if row["part"] == "typical" and row["side"] == first]) <= 2
+
+
+def test_items_that_are_picked_are_explained_alone_and_results_pick_none(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+    first, second, pairs = files
+    picked = embedlab("why", first, second, "--task", pairs, "--where", "question:none", "--json")
+    assert not any(row["significant"] for row in _tables(picked.out)[0]["rows"] if row["by"] not in {"gold", "question"})
+    refused = embedlab("why", first, second, "--task", pairs, "--where", '"scores:first.csv">1')
+    assert refused.code == 2
+    assert "picks items by results" in refused.err
+
+
+def test_classified_sentences_are_explained_by_the_same_command(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = (str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "cr", "--setting", "prototyping", "--sample")
+    answer = embedlab("why", *words)
+    assert answer.code == 0, answer.err
+    assert "right: the class that most seeds give is the gold one" in answer.out
+    assert "words fifth 1" in answer.out or "label: " in answer.out
+
+
+def test_what_cannot_be_explained_is_refused_before_any_work(embedlab: Embedlab) -> None:
+    for words, reason in (
+        (("dice", "dice"), "named twice"),
+        (("dice", "no-such-model"), "no-such-model"),
+        (("dice", "minilm", "--suite", "geometry"), "no items"),
+    ):
+        answer = embedlab("why", *words, "--sample")
+        assert answer.code == 2
+        assert reason in answer.err
+
+
+def _tables(text: str) -> list[dict[str, list[dict[str, object]]]]:
+    tables: list[dict[str, list[dict[str, object]]]] = json.loads(text)["tables"]
+    return tables
+
+
+def test_the_frame_in_python_has_the_rows_of_the_command(embedlab: Embedlab, files: tuple[str, str, str]) -> None:
+    import embedlab as package
+
+    first, second, pairs = files
+    found = package.why(first, second, tasks=pairs)
+    rows = [row for table in _tables(embedlab("why", first, second, "--task", pairs, "--json").out) for row in table["rows"]]
+    assert found.frame.height == len(rows)
+    assert isinstance(found.frame, pl.DataFrame)
+    assert found.explanation.uneven[0].by == "question"

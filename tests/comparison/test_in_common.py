@@ -1,0 +1,86 @@
+"""What the items of a side have in common."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from embedlab.comparison.in_common import FEWEST_WITH_WORD, Fact, in_common, share_contributions, words_in_common
+from embedlab.outcomes.frame import Outcomes
+from tests.comparison.planted import made_pairs
+
+ALL = np.ones(300, dtype=bool)
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> Outcomes:
+    return made_pairs(300, 1)
+
+
+def facts(outcomes: Outcomes) -> dict[str, Fact]:
+    texts = outcomes.sentences["sentence1"].to_list()
+    holds = {"question": [text.endswith("?") for text in texts], "long": [text.count(" ") > 8 for text in texts]}
+    return {name: Fact(by=name, title=name, holds=np.array(own), applies=ALL) for name, own in holds.items()}
+
+
+def test_a_difference_of_shares_of_independent_items_has_the_interval_of_two_proportions(outcomes: Outcomes) -> None:
+    fact = facts(outcomes)["question"]
+    side = np.random.default_rng(2).random(300) < np.where(fact.holds, 0.5, 0.2)
+    (found,) = in_common(outcomes, side, ALL, [fact])
+    first, second = fact.holds[side], fact.holds[~side]
+    assert (found.items, found.share, found.elsewhere) == (first.sum(), first.mean(), second.mean())
+    plain = np.sqrt(sum(own.mean() * (1 - own.mean()) / len(own) for own in (first, second)))
+    assert found.low < found.difference < found.high
+    assert (found.high - found.low) / 2 == pytest.approx(norm.ppf(0.975) * plain, rel=0.05)
+    assert found.p == pytest.approx(2 * norm.sf(found.difference / plain), abs=0.01)
+    assert found.significant
+
+
+def test_p_is_corrected_over_the_facts_and_the_surest_is_first(outcomes: Outcomes) -> None:
+    known = facts(outcomes)
+    side = known["question"].holds ^ (np.random.default_rng(3).random(300) < 0.1)
+    found = in_common(outcomes, side, ALL, [*known.values()])
+    assert [one.by for one in found] == ["question", "long"]
+    assert found[0].p_corrected == pytest.approx(min(1, 2 * found[0].p))
+    assert not found[1].significant
+
+
+def test_a_fact_of_no_item_of_a_small_side_has_a_variance_all_the_same() -> None:
+    side = np.arange(40) < 10
+    holds = np.arange(40) >= 34  # six of thirty others
+    share, elsewhere, moved = share_contributions(holds, side)
+    assert (share, elsewhere) == (0, 0.2)
+    steadied = [(0 + 1) / 12, (6 + 1) / 32]
+    assert moved @ moved == pytest.approx(sum(p * (1 - p) / n for p, n in zip(steadied, (12, 32), strict=True)))
+    assert moved.sum() == pytest.approx(0)
+
+
+def test_rows_of_one_topic_count_as_dependent(outcomes: Outcomes) -> None:
+    rng = np.random.default_rng(4)
+    topics = rng.integers(0, 30, 300)
+    rows = outcomes.rows.with_columns(first_text=topics.astype(np.uint64), second_text=topics.astype(np.uint64))
+    dependent = Outcomes(**{name: getattr(outcomes, name) for name in ("predictions", "blocks", "texts", "keys")}, rows=rows)
+    of_topic = rng.random(30) < 0.4  # whole topics are on the side, and have the fact
+    fact = Fact(by="x", title="x", holds=(rng.random(30) < 0.5)[topics], applies=ALL)
+    (apart,), (together,) = (in_common(own, of_topic[topics], ALL, [fact]) for own in (outcomes, dependent))
+    assert together.difference == pytest.approx(apart.difference)
+    assert together.high - together.low > 2 * (apart.high - apart.low)
+
+
+def test_a_fact_of_none_of_the_rows_or_of_all_is_left_out(outcomes: Outcomes) -> None:
+    side = np.arange(300) < 40
+    none, both = (Fact(by="x", title="x", holds=np.full(300, fill_value=value), applies=ALL) for value in (False, True))
+    nothing_to_say = Fact(by="x", title="x", holds=side, applies=~side)
+    assert in_common(outcomes, side, ALL, [none, both, nothing_to_say]) == []
+
+
+def test_a_word_that_a_side_has_more_often_is_found_and_others_are_not(outcomes: Outcomes) -> None:
+    has = np.array([" w7 " in f" {a} {b} " for a, b in outcomes.sentences.iter_rows()])
+    side = has ^ (np.random.default_rng(5).random(300) < 0.08)
+    assert has.sum() >= FEWEST_WITH_WORD
+    found = words_in_common(outcomes, side, ALL)
+    assert [one.title for one in found if one.significant] == ["word 'w7'"]
+    assert found[0].items == (has & side).sum()
+    words = {word for row in outcomes.sentences.iter_rows() for text in row for word in text.replace("?", "").split()}
+    counts = [sum(word in f"{a} {b}".replace("?", "").split() for a, b in outcomes.sentences.iter_rows()) for word in words]
+    tested = sum(FEWEST_WITH_WORD <= count < 300 for count in counts)
+    assert found[0].p_corrected == pytest.approx(tested * found[0].p)
