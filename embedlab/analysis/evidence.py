@@ -92,9 +92,10 @@ class SliceRows:
         return part
 
     def with_contributions(self, contributions: Floats) -> "SliceRows":
-        """The same rows with other contributions, (members, rows); which rows share a sentence is found once for all of them."""
-        other = replace(self, contributions=contributions)
-        other.__dict__["shared"] = self.shared  # where the cached property puts it
+        """The same rows with other contributions, (members, rows); topics are found once for all of them."""
+        other = replace(self, contributions=contributions, leaving=None)
+        for name, found in (("shared", self.shared), ("families", self.families)):
+            other.__dict__[name] = found  # where the cached property puts it
         return other
 
 
@@ -229,7 +230,12 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     if fits.rows is not None and rest.rows is not None:
         both = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
         signs = np.repeat([1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]])
-        rows = replace(both, contributions=both.contributions * signs)
+        leaving = (
+            replace(both.leaving, parts=[(part, sign * weight) for (part, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)])
+            if isinstance(both.leaving, OfSum)
+            else None
+        )
+        rows = replace(both, contributions=both.contributions * signs, leaving=leaving)
     return Evidence(
         key=name,
         title=name,

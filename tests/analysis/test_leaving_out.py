@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import ItemGroups, average_evidence, evidence_of, together
+from embedlab.analysis.evidence import ItemGroups, average_evidence, contrast_evidence, evidence_of, together
 from embedlab.analysis.leaving_out import spearman_without
 from embedlab.analysis.measures import MEASURES, Measure
 
@@ -104,3 +104,20 @@ def test_members_of_several_parts_are_those_of_one() -> None:
     joined = together([part for part in parts if part is not None])
     assert joined.topics.sums == pytest.approx(whole.topics.sums)
     assert joined.contributions.tolist() == whole.contributions.tolist()
+
+
+def test_what_rows_contribute_to_a_contrast_of_two_slices_is_that_of_the_one_less_that_of_the_other() -> None:
+    measure = MEASURES["spearman"]
+    slices = []
+    for name, rows in (("fits", 80), ("rest", 120)):
+        gold, predicted = items(measure, rows, seed=rows)
+        slices.append(evidence_of("sts", name, gold, dict(enumerate(predicted)), 3, measure=measure))
+    found = contrast_evidence("contrast", *slices).rows
+    parts = [one.rows.leaving for one in slices if one.rows is not None]
+    left = np.random.default_rng(0).random(200) < 0.2
+    assert found is not None
+    assert found.leaving is not None
+    own, other = (part.moved(rows) for part, rows in zip(parts, (left[:80], left[80:]), strict=True) if part is not None)
+    assert found.leaving.moved(left) == pytest.approx(own - other)
+    assert found.leaving.without(np.zeros(200, bool)) == pytest.approx(slices[0].points - slices[1].points)
+    assert found.contributions[:, left].sum(axis=1) == pytest.approx(own - other, abs=0.02)
