@@ -258,7 +258,7 @@ def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floa
 
 
 UNKNOWN = Uncertainty(rows=nan, rows_freedom=nan, independent=nan)
-UNKNOWN_PARTS = UNKNOWN.parts
+UNKNOWN_PARTS = VarianceParts(rows=nan, independent=nan)
 
 
 @dataclass(frozen=True, kw_only=True)
