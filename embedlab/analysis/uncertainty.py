@@ -41,7 +41,8 @@ class VarianceParts:
     @property
     def design_effect(self) -> float:
         """How many times as large the variance over rows is as that of independent rows, at least 1; nan where it is unknown."""
-        return (self.rows + self.other) / (self.independent + self.other) if self.independent + self.other != 0 else 1.0
+        found = (self.rows + self.other) / (self.independent + self.other) if self.independent + self.other != 0 else 1.0
+        return 1.0 if found < 1 else found
 
 
 @dataclass(frozen=True, kw_only=True)
