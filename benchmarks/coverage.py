@@ -1,14 +1,15 @@
 """How often nominal 95% intervals cover the truth, and how often a difference of equal models is found.
 
-    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--jobs 2] [--scores FOLDER]
+    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--jobs 2] [--scores FOLDER] [--members NAME…] [--encoder MODEL]
 
-PART is pairs (one model each on five real sentence graphs), seeds, hubs, slices, averages, tables, halves (real scores, the sentence
-graph's components split in two) or seeds-null (real scores of equal seeds, every split). The last two read score files: parquet files
-with pair_key and similarity, or the seeds in one file of results/scores (equal-seeds-minilm3.parquet). Each cell
-says its Monte Carlo error.
+PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, halves (real scores, split in
+two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of equal seeds, every
+split). The last two read score files: parquet files with pair_key and similarity, or files of results/scores with a column a member.
+Each cell says its Monte Carlo error.
 """
 
 import argparse
+import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,13 +20,16 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import real_halves
 from record import write_table
 from simulated_comparisons import Cell, average_of, columns_of, evidence_of, first_seeds, simulate, welch
 from simulated_scores import DATASETS, Floats, Graph, World
+
+from embedlab.analysis.families import LARGEST_JOINED
+from embedlab.analysis.near_duplicates import LEAST_COSINE
 
 GRAPHS = ("sts12", "sts13", "sts14", "sick-r", "sts-benchmark")
 PACKAGES = ("embedlab", "numpy", "scipy")
@@ -48,6 +52,20 @@ def hub_cells() -> Iterator[Cell]:
         yield Cell(label=(name, "0.6 by degree", "0", "0"), names=(name,), world=world)
 
 
+def topic_cells() -> Iterator[Cell]:
+    """What else errors can share, tails, and unequal models."""
+    worlds = {
+        "sentences .6": World(share=0.6),
+        "components .3": World(component_share=0.3),
+        "sources .02": World(source_share=0.02),
+        "sentences .6, heavy tails": World(share=0.6, is_heavy=True),
+        "sentences .6, unequal": World(share=0.6, differences=(0.0, 0.3)),
+    }
+    for name in (*GRAPHS[:3], "sts16", *GRAPHS[3:]):
+        for label, world in worlds.items():
+            yield Cell(label=(name, label), names=(name,), world=world)
+
+
 def seed_cells() -> Iterator[Cell]:
     """Several seeds of each model; rows of fewer seeds take the first of those drawn."""
     for name in GRAPHS:
@@ -62,7 +80,9 @@ def slice_cells() -> Iterator[Cell]:
     for name in GRAPHS:
         for rows in (10, 20, 30, 49):
             for share in (0.0, 0.6):
-                yield Cell(label=(name, f"{rows}", f"{share:g}"), names=(name,), world=World(share=share), rows=rows)
+                for difference in (0.0, 0.3):
+                    world = World(share=share, differences=(0.0, difference))
+                    yield Cell(label=(name, f"{rows}", f"{share:g}", f"{100 * difference:g}"), names=(name,), world=world, rows=rows)
 
 
 def average_cells() -> Iterator[Cell]:
@@ -76,9 +96,10 @@ def average_cells() -> Iterator[Cell]:
 PAIR_COLUMNS = ("pairs of", "share of sentences in errors", "in gold", "true difference")
 CELLS: dict[str, tuple[Callable[[], Iterator[Cell]], tuple[str, ...], str]] = {
     "pairs": (pair_cells, PAIR_COLUMNS, "Coverage of a difference of two models"),
+    "topics": (topic_cells, ("pairs of", "errors share"), "Coverage where errors hang together by topic"),
     "hubs": (hub_cells, PAIR_COLUMNS, "Coverage where sentences of many pairs err more"),
     "seeds": (seed_cells, ("pairs of", "sd over seeds", "seeds"), "Coverage with several seeds"),
-    "slices": (slice_cells, ("pairs of", "rows", "share of sentences in errors"), "Coverage on small slices"),
+    "slices": (slice_cells, ("pairs of", "rows", "share of sentences in errors", "true difference"), "Coverage on small slices"),
     "averages": (average_cells, PAIR_COLUMNS, "Coverage of the average of seven datasets"),
 }
 
@@ -91,18 +112,20 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
         cells = list(make())
         found = [row for cell, rows in zip(cells, pool.map(work, cells), strict=True) for row in zip(cell.labels(), rows, strict=True)]
     methods = list(dict.fromkeys(name for _, shares in found for name in shares))
-    heads = [f"{name}: covers" for name in methods] + ["dyadic: rejects"]
+    heads = [*(f"{name}: covers" for name in methods), "flips: rejects", "shared sentences: rejects", "length, flips / shared sentences"]
     rows = [
         [
             *label,
-            *(_percent(shares[name][0], shares[name][2]) if name in shares else "–" for name in methods),
-            _percent(shares["dyadic"][1], shares["dyadic"][2]),
+            *(_percent(shares[name][0], shares[name][3]) if name in shares else "–" for name in methods),
+            *(_percent(shares[name][1], shares[name][3]) for name in ("flips", "shared sentences")),
+            f"{shares['flips'][2] / shares['shared sentences'][2]:.3f}",
         ]
         for label, shares in found
     ]
     notes = [
         f"{arguments.runs} simulated comparisons a row; ± is two Monte Carlo standard errors; nominal coverage 95%",
         "rejects: the interval excludes zero; at a true difference of 0 a false positive, otherwise the power",
+        "flips: what embedlab does; shared sentences: covariance counted between pairs that share a sentence, Student's t",
         "independent: the same influence values, pairs taken as independent, normal quantile"
         + (f"; bootstrap: {arguments.resamples} resamples of independent pairs in a tenth of the runs" if arguments.resamples else ""),
     ]
@@ -172,84 +195,73 @@ def show_tables(arguments: argparse.Namespace) -> None:
     write_table("coverage-tables", "False positives in a table of equal models", columns, rows, packages=PACKAGES, notes=notes)
 
 
-def real_table(arguments: argparse.Namespace) -> tuple:  # the pair table with a column a score file, and the columns' names
-    """The seven datasets with the scores of the files in the folder that was given, or of the seeds in a file of stored similarities."""
-    from embedlab.analysis.scores import ScoreFile, pair_table, with_scores
+def real_table(arguments: argparse.Namespace) -> tuple:  # the pair table with a column a member, and the columns' names
+    """The seven datasets with the scores of the files that were given, or those of some members alone."""
+    from embedlab.analysis.scores import pair_table, with_scores
     from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
 
     table = pair_table(open_parts(Source(folder=arguments.data, offline=True), DATASETS)[0])
-    if arguments.scores.is_file():
-        stored = pl.read_parquet(arguments.scores)
-        files = {name: stored.select("pair_key", similarity=name) for name in stored.columns if "@" in name}
-    else:
-        files = {path.stem: ScoreFile.read(path).scores for path in sorted(arguments.scores.glob("*.parquet"))}
-    return with_scores(table, {name: scores for name, scores in files.items() if name != "dice"}), [*files, "dice"]
+    files = {}
+    for path in [arguments.scores] if arguments.scores.is_file() else sorted(arguments.scores.glob("*.parquet")):
+        stored = pl.read_parquet(path)
+        for column in stored.columns if "pair_key" in stored.columns else ():
+            name = path.stem if column == "similarity" else column.removeprefix("./")
+            if column not in {"pair_key", "dice"} and (not arguments.members or name in arguments.members):
+                files[name] = stored.select("pair_key", similarity=column).drop_nulls()
+    names = [*files, "dice"]
+    return with_scores(table, files).drop_nulls(["gold", *names]), names
 
 
 def show_halves(arguments: argparse.Namespace) -> None:
-    """Real scores: differences of models on one half of the components and on the other, which are independent samples."""
-    from embedlab.analysis.dependence import SharedSentences
+    """Real scores: differences of models on one half of the components, or topics, and on the other, which are independent samples."""
     from embedlab.analysis.evidence import sentence_numbers
 
     table, names = real_table(arguments)
-    table, rows = table.with_columns(sentence_numbers(table)), []
-    for (dataset,), pairs in table.group_by("dataset", maintain_order=True):
-        numbers = pairs.select("sentence1_number", "sentence2_number").to_numpy()
-        components = SharedSentences.of(numbers[:, 0], numbers[:, 1]).components
-        sizes = np.bincount(components)
-        shares = [
-            halves_agree(pairs.filter(selected), names, components[selected], arguments.runs)
-            for selected in (sizes[components] > 0, components != sizes.argmax())
-        ]
-        for place, (first, second) in enumerate(combinations(names, 2)):
-            cells = [_percent(share[place], arguments.runs) for both in shares for share in both]
-            rows.append([dataset, f"{sizes.max()} of {pairs.height}", f"{second} − {first}", *cells])
+    table = table.with_columns(sentence_numbers(table))
+    sets = real_halves.real_sets(table, names, tuple(arguments.families))
+    vectors = real_halves.vectors_of(arguments.encoder, table) if arguments.encoder else None
+    jobs = [(one, one.components()) for one in sets]
+    if vectors is not None:
+        own = {one.key: vectors if one.pairs.height == table.height else vectors[(table["dataset"] == one.key).to_numpy()] for one in sets}
+        jobs += [(one, real_halves.topics(one.pairs, own[one.key])) for one in sets]
+    # The threads of an encoder do not survive a fork.
+    with ProcessPoolExecutor(arguments.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = list(pool.map(real_halves.agreement_of, jobs, [arguments.runs] * len(jobs)))
+    rows = []
+    for place, one in enumerate(sets):
+        by_components, by_topics = found[place], found[len(sets) + place] if vectors is not None else None
+        groups = [f"{len(np.unique(jobs[part][1]))}" for part in (place, len(sets) + place) if part < len(jobs)]
+        cells = [by_components.cell(0), by_components.cell(1), *([by_topics.cell(0), by_topics.cell(1)] if by_topics else ["–", "–"])]
+        rows.append([one.key, " and ".join(groups), *cells, f"{np.median(by_components.widths):.2f}"])
     notes = [
-        f"{arguments.runs} random halves of the components of connected pairs a row; the two differences should lie within the root of "
-        "both squared half-widths in at least 95%; the halves of one row are of one sample, so that rows vary more than ± says",
-        "the largest component is in one half only, and an effect that its pairs share cannot be estimated: `compare` names it in a note",
+        f"{len(names)} models, each two of which are compared ({len(names) * (len(names) - 1) // 2} differences): {', '.join(names)}",
+        f"{arguments.runs} random halves a row: mean / worst difference of the cases, in percent, in which both halves agree, that is in "
+        "which their differences lie within the root of both squared distances to the ends that face each other; 95% would be right",
+        "shared sentences: covariance counted between pairs that share a sentence, Student's t; flips: what embedlab does",
+        "halves by components check the variance that is claimed. Halves by topics (k-means of the vectors of "
+        f"{Path(arguments.encoder).name if arguments.encoder else 'no encoder'} within each source, {real_halves.PAIRS_OF_A_TOPIC} pairs a "
+        "topic on average) check what families of sentences miss; halves are of one sample, so that rows vary more than by chance",
     ]
-    without = "without the largest component"
     columns = [
         "dataset",
-        "largest component",
-        "difference",
-        "dyadic: agree",
-        "independent: agree",
-        f"{without}: dyadic",
-        f"{without}: independent",
+        "components and topics",
+        "by components: shared sentences",
+        "by components: flips",
+        "by topics: shared sentences",
+        "by topics: flips",
+        "length of intervals, flips / shared sentences (median)",
     ]
-    write_table("coverage-halves", "Two halves of real scores", columns, rows, packages=PACKAGES, notes=notes)
-
-
-def halves_agree(pairs: pl.DataFrame, names: Sequence[str], components: NDArray[np.intp], runs: int) -> tuple[Floats, Floats]:
-    """For each two models, how often two random halves of the COMPONENTS agree, by both methods; (comparisons,) each."""
-    rng, agreed = np.random.default_rng(0), np.zeros((2, len(names) * (len(names) - 1) // 2))
-    _, components = np.unique(components, return_inverse=True)
-    for _ in range(runs):
-        side = rng.integers(0, 2, components.max() + 1)[components]
-        (first, *first_widths), (second, *second_widths) = (_half(pairs.filter(side == number), names) for number in (0, 1))
-        agreed += [np.abs(first - second) < np.hypot(*widths) for widths in zip(first_widths, second_widths, strict=True)]
-    return agreed[0] / runs, agreed[1] / runs
-
-
-def _half(pairs: pl.DataFrame, names: Sequence[str]) -> tuple[Floats, Floats, Floats]:
-    """The differences of each two models on some pairs, and their half-widths by both methods; (comparisons,) each."""
-    from embedlab.analysis.evidence import evidence_of_pairs
-    from embedlab.analysis.uncertainty import Uncertainty
-
-    half = evidence_of_pairs("sts", "half", pairs, names, "all")
-    points, rows = half.points, half.rows
-    assert rows is not None
-    unit = np.eye(len(names))
-    weights = np.array([second - first for first, second in combinations(unit, 2)])
-    found = rows.shared.sums(rows.contributions).combined(weights).variances()
-    own = [
-        Uncertainty(rows=value, rows_freedom=freedom, independent=independent).half_width()
-        for value, freedom, independent in zip(found.value, found.freedom, found.independent, strict=True)
-    ]
-    return weights @ points, np.array(own), 1.96 * np.sqrt(found.independent)
+    is_usual = arguments.families == [LEAST_COSINE, LARGEST_JOINED]
+    notes += [] if is_usual else ["families: from a cosine of {:g} on, up to {:.4f} of the rows".format(*arguments.families)]
+    write_table(
+        "coverage-halves" if is_usual else "coverage-halves-families",
+        "Two halves of real scores",
+        columns,
+        rows,
+        packages=PACKAGES,
+        notes=notes,
+    )
 
 
 def show_seeds_null(arguments: argparse.Namespace) -> None:
@@ -312,6 +324,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument(
         "--scores", type=Path, help="folder of score files, for halves and seeds-null, or a file of results/scores with seeds"
+    )
+    parser.add_argument("--members", nargs="*", help="columns of score files, for halves; all without it")
+    parser.add_argument("--encoder", help="the model whose vectors make topics, for halves")
+    parser.add_argument(
+        "--families", type=float, nargs=2, default=[LEAST_COSINE, LARGEST_JOINED], help="least cosine, largest share, for halves"
     )
     parser.add_argument("--runs", type=int, default=5_000)
     parser.add_argument("--resamples", type=int, default=0, help="also the independent bootstrap, in a tenth of the runs")

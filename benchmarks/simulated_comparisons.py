@@ -1,13 +1,13 @@
 """Comparisons of simulated models on the real sentence graphs: what an interval says beside what is true."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from independent_bootstrap import interval, resampled_spearman
-from numpy.typing import NDArray
 from simulated_scores import Floats, Graph, World
 
 
@@ -33,47 +33,51 @@ class Outcome:
 
     covers: dict[str, bool]
     rejects: dict[str, bool]
+    lengths: dict[str, float]
 
 
 def evidence_of(graph: Graph, gold: Floats, members: Floats) -> list:  # of Evidence
     """The evidence of each dataset, and of their average where there are several."""
     from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.influence import spearman_influences
+    from embedlab.analysis.leaving_out import OfMeasure, spearman_without
 
     parts = []
-    for name, own, texts, shared in graph.datasets:
+    for name, own, rows in graph.datasets:
+        points = _spearman(gold[own], members[:, own])
         parts.append(
             Evidence(
                 key=name,
                 title=name,
                 pairs=len(own),
-                points=_spearman(gold[own], members[:, own]),
-                rows=_rows(spearman_influences(gold[own], members[:, own]) / len(own), texts, shared),
+                points=points,
+                rows=_with(
+                    rows,
+                    contributions=spearman_influences(gold[own], members[:, own]) / len(own),
+                    leaving=OfMeasure(points=points, make=partial(spearman_without, gold[own], list(members[:, own]))),
+                ),
+                scale="correlation",
             )
         )
     return [*parts, average_of("average", parts, graph)] if len(parts) > 1 else parts
 
 
 def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
-    """The average of some datasets of GRAPH, whose shared sentences are found once."""
+    """The average of some datasets of GRAPH, whose topics are found once."""
     from embedlab.analysis.evidence import average_evidence
 
     average = average_evidence(name, parts)
     assert average.rows is not None
-    keys = tuple(part.key for part in parts)
-    if keys not in graph.averages:
-        graph.averages[keys] = average.rows.shared
-    average.rows.__dict__["shared"] = graph.averages[keys]  # where the cached property would put it
-    return average
+    known = graph.averages.setdefault(tuple(part.key for part in parts), average.rows)
+    return replace(average, rows=_with(known, contributions=average.rows.contributions, leaving=average.rows.leaving))
 
 
-def _rows(contributions: Floats, texts: NDArray[np.uint64], shared: Any) -> Any:
-    """Rows whose shared sentences are found once a graph."""
-    from embedlab.analysis.evidence import SliceRows
-
-    rows = SliceRows(contributions=contributions, texts=texts, groups=np.zeros(len(texts), np.intp))
-    rows.__dict__["shared"] = shared  # where the cached property would put it
-    return rows
+def _with(rows: Any, **fields: Any) -> Any:  # SliceRows
+    """The same rows with other contributions; their topics are found once a graph."""
+    found = replace(rows, **fields)
+    for name in ("shared", "families"):
+        found.__dict__[name] = getattr(rows, name)  # where the cached property would put it
+    return found
 
 
 def _spearman(gold: Floats, members: Floats) -> Floats:
@@ -115,6 +119,7 @@ def compare_once(cell: Cell, graph: Graph, seed: int, *, resamples: int = 0) -> 
             Outcome(
                 covers={name: low <= truth <= high for name, (low, high) in intervals.items()},
                 rejects={name: not low <= 0 <= high for name, (low, high) in intervals.items()},
+                lengths={name: high - low for name, (low, high) in intervals.items()},
             )
         )
     return outcomes
@@ -135,7 +140,13 @@ def intervals_of(one: Any, seeds: Sequence[int]) -> dict[str, tuple[float, float
 
     weighed = Weighed(one, columns_of(seeds))
     delta, uncertainty = weighed.means["a"] - weighed.means["b"], weighed.of_pair["a", "b"]
-    intervals = {"dyadic": uncertainty.interval(delta), "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent))}
+    if np.isnan(uncertainty.rows):
+        return {}  # of too few topics
+    intervals = {
+        "flips": uncertainty.interval(delta),
+        "shared sentences": replace(uncertainty, topics=None, skew=(1.0, 1.0)).interval(delta),
+        "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent)),
+    }
     if min(seeds) > 1:
         intervals["t over seeds"] = welch(*(one.points[weighed.places[name]] for name in "ab"))
     return intervals
@@ -154,11 +165,11 @@ def welch(first: Floats, second: Floats) -> tuple[float, float]:
 
 
 def simulate(cell: Cell, data: Path, runs: int, resamples: int) -> list[dict[str, Floats]]:
-    """For each row of CELL and each method the share of covering intervals, of rejections, and the number of runs; (3,)."""
+    """For each row of CELL and each method the share of covering intervals, of rejections, the mean length and the number of runs; (4,)."""
     graph, found = Graph.read(data, cell.names), [{} for _ in cell.labels()]
     for seed in range(runs):
         outcomes = compare_once(cell, graph, seed, resamples=resamples if seed < runs // 10 else 0)
         for sums, outcome in zip(found, outcomes, strict=True):
             for name in outcome.covers:
-                sums.setdefault(name, []).append((outcome.covers[name], outcome.rejects[name]))
+                sums.setdefault(name, []).append((outcome.covers[name], outcome.rejects[name], outcome.lengths[name]))
     return [{name: np.concatenate([np.mean(rows, axis=0), [len(rows)]]) for name, rows in sums.items()} for sums in found]

@@ -11,6 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import SharedSentences
+from embedlab.analysis.evidence import SliceRows, near_pairs, sentence_numbers
+from embedlab.analysis.near_duplicates import NearDuplicates
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +32,8 @@ class Graph:
     first: NDArray[np.intp]  # (pairs,) number of the first sentence
     second: NDArray[np.intp]
     sentences: int
+    near: NearDuplicates
+    source: NDArray[np.intp]  # (pairs,) number of each pair's source
 
     @classmethod
     def read(cls, data: Path, names: Sequence[str]) -> "Graph":
@@ -40,6 +44,7 @@ class Graph:
 
         parts, _ = open_parts(Source(folder=data, offline=True), tuple(names))
         table = pair_table(parts)
+        numbered = table.with_columns(sentence_numbers(table))
         texts = np.stack([table[side].hash().to_numpy() for side in ("sentence1", "sentence2")], axis=1)
         distinct, numbers = np.unique(texts, return_inverse=True)
         places = table.select(pl.col("dataset").replace_strict({name: place for place, name in enumerate(names)}, return_dtype=pl.Int64))
@@ -51,21 +56,32 @@ class Graph:
             first=first,
             second=second,
             sentences=len(distinct),
+            near=NearDuplicates.joined([near_pairs(own) for _, own in numbered.group_by("dataset", maintain_order=True)]),
+            source=table.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy().astype(np.intp) - 1,
         )
 
     @cached_property
-    def averages(self) -> dict[tuple[str, ...], SharedSentences]:
-        """Which pairs share a sentence in averages over several datasets; filled as they are needed."""
+    def averages(self) -> dict[tuple[str, ...], SliceRows]:
+        """Which pairs are of one topic in averages over several datasets; filled as they are needed."""
         return {}
 
     @cached_property
-    def datasets(self) -> list[tuple[str, NDArray[np.intp], NDArray[np.uint64], SharedSentences]]:
-        """Of each dataset its name, its pairs, their sentences and which of them share one."""
+    def datasets(self) -> list[tuple[str, NDArray[np.intp], SliceRows]]:
+        """Of each dataset its name, its pairs, and rows without contributions that know which of them are of one topic."""
         found = []
         for number, name in enumerate(self.names):
             own = np.flatnonzero(self.dataset == number)
-            found.append((name, own, self.texts[own], SharedSentences.of(self.texts[own, 0], self.texts[own, 1])))
+            rows = SliceRows(
+                contributions=np.zeros((0, len(own))), texts=self.texts[own], groups=np.zeros(len(own), np.intp), near=self.near
+            )
+            assert rows.families.size == len(own)  # found once
+            found.append((name, own, rows))
         return found
+
+    @cached_property
+    def components(self) -> NDArray[np.intp]:
+        """The number of each pair's component; (pairs,)."""
+        return SharedSentences.of(self.first, self.second).components
 
     def part(self, rows: NDArray[np.intp]) -> "Graph":
         """Some of its pairs."""
@@ -76,6 +92,8 @@ class Graph:
             first=self.first[rows],
             second=self.second[rows],
             sentences=self.sentences,
+            near=self.near,
+            source=self.source[rows],
         )
 
 
@@ -89,6 +107,9 @@ class World:
     seeds: tuple[int, ...] = (1, 1)  # of each model
     seed_sd: tuple[float, ...] = (0.0, 0.0)  # of a model's true Spearman over seeds
     has_hubs: bool = False  # whether a sentence's error grows with the number of its pairs
+    component_share: float = 0.0  # of an error's variance that belongs to components of connected pairs
+    source_share: float = 0.0  # to sources
+    is_heavy: bool = False  # whether errors have the tails of Student's t with three degrees of freedom
 
     def draw(self, graph: Graph, rng: np.random.Generator) -> tuple[Floats, list[Floats]]:
         """Gold scores, (pairs,), and each model's scores, (seeds, pairs)."""
@@ -110,9 +131,16 @@ class World:
 
     def _field(self, graph: Graph, share: float, rng: np.random.Generator, *, has_hubs: bool | None = None) -> Floats:
         """Normal values of variance 1, a SHARE of it from the two sentences of a pair; (pairs,)."""
-        values: Floats = rng.standard_normal(len(graph.first)) * np.sqrt(1 - share)
+        is_error = has_hubs is None
+        draw = (lambda size: rng.standard_t(3, size) / np.sqrt(3)) if self.is_heavy and is_error else rng.standard_normal
+        others = (self.component_share + self.source_share) if is_error else 0.0
+        values: Floats = draw(len(graph.first)) * np.sqrt(1 - share - others)
+        if self.component_share and is_error:
+            values += np.sqrt(self.component_share) * draw(graph.components.max() + 1)[graph.components]
+        if self.source_share and is_error:
+            values += np.sqrt(self.source_share) * draw(graph.source.max() + 1)[graph.source]
         if share:
-            effects = rng.standard_normal(graph.sentences)
+            effects = draw(graph.sentences)
             if self.has_hubs if has_hubs is None else has_hubs:
                 degree = np.bincount(np.concatenate([graph.first, graph.second]), minlength=graph.sentences)
                 effects *= np.sqrt(degree)

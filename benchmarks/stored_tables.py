@@ -191,7 +191,7 @@ def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: str,
     known = {model.name: model for model in facts.models}
     if lacking := [name for name in models if name not in known]:
         raise SystemExit(f"{path}: no model {lacking[0]!r}; it has {', '.join(known)}")
-    chosen = tuple(known[name] for name in models)
+    chosen = tuple(replace(known[name], is_published=known[name].is_published or name == "dice") for name in models)
     members = [member for model in chosen for member in model.members]
     scores = pl.read_parquet(path, columns=["pair_key", *(member for member in members if member != "dice")])
     columns = {member: scores.select("pair_key", similarity=member) for member in members if member != "dice"}

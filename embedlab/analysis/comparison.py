@@ -1,8 +1,8 @@
 """Compare models on evidence: scores, intervals, ties and differences, slice by slice.
 
-One procedure gives every interval, p, letter and star: influence values of each score, their covariance between rows that share a
-sentence (`dependence`), the spread over seeds (`uncertainty`), one p for each two models of a slice, and Holm's correction over all
-of them in the table. A difference is starred, and two models share no letter, exactly if that p is below 0.05.
+One procedure gives every interval, p, letter and star: influence values of each score, their sums over topics, whose signs are flipped
+(`sign_flips`), the spread over seeds (`uncertainty`), one p for each two models of a slice, and Holm's correction over all of them in the
+table. A difference is starred, and two models share no letter, exactly if that p is below 0.05.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,16 +14,17 @@ import numpy as np
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.letters import compact_letters
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.paired_tests import design_corrected
+from embedlab.analysis.scores import ModelColumns, Reach, weakest
+from embedlab.analysis.seed_notes import HANGS, REACH_NOTE, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
-from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, Uncertainty, correlation_interval, share_interval
-from embedlab.analysis.weighing import Component, Weighed
+from embedlab.analysis.uncertainty import UNKNOWN_PARTS, VarianceParts, correlation_interval, difference_interval, share_interval
+from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.choices import Test
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
 
 SIGNIFICANT = 0.05
-LARGE_COMPONENT = 0.5  # of Σ(component sum)²: from here one group of connected rows decides an interval
 FEW_PAIRS, FEW_SENTENCES = 50, 20
 
 
@@ -36,7 +37,7 @@ class SliceScore:
     low: float  # 95% interval over rows and members
     high: float
     letters: str  # two models of a slice share a letter exactly if they do not differ significantly
-    uncertainty: Uncertainty = UNKNOWN
+    uncertainty: VarianceParts = UNKNOWN_PARTS
 
     @property
     def sd(self) -> float:
@@ -54,13 +55,25 @@ class Difference:
     p: float
     p_holm: float  # corrected over each two models of every slice of the comparison
     test: Test = "dyadic"  # the test of p; p is nan where the test is undefined
-    uncertainty: Uncertainty = UNKNOWN
+    uncertainty: VarianceParts = UNKNOWN_PARTS
     p_equivalent: float = nan  # of "differs by the margin or more", corrected over the differences shown; nan where no margin is set
+    reach: Reach = "models"  # of what a star says
+    topic: Topic | None = None  # the one that it hangs on
 
     @property
     def significant(self) -> bool:
         """Whether the difference remains after Holm's correction at 0.05; never where it is undefined."""
         return self.p_holm < SIGNIFICANT
+
+    @property
+    def reach_sign(self) -> str:
+        """The sign of how far a significant difference reaches; empty where it is not significant."""
+        return REACHES[self.reach] if self.significant else ""
+
+    @property
+    def topic_sign(self) -> str:
+        """The sign of a difference that hangs on one topic; empty where it does not."""
+        return HANGS if self.topic is not None else ""
 
     @property
     def equivalent(self) -> bool:
@@ -84,12 +97,19 @@ class ComparedSlice:
     setting: str | None = None  # how sources are put together, where there is a choice
     sentences: int = 0  # distinct ones; 0 where the items are unknown
     tests: int = 0  # p-values among its models, which the correction covers
-    component: Component | None = None  # of the difference in which it weighs most, or of the only model
+    topics: float = nan  # the effective number: 1 / Σ share²; nan where nothing is tested
+    largest_topic: Topic | None = None  # of the difference in which one topic weighs most, or of the only model
+    reach: Reach = "models"  # of what its letters say
+
+    def letters(self, name: str) -> str:
+        """Return the letters of a model, with the sign of how far they reach where that is not as far as it could."""
+        own = self.scores[name].letters
+        return f"{own}{REACHES['checkpoints']}" if own and self.tests and self.reach == "checkpoints" else own
 
     @property
     def is_concentrated(self) -> bool:
-        """Whether one group of connected rows decides the interval: similarities of its rows beyond shared sentences are not counted."""
-        return self.component is not None and self.component.share >= LARGE_COMPONENT and 2 < self.component.rows < self.pairs
+        """Whether one topic carries most of the variance of a difference, or of the only score."""
+        return self.largest_topic is not None and self.largest_topic.is_large(self.pairs)
 
     @property
     def design_effect(self) -> float:
@@ -170,7 +190,7 @@ class _Draft(Weighed):
         if self.closed_p is not None and len(own) == len(other) == 1:
             p = float(self.closed_p[own[0], other[0]])
             return design_corrected(p, self.of_pair[pair].design_effect), self.wanted
-        return self.of_pair[pair].p(self.means[pair[0]] - self.means[pair[1]]), "dyadic"
+        return self.p[pair], "dyadic"
 
     def compared(self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> ComparedSlice:
         """Return the slice, given the corrected p of each two models."""
@@ -190,7 +210,9 @@ class _Draft(Weighed):
             setting=one.setting,
             sentences=self.sentences,
             tests=sum(not isnan(p) for p, _ in self.tests.values()),
-            component=self.component(reference),
+            topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,
+            largest_topic=self.largest_topic(reference),
+            reach=weakest([self.models[name] for name, mean in self.means.items() if not isnan(mean)]),
         )
 
     @property
@@ -220,23 +242,33 @@ class _Draft(Weighed):
         else:
             low, high = uncertainty.interval(value)
         members = tuple(self.evidence.points[self.places[name]].tolist())
-        return SliceScore(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty)
+        return SliceScore(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty.parts)
 
     def _difference(self, name: str, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> Difference:
         pair = (name, reference) if (name, reference) in self.tests else (reference, name)
-        uncertainty, (p, test) = self.of_pair[pair], self.tests[pair]
+        own, (p, test) = self.of_pair[pair], self.tests[pair]
+        uncertainty = own if pair[0] == name else own.reversed
         delta = self.means[name] - self.means[reference]
-        low, high = uncertainty.interval(delta)
-        equivalent = uncertainty.tail(margin - abs(delta)) if margin is not None else nan
+        low, high = difference_interval(delta, uncertainty, self.evidence.scale)
+        topic = self.topic_of(name, reference)
         return Difference(
-            delta=delta, low=low, high=high, p=p, p_holm=corrected[pair], test=test, uncertainty=uncertainty, p_equivalent=equivalent
+            delta=delta,
+            low=low,
+            high=high,
+            p=p,
+            p_holm=corrected[pair],
+            test=test,
+            uncertainty=uncertainty.parts,
+            p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
+            reach=weakest([self.models[name], self.models[reference]]),
+            topic=topic if topic is not None and topic.decides(delta, self.evidence.pairs) else None,
         )
 
     def _notes(self) -> Iterator[str]:
         """Yield the limitations of this slice's intervals."""
         if self.sums is None:
-            if self.evidence.rows is not None:
-                yield f"fewer than {FEWEST_ROWS} rows: no interval, not tested"
+            if self.lack:
+                yield self.lack
             return
         rows, sentences = self.sums.shared.rows, self.sums.shared.sentences
         if rows < FEW_PAIRS or sentences < FEW_SENTENCES:
@@ -250,52 +282,43 @@ def comparison_notes(
     tests = sum(one.tests for one in found)
     if not any(one.sentences for one in found):
         return
-    effects = [(one.key, one.design_effect) for one in found if one.design_effect >= 1.05]
-    if effects:
-        listed = ", ".join(f"{key} {effect:.2f}" for key, effect in effects)
-        yield Note(f"rows that share a sentence count as dependent; design effect (variance against independent rows): {listed}")
-    if concentrated := [one for one in found if one.is_concentrated]:
-        shares = ", ".join(f"{one.key} {one.component.rows} rows {100 * one.component.share:.0f}%" for one in concentrated if one.component)
-        yield f"one group of rows connected by shared sentences carries most of the variance, so intervals may be too narrow: {shares}"
+    tested = [one for one in found if one.sentences]
+    dependent = [one for one in tested if one.pairs > one.topics + 1]
+    if dependent:
+        listed = ", ".join(f"{one.key} {one.topics:.0f} of {one.pairs}, {one.design_effect:.2f}" for one in dependent)
+        counted = "effective topics of rows, design effect (variance against independent rows)"
+        yield Note(f"rows of one topic count as dependent; {counted}: {listed}")
+    yield from _topic_notes(tested)
     if tests:
         over = _counted(tests, "comparison")
-        full = f"letters and *: one p for each two models, corrected by Holm over {over} of the table, 5%"
-        yield Note(full, short=[f"letters, *: 5% after Holm over {over}"])
+        signs = [REACHES[reach] for reach in ("models", "checkpoints") if any(_has_reach(one, reach) for one in found)]
+        full = f"letters and {' and '.join(signs)}: one p for each two models, corrected by Holm over {over} of the table, 5%"
+        yield Note(full, short=[f"letters, {', '.join(signs)}: 5% after Holm over {over}"])
+        if REACHES["checkpoints"] in signs:
+            yield REACH_NOTE
     if margin is not None:
         shown = sum(not isnan(each.p_equivalent) for one in found for each in one.differences.values())
         over = _counted(shown, "difference")
         yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over {over} shown, 5%"
-    yield from _seed_notes([model for model in models if model.seeds or any(model.runs)])
-    if test != "dyadic" and effects:
+    yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
+    if test != "dyadic" and dependent:
         yield f"p of {test}: corrected by each slice's design effect"
 
 
-def _seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
-    """Yield remarks on the effect of few seeds on the intervals; a seed that was named is one seed as well."""
-    seeds = {model.name: len(model.members) for model in trained}
-    single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
-    if single:
-        borrows = max(seeds.values()) > 1 and any(model.is_recipe and len(model.members) == 1 for model in trained)
-        borrowed = "; a difference from a model of several seeds takes that one's spread" if borrows else ""
-        full = f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: {', '.join(single)}"
-        yield Note(full, models=single, short=["one seed: the interval is about this checkpoint"])
-    if two:
-        pooled = "; in a difference it is pooled with the other recipe's" if len(seeds) > 1 else ""
-        full = f"two seeds: the spread over seeds is hardly known, which makes intervals wide{pooled}: {', '.join(two)}"
-        yield Note(full, models=two, short=["two seeds, so that intervals are wide"])
+def _topic_notes(found: Sequence[ComparedSlice]) -> Iterator[str]:
+    """Yield what is left of numbers that hang on one topic without it."""
+    hanging = [(one, name, each.topic) for one in found for name, each in one.differences.items() if each.topic is not None]
+    if hanging:
+        listed = ", ".join(f"{one.key} {name} {100 * topic.without:+z.2f} without {topic.rows} rows" for one, name, topic in hanging)
+        yield f"{HANGS}: one topic decides: {listed}"
+
+
+def _has_reach(one: ComparedSlice, reach: Reach) -> bool:
+    return one.tests > 0 and (one.reach == reach or any(each.reach == reach for each in one.differences.values()))
 
 
 def _counted(number: int, noun: str) -> str:
     return f"the {noun}" if number == 1 else f"the {number} {noun}s"
-
-
-def design_corrected(p: float, design_effect: float) -> float:
-    """Return the two-sided P of a test for independent rows, its normal deviate divided by the root of the design effect."""
-    from scipy.special import ndtr, ndtri
-
-    if isnan(p) or isnan(design_effect) or design_effect <= 1:
-        return p
-    return float(2 * ndtr(ndtri(max(p, 1e-300) / 2) / np.sqrt(design_effect)))
 
 
 def _equivalence_corrected(found: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:

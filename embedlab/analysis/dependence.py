@@ -110,9 +110,8 @@ class ContributionSums:
 
     def combined(self, weights: Floats) -> "ContributionSums":
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
-        return ContributionSums(
-            shared=self.shared, rows=weights @ self.rows, sentences=weights @ self.sentences, twins=weights @ self.twins
-        )
+        rows, sentences, twins = (combined(weights, values) for values in (self.rows, self.sentences, self.twins))
+        return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.
@@ -128,24 +127,6 @@ class ContributionSums:
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
-    def covariances(self) -> Floats:
-        """Covariances of the estimates by the same count, as a positive semi-definite matrix; (estimates, estimates)."""
-        counted = self.sentences @ self.sentences.T - self.twins @ self.twins.T
-        spread = np.sqrt(self.variances().value)
-        own = np.sqrt(np.maximum(np.diag(counted), 0))
-        scale = np.divide(spread, own, out=np.zeros_like(spread), where=own > 0)
-        values, vectors = np.linalg.eigh(counted * np.outer(scale, scale))
-        repaired: Floats = (vectors * np.maximum(values, 0)) @ vectors.T
-        return repaired
-
-    def largest_component(self) -> tuple[Floats, RowPositions]:
-        """Return each estimate's largest component: its share of Σ(component sum)², 0–1, and the number of its rows; (estimates,) twice."""
-        numbers = self.shared.components
-        sums = np.array([np.bincount(numbers, weights=row) for row in self.rows]).reshape(len(self.rows), -1) ** 2
-        total, largest = sums.sum(axis=1), sums.argmax(axis=1)
-        share = np.divide(sums.max(axis=1), total, out=np.zeros_like(total), where=total > 0)
-        return share, np.bincount(numbers)[largest]
-
     def _mean_share(self, shares: Floats, squares: Floats) -> Floats:
         """The mean of the groups' SHARES, (groups,), weighted by the part of the sum of SQUARES that each has; (estimates,)."""
         if len(shares) == 1:
@@ -153,6 +134,15 @@ class ContributionSums:
         weights = np.array([np.bincount(self.shared.group, weights=row**2, minlength=len(shares)) for row in self.rows])
         mean = np.divide(weights @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
         return np.minimum(mean, 0.5)
+
+
+def combined(weights: Floats, values: Floats) -> Floats:
+    """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever else is combined beside it."""
+    found = np.zeros((len(weights), values.shape[1]))
+    for row, own in zip(found, weights, strict=True):
+        for place in np.flatnonzero(own):
+            row += own[place] * values[place]
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,15 +12,23 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import combine, correlated_groups
 from embedlab.analysis.dependence import SharedSentences
+from embedlab.analysis.families import families
 from embedlab.analysis.influence import Floats
+from embedlab.analysis.leaving_out import LeavingOut, OfMeasure, OfMembers, OfSum
 from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
+from embedlab.analysis.near_duplicates import FindLinks, NearDuplicates, links_of, near_duplicates
 from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.sign_flips import TopicSums
 from embedlab.choices import Aggregate
 from embedlab.core.names import DEFAULT_TASK
 
 PairTest = Literal["dyadic", "williams", "steiger"]
 
 TextIds = NDArray[np.uint64]
+
+
+MOST_EXACT = 12  # topics whose contribution is exact
+LEAST_EXACT, MOST_SHARE = 0.01, 0.5  # the shares that such topics have
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,22 +38,62 @@ class SliceRows:
     contributions: Floats  # (members, rows): contribution of each row to the error of each score; nan for a member without a score
     texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same for a single one
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
+    shares: Floats | None = None  # (rows,) of the score, their sum is 1; None where all rows count alike
+    near: NearDuplicates | None = None  # which of the sentences are nearly the same; None where their words are unknown
+    leaving: LeavingOut | None = None  # the scores without some of the rows; None where contributions alone are known
 
     @cached_property
     def shared(self) -> SharedSentences:
         """Which rows share a sentence."""
         return SharedSentences.of(self.texts[:, 0], self.texts[:, 1], self.groups)
 
+    @cached_property
+    def row_shares(self) -> Floats:
+        """The share of each row in the score; (rows,)."""
+        return np.full(len(self.texts), 1 / max(len(self.texts), 1)) if self.shares is None else self.shares
+
+    @cached_property
+    def families(self) -> NDArray[np.intp]:
+        """The number of each row's topic; (rows,)."""
+        return families(self.shared.components, self.row_shares, self.texts, self.near or NearDuplicates.none())
+
+    @property
+    def topic_count(self) -> int:
+        """The number of topics."""
+        return int(self.families.max(initial=-1)) + 1
+
+    @cached_property
+    def topics(self) -> TopicSums:
+        """What the topics contribute to each member's score: the sums of their rows, and exact values of the largest."""
+        numbers = self.families
+        shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
+        known = np.nan_to_num(self.contributions)
+        sums = np.array([np.bincount(numbers, weights=row, minlength=len(shares)) for row in known]).reshape(len(known), len(shares))
+        order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
+        large = [int(one) for one in order if LEAST_EXACT <= shares[one] < MOST_SHARE] if self.leaving is not None else []
+        for one in large:
+            exact = self.leaving.moved(numbers == one) if self.leaving is not None else np.array(np.nan)
+            sums[:, one] = np.where(np.isnan(exact), sums[:, one], exact)
+        if large:
+            others = shares.copy()
+            others[large] = 0.0
+            others = others / others.sum() if others.any() else shares
+            sums -= sums.sum(axis=1, keepdims=True) * others
+        return TopicSums(sums=sums, shares=shares)
+
     def of_members(self, members: Sequence[int]) -> "SliceRows":
-        """The rows of some members, given by their numbers; which rows share a sentence is found once for all of them."""
-        part = replace(self, contributions=self.contributions[members])
-        part.__dict__["shared"] = self.shared  # where the cached property puts it
+        """The rows of some members, given by their numbers; what is the same for all of them is found once."""
+        leaving = OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
+        part = replace(self, contributions=self.contributions[members], leaving=leaving)
+        for name, found in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
+            part.__dict__[name] = found  # where the cached property puts it
         return part
 
     def with_contributions(self, contributions: Floats) -> "SliceRows":
-        """The same rows with other contributions, (members, rows); which rows share a sentence is found once for all of them."""
-        other = replace(self, contributions=contributions)
-        other.__dict__["shared"] = self.shared  # where the cached property puts it
+        """The same rows with other contributions, (members, rows); topics are found once for all of them."""
+        other = replace(self, contributions=contributions, leaving=None)
+        for name, found in (("shared", self.shared), ("families", self.families)):
+            other.__dict__[name] = found  # where the cached property puts it
         return other
 
 
@@ -113,14 +161,15 @@ def evidence_of(
     *,
     measure: Measure,
     texts: TextIds | None = None,
+    near: NearDuplicates | None = None,
     groups: ItemGroups | None = None,
     is_tested: bool = True,
 ) -> Evidence:
     """Return the evidence of one slice of items: PREDICTED has class indices or scores by member number; members without have no score.
 
-    texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent. GROUPS are measured
-    one by one, all items together without them; where there is none, because sources are unknown, no member has a score. What is not
-    to be tested has no rows.
+    texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent. NEAR says which of
+    these sentences are nearly the same. GROUPS are measured one by one, all items together without them; where there is none, because
+    sources are unknown, no member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
     values = [[measure.value(gold[own], one[own]) for one in predicted.values()] for own in groups.rows]
@@ -128,15 +177,17 @@ def evidence_of(
     rows = None
     if is_tested and groups.rows and len(gold) and predicted:
         numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
-        moved = [measure.influences(gold[own], [one[own] for one in predicted.values()]) for own in groups.rows]
-        parts = [_rows(part, numbers[own]) for part, own in zip(moved, groups.rows, strict=True)]
+        parts = [
+            _rows(measure, gold[own], [one[own] for one in predicted.values()], np.array(value), numbers[own], near)
+            for own, value in zip(groups.rows, values, strict=True)
+        ]
         rows = joined(list(zip(parts, groups.weights, strict=True)))
     return Evidence(
         key=key,
         title=key,
         pairs=len(gold),
         points=_spread(points, there, members),
-        rows=rows and replace(rows, contributions=_spread(rows.contributions, there, members)),
+        rows=rows and _of_all_members(rows, there, members),
         task=task,
         metric=measure.name,
         scale=measure.scale,
@@ -178,7 +229,12 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     if fits.rows is not None and rest.rows is not None:
         both = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
         signs = np.repeat([1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]])
-        rows = replace(both, contributions=both.contributions * signs)
+        leaving = (
+            replace(both.leaving, parts=[(part, sign * weight) for (part, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)])
+            if isinstance(both.leaving, OfSum)
+            else None
+        )
+        rows = replace(both, contributions=both.contributions * signs, leaving=leaving)
     return Evidence(
         key=name,
         title=name,
@@ -194,11 +250,32 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
 def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     """Return the rows behind a weighted sum of scores, each part with its weight."""
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
+    near = list({id(part.near): part.near for part, _ in parts if part.near is not None}.values())
+    leaving = [(part.leaving, weight) for part, weight in parts if part.leaving is not None]
+    ends = np.cumsum([len(part.texts) for part, _ in parts])[:-1].tolist()
+    total = sum(weight for _, weight in parts)
     return SliceRows(
         contributions=np.concatenate([weight * part.contributions for part, weight in parts], axis=1),
         texts=np.concatenate([part.texts for part, _ in parts]),
         groups=np.concatenate([part.groups + offset for (part, _), offset in zip(parts, offsets, strict=False)]),
+        shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
+        near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
+        leaving=OfSum(parts=leaving, ends=ends) if len(leaving) == len(parts) else None,
     )
+
+
+def together(parts: Sequence[SliceRows]) -> SliceRows:
+    """Return the members of several parts, which are over the same rows, as those of one."""
+    contributions = np.concatenate([part.contributions for part in parts])
+    leaving = [part.leaving for part in parts if part.leaving is not None]
+    found = replace(
+        parts[0],
+        contributions=contributions,
+        leaving=OfMembers(parts=leaving, places=range(len(contributions))) if len(leaving) == len(parts) else None,
+    )
+    for name, known in (("shared", parts[0].shared), ("families", parts[0].families)):
+        found.__dict__[name] = known  # where the cached property puts it
+    return found
 
 
 _NUMBERS = ("sentence1_number", "sentence2_number")
@@ -214,8 +291,20 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
+def near_pairs(pairs: pl.DataFrame, find: FindLinks = links_of) -> NearDuplicates:
+    """Return which sentences of one dataset's PAIRS, whose sentences are numbered, are nearly the same; FIND finds their links."""
+    numbers = np.concatenate([pairs[name].to_numpy() for name in _NUMBERS])
+    return near_duplicates(numbers, [*pairs["sentence1"].to_list(), *pairs["sentence2"].to_list()], find)
+
+
 def evidence_of_pairs(
-    task: str, key: str, pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate, there: Sequence[str] | None = None
+    task: str,
+    key: str,
+    pairs: pl.DataFrame,
+    columns: Sequence[str],
+    aggregate: Aggregate,
+    there: Sequence[str] | None = None,
+    near: NearDuplicates | None = None,
 ) -> Evidence:
     """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those that are THERE have scores."""
     own = columns if there is None else there
@@ -227,14 +316,35 @@ def evidence_of_pairs(
         len(columns),
         measure=MEASURES["spearman"],
         texts=pairs.select(_NUMBERS).to_numpy(),
+        near=near,
         groups=ItemGroups(rows=correlated_groups(pairs, aggregate), aggregate=aggregate),
     )
 
 
-def _rows(influence: Floats, texts: TextIds) -> SliceRows:
+def _rows(
+    measure: Measure,
+    gold: NDArray[Any],
+    predicted: Sequence[NDArray[Any]],
+    points: Floats,
+    texts: TextIds,
+    near: NearDuplicates | None,
+) -> SliceRows:
     """Rows of one centred group."""
-    count = influence.shape[1]
-    return SliceRows(contributions=influence / max(count, 1), texts=texts, groups=np.zeros(count, np.intp))
+    count = len(gold)
+    return SliceRows(
+        contributions=measure.influences(gold, predicted) / max(count, 1),
+        texts=texts,
+        groups=np.zeros(count, np.intp),
+        near=near,
+        leaving=OfMeasure(points=points, make=partial(measure.without, gold, predicted)),
+    )
+
+
+def _of_all_members(rows: SliceRows, there: Sequence[int], members: int) -> SliceRows:
+    """Return ROWS of the members that are THERE as rows of all, nan for the others."""
+    places = [there.index(member) if member in there else None for member in range(members)]
+    leaving = OfMembers(parts=[rows.leaving], places=places) if rows.leaving is not None else None
+    return replace(rows, contributions=_spread(rows.contributions, there, members), leaving=leaving)
 
 
 def _own_numbers(dataset: str, count: int) -> TextIds:

@@ -21,6 +21,7 @@ from embedlab.analysis.influence import (
     pearson_influences,
     spearman_influences,
 )
+from embedlab.analysis.leaving_out import WithoutOf, scored_again, spearman_without
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 from embedlab.analysis.retrieval import CUTS, OfQueries, mean_of_items, query_influence, query_mean, reciprocal_rank, share_found
 
@@ -38,6 +39,7 @@ class Measure:
     scale: Scale
     value: Callable[[Any, Any], float]  # gold, one member's predictions
     influences: Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, items), each row with mean zero
+    without: WithoutOf  # its scores without some items
     closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
     is_of_queries: bool = False  # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
 
@@ -53,7 +55,15 @@ def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
 def _of_queries(name: str, scale: Scale, of: OfQueries) -> Measure:
     """Return a mean over queries, of the ranks of the texts that are relevant to each; or over anchors, of the margins of each."""
     value, influence = partial(query_mean, of=of), partial(query_influence, of=of)
-    return Measure(name=name, is_of_classes=False, scale=scale, value=value, influences=partial(_each, influence), is_of_queries=True)
+    return Measure(
+        name=name,
+        is_of_classes=False,
+        scale=scale,
+        value=value,
+        influences=partial(_each, influence),
+        without=scored_again(value),
+        is_of_queries=True,
+    )
 
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
@@ -70,18 +80,41 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                     "williams": partial(dependent_correlations, test="williams"),
                     "steiger": partial(dependent_correlations, test="steiger"),
                 },
+                without=spearman_without,
             ),
-            Measure(name="pearson", is_of_classes=False, scale="correlation", value=pearson, influences=pearson_influences),
+            Measure(
+                name="pearson",
+                is_of_classes=False,
+                scale="correlation",
+                value=pearson,
+                influences=pearson_influences,
+                without=scored_again(pearson),
+            ),
             Measure(
                 name="accuracy",
                 is_of_classes=True,
                 scale="share",
                 value=accuracy,
                 influences=partial(_each, accuracy_influence),
+                without=scored_again(accuracy),
                 closed={"mcnemar": _mcnemar},
             ),
-            Measure(name="f1", is_of_classes=True, scale="plain", value=f1, influences=partial(_each, f1_influence)),
-            Measure(name="matthews", is_of_classes=True, scale="plain", value=matthews, influences=partial(_each, matthews_influence)),
+            Measure(
+                name="f1",
+                is_of_classes=True,
+                scale="plain",
+                value=f1,
+                influences=partial(_each, f1_influence),
+                without=scored_again(f1),
+            ),
+            Measure(
+                name="matthews",
+                is_of_classes=True,
+                scale="plain",
+                value=matthews,
+                influences=partial(_each, matthews_influence),
+                without=scored_again(matthews),
+            ),
             _of_queries("mrr", "plain", reciprocal_rank),
             *(_of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut)) for cut in CUTS),
             _of_queries("entailed closer", "share", partial(mean_of_items, of=is_closer)),

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from embedlab.analysis.dependence import ContributionSums, Variances
-from embedlab.analysis.evidence import SliceRows
+from embedlab.analysis.evidence import SliceRows, together
 from embedlab.analysis.influence import Floats
+from embedlab.analysis.sign_flips import FEWEST_TOPICS, TopicSums
 from embedlab.analysis.uncertainty import FEWEST_ROWS, SeedSpread, Uncertainty, share_runs, spread_of, with_seeds
 
 DRAWS = 2_000  # of a ranking: an interval of tau to about one step of it
@@ -56,6 +57,7 @@ class _Joint:
     """Estimates over the same rows, and the sums of the contributions of all their members."""
 
     sums: ContributionSums
+    topics: TopicSums
     members: Mapping[int, slice]  # the members of an estimate, by its place
 
     def units(self, place: int) -> Floats:
@@ -81,7 +83,7 @@ class Ordering:
         difference = self._estimates[first].value - self._estimates[second].value
         uncertainty = self._of_difference(first, second)
         low, high = uncertainty.interval(difference)
-        is_known = uncertainty.rows + uncertainty.seeds > 0
+        is_known = uncertainty.rows + uncertainty.seeds + uncertainty.other > 0
         return Order(difference=difference, low=low, high=high, probability=1 - uncertainty.tail(difference) if is_known else nan)
 
     def agreement(self, places: Sequence[int], printed: Sequence[float]) -> RankAgreement:
@@ -125,19 +127,21 @@ class Ordering:
         own = self._pair_spreads(first, second)
         other = self._estimates[first].other + self._estimates[second].other
         if (joint := self._joint(first, second)) is not None:
-            variances = joint.sums.combined((joint.mean(first) - joint.mean(second))[None]).variances()
+            apart = (joint.mean(first) - joint.mean(second))[None]
+            found = with_seeds(joint.sums.combined(apart).variances(), 0, own, joint.topics.combined(apart))
         else:
-            variances = _added([self._alone(first), self._alone(second)])
-        found = with_seeds(variances, 0, own)
-        return replace(found, rows=found.rows + other)
+            found = with_seeds(_added([self._alone(first), self._alone(second)]), 0, own)
+        return replace(found, other=other)
 
     def _alone(self, place: int) -> Variances:
         """The variances of one estimate whose rows are not those of the others; 0 without rows, nan with too few of them."""
         one = self._estimates[place]
-        if one.rows is None or len(one.rows.texts) < FEWEST_ROWS:
+        if one.rows is None or not _is_enough(one.rows):
             variance = np.full(1, 0.0 if one.rows is None else np.nan)
             return Variances(value=variance, independent=variance, freedom=np.full(1, np.inf))
-        return one.rows.shared.sums(one.rows.contributions.mean(axis=0, keepdims=True)).variances()
+        found = one.rows.shared.sums(one.rows.contributions.mean(axis=0, keepdims=True)).variances()
+        by_topics = one.rows.topics.combined(np.full((1, len(one.members)), 1 / len(one.members))).variance
+        return replace(found, value=np.maximum(found.value, by_topics))
 
     def _covariance(self, places: Sequence[int]) -> tuple[Floats, float]:
         """Covariances of the estimates over rows and seeds, and the smaller degrees of freedom of the two."""
@@ -151,29 +155,45 @@ class Ordering:
             own = [number for number, place in enumerate(places) if place in joint.members]
             means = np.array([joint.mean(places[number]) for number in own])
             if own:
-                over_rows[np.ix_(own, own)] = joint.sums.combined(means).covariances()
+                over_rows[np.ix_(own, own)] = _covariances(joint.topics.combined(means), over_rows[own, own])
         return over_rows + seeds, freedom
 
 
 def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
     """Yield the estimates that are over the same rows, which are enough for a variance, together."""
-    together: list[list[int]] = []
+    alike: list[list[int]] = []
     for place, one in enumerate(estimates):
-        if one.rows is None or len(one.rows.texts) < FEWEST_ROWS:
+        if one.rows is None or not _is_enough(one.rows):
             continue
         texts = one.rows.texts
-        known = (own for own in together if (first := estimates[own[0]].rows) is not None and np.array_equal(first.texts, texts))
+        known = (own for own in alike if (first := estimates[own[0]].rows) is not None and np.array_equal(first.texts, texts))
         if (own := next(known, None)) is not None:
             own.append(place)
         else:
-            together.append([place])
-    for own in together:
+            alike.append([place])
+    for own in alike:
         rows = [found for place in own if (found := estimates[place].rows) is not None]
         ends = np.cumsum([0, *(len(found.contributions) for found in rows)]).tolist()
+        joined = together(rows)
         yield _Joint(
-            sums=rows[0].shared.sums(np.concatenate([found.contributions for found in rows])),
+            sums=joined.shared.sums(joined.contributions),
+            topics=joined.topics,
             members={place: slice(*part) for place, part in zip(own, pairwise(ends), strict=True)},
         )
+
+
+def _is_enough(rows: SliceRows) -> bool:
+    """Return whether a variance is known from these rows."""
+    return len(rows.texts) >= FEWEST_ROWS and rows.topic_count >= FEWEST_TOPICS
+
+
+def _covariances(topics: TopicSums, variances: Floats) -> Floats:
+    """Return the covariances of estimates by their topics, scaled to VARIANCES where these are larger."""
+    counted = topics.sums @ topics.sums.T
+    own = np.diag(counted)
+    scale = np.sqrt(np.divide(np.maximum(variances, own), own, out=np.ones_like(own), where=own > 0))
+    found: Floats = counted * np.outer(scale, scale)
+    return found
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> Floats:

@@ -97,3 +97,12 @@ def dependent_correlations(gold: ArrayLike, scores: ArrayLike, test: Correlation
     for a, b in combinations(range(len(rows)), 2):
         p[a, b] = p[b, a] = TESTS[test](own[a], own[b], correlation(rows[a], rows[b]), rows.shape[1])
     return p
+
+
+def design_corrected(p: float, design_effect: float) -> float:
+    """Return the two-sided P of a test for independent rows, its normal deviate divided by the root of the design effect."""
+    from scipy.special import ndtr, ndtri
+
+    if isnan(p) or isnan(design_effect) or design_effect <= 1:
+        return p
+    return float(2 * ndtr(ndtri(max(p, 1e-300) / 2) / np.sqrt(design_effect)))

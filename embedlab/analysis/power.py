@@ -68,14 +68,10 @@ def detectable(
 def smallest_difference(uncertainty: Uncertainty) -> float:
     """Return the true difference that a two-sided test at 5% finds with the probability POWER.
 
-    Each part of the variance counts with the sum of its two quantiles of Student's t, as a half-width counts it with one.
+    The test finds what is farther from zero than its interval reaches, and the estimate is farther below the truth than an interval of
+    level 2 POWER − 1 reaches in one of 1 / (1 − POWER) cases.
     """
-    from scipy.special import stdtrit
-
-    if isnan(uncertainty.rows):
-        return nan
-    parts = ((uncertainty.rows, uncertainty.rows_freedom), (uncertainty.seeds, uncertainty.seeds_freedom))
-    return sqrt(sum(variance * (stdtrit(freedom, 0.975) + stdtrit(freedom, POWER)) ** 2 for variance, freedom in parts if variance > 0))
+    return uncertainty.half_width() + uncertainty.half_width(2 * POWER - 1)
 
 
 def planned_difference(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> float:
@@ -102,7 +98,10 @@ def with_members(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], member
     ]
     seeds, freedom = seed_noise(planned)
     rows = max(uncertainty.rows - now + sum(noise) / members, 0.0)
-    return replace(uncertainty, rows=rows, seeds=seeds, seeds_freedom=freedom)
+    topics = uncertainty.topics
+    if topics is not None and uncertainty.rows > 0:
+        topics = topics.scaled(sqrt(rows / uncertainty.rows))
+    return replace(uncertainty, rows=rows, seeds=seeds, seeds_freedom=freedom, topics=topics)
 
 
 def seeds_needed(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], difference: float) -> float:

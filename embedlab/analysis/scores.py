@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import polars as pl
@@ -34,6 +34,7 @@ class ModelColumns:
     members: tuple[str, ...]
     seeds: tuple[int, ...] = ()  # of the members, where they have any
     runs: tuple[frozenset[str], ...] = ()  # the runs behind each member: of a combination those of its parts
+    is_published: bool = False  # whether it is a checkpoint that others can name, or a rule: there is nothing else to draw
 
     @property
     def behind(self) -> tuple[frozenset[str], ...]:
@@ -44,6 +45,16 @@ class ModelColumns:
     def is_recipe(self) -> bool:
         """Whether the members are draws of a recipe: a run by its name, not one seed of it, nor a model without seeds."""
         return bool(self.seeds) and self.members != (self.name,)
+
+
+Reach = Literal["models", "checkpoints"]
+"""How far a difference reaches: these recipes and published checkpoints, or nothing but the weights at hand."""
+
+
+def weakest(models: Sequence[ModelColumns]) -> Reach:
+    """Return how far a statement about MODELS reaches: a run of one seed, and a model of unknown origin, are one draw of a recipe."""
+    is_known = [(len(model.members) > 1 and model.is_recipe) or model.is_published for model in models]
+    return "models" if all(is_known) else "checkpoints"
 
 
 def pair_table(parts: Sequence[Part]) -> pl.DataFrame:

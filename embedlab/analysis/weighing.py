@@ -1,27 +1,56 @@
 """One slice with the uncertainty of each model's score and of the difference between each two models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import ContributionSums
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, SeedSpread, Uncertainty, share_runs, spread_of, with_seeds
+from embedlab.analysis.sign_flips import FEWEST_TOPICS, TopicSums
+from embedlab.analysis.uncertainty import (
+    FEWEST_ROWS,
+    UNKNOWN,
+    SeedSpread,
+    Uncertainty,
+    correlations_skew,
+    p_of_zero,
+    share_runs,
+    solved,
+    spread_of,
+    with_seeds,
+)
 
 Pair = tuple[str, str]
 
+LARGE_TOPIC = 0.5  # of the variance over topics: from here one carries most of it
+DECIDING = 0.8  # from here it is more than two standard errors of all others
+
 
 @dataclass(frozen=True, kw_only=True)
-class Component:
-    """The connected rows that carry most of a difference's variance."""
+class Topic:
+    """The topic that carries most of the variance of a score or of a difference."""
 
     rows: int
-    share: float  # of Σ(component sum)², 0–1
+    share: float  # of the variance over topics, 0–1
+    without: float = nan  # the score or the difference on the rows of all other topics; nan where it is unknown, or the share is small
+
+    def is_large(self, rows: int) -> bool:
+        """Return whether it carries most of the variance; one or two rows do not count, nor do all of the ROWS."""
+        return self.share >= LARGE_TOPIC and 2 < self.rows < rows
+
+    def decides(self, difference: float, rows: int) -> bool:
+        """Return whether a DIFFERENCE hangs on it: without it the order is the other one, or moves by more than all others explain.
+
+        That is where its square is more than four fifths of the variance: then it is more than two standard errors of all others.
+        """
+        return self.is_large(rows) and not isnan(self.without) and (self.share >= DECIDING or self.without * difference < 0)
 
 
 class Weighed:
@@ -36,36 +65,74 @@ class Weighed:
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
         self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
         self.spreads: dict[Pair, list[SeedSpread]] = {}  # variance from the seeds of each two models
+        self.p: dict[Pair, float] = dict.fromkeys(self.pairs, nan)  # of "no difference"
         self.sums: ContributionSums | None = None
-        if one.rows is not None and one.rows.contributions.shape[1] >= FEWEST_ROWS:
+        self.topics: TopicSums | None = None
+        self.lack = self._lack()
+        self.rows = one.rows
+        if one.rows is not None and not self.lack:
             self.sums = one.rows.shared.sums(np.nan_to_num(one.rows.contributions))  # a member without a score contributes nothing
-            self._weigh(self.sums)
+            self.topics = one.rows.topics
+            self._weigh(self.sums, self.topics)
 
-    def component(self, reference: str) -> Component | None:
-        """The connected rows that weigh most, among the differences from REFERENCE or in the only score."""
-        if self.sums is None:
-            return None
-        mean = {name: self._mean_weights(name) for name, value in self.means.items() if not isnan(value)}
-        apart = [weights - mean[reference] for name, weights in mean.items() if name != reference] if reference in mean else []
-        if not (apart or mean):
-            return None
-        shares, sizes = self.sums.combined(np.array(apart or list(mean.values()))).largest_component()
-        largest = int(shares.argmax())
-        return Component(rows=int(sizes[largest]), share=float(shares[largest]))
+    def _lack(self) -> str:
+        """Return why the slice has no interval; empty if it has one, or no rows are known."""
+        rows = self.evidence.rows
+        if rows is None:
+            return ""
+        if len(rows.texts) < FEWEST_ROWS:
+            return f"fewer than {FEWEST_ROWS} rows: no interval, not tested"
+        topics = rows.topic_count
+        if topics >= FEWEST_TOPICS:
+            return ""
+        return f"its rows are of {'one topic' if topics == 1 else f'{topics} topics'}, which are too few: no interval, not tested"
 
-    def _weigh(self, sums: ContributionSums) -> None:
-        """Fill in the uncertainties."""
+    def topic_of(self, first: str, second: str | None = None) -> Topic | None:
+        """Return the largest topic of the difference of FIRST from SECOND, or of the score of FIRST; None where it is unknown."""
+        if self.topics is None or self.rows is None or isnan(self.means[first] + (self.means[second] if second else 0.0)):
+            return None
+        weights = self._mean_weights(first) - (self._mean_weights(second) if second else 0.0)
+        squares = (weights @ self.topics.sums) ** 2
+        largest = int(squares.argmax())
+        total = float(squares.sum())
+        found = Topic(rows=int(self._topic_rows[largest]), share=float(squares[largest]) / total if total > 0 else 0.0)
+        if self.rows.leaving is None or not found.is_large(len(self.rows.texts)):
+            return found
+        there = weights != 0
+        without = weights[there] @ self.rows.leaving.without(self.rows.families == largest)[there]
+        return replace(found, without=float(without))
+
+    def largest_topic(self, reference: str) -> Topic | None:
+        """Return the topic that carries most of the variance of a difference from REFERENCE, or of the only score."""
+        known = [name for name, mean in self.means.items() if not isnan(mean)]
+        pairs = [(name, reference) for name in known if name != reference] if reference in known else []
+        found = [self.topic_of(*pair) for pair in pairs] or [self.topic_of(name) for name in known]
+        return max((one for one in found if one is not None), key=lambda one: one.share, default=None)
+
+    @cached_property
+    def _topic_rows(self) -> NDArray[np.intp]:
+        """The number of rows of each topic."""
+        return np.bincount(self.rows.families) if self.rows is not None else np.zeros(0, np.intp)
+
+    def _weigh(self, sums: ContributionSums, topics: TopicSums) -> None:
+        """Fill in the uncertainties, and each p."""
         known = [name for name, mean in self.means.items() if not isnan(mean)]
         weights = {name: self._mean_weights(name) for name in known}
         spreads = {name: self._spread(sums, name) for name in known}
-        if known:
-            rows = sums.combined(np.array(list(weights.values()))).variances()
-            self.single |= {name: with_seeds(rows, place, [spreads[name]]) for place, name in enumerate(known)}
         pairs = [pair for pair in self.pairs if {*pair} <= {*known}]
-        if pairs:
-            apart = sums.combined(np.array([weights[first] - weights[second] for first, second in pairs])).variances()
-            self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
-            self.of_pair |= {pair: self._steadied(with_seeds(apart, place, self.spreads[pair])) for place, pair in enumerate(pairs)}
+        if not known:
+            return
+        contrasts = np.array([*weights.values(), *(weights[first] - weights[second] for first, second in pairs)])
+        rows, by_topic = sums.combined(contrasts).variances(), topics.combined(contrasts)
+        self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
+        seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
+        own = [with_seeds(rows, place, each, by_topic) for place, each in enumerate(seeds)]
+        variances = {name: one.variance_of_rows for name, one in zip(known, own, strict=False)}
+        apart = [self._skewed(pair, self._steadied(one), variances) for pair, one in zip(pairs, own[len(known) :], strict=True)]
+        found = solved([*own[: len(known)], *apart])
+        self.single |= dict(zip(known, found, strict=False))
+        self.of_pair |= dict(zip(pairs, found[len(known) :], strict=True))
+        self.p |= dict(zip(pairs, p_of_zero(apart, [self.means[first] - self.means[second] for first, second in pairs]), strict=True))
 
     def _steadied(self, uncertainty: Uncertainty) -> Uncertainty:
         """Of accuracies, as if one more item were right for each model alone: few discordant items understate the variance.
@@ -74,8 +141,15 @@ class Weighed:
         """
         if self.evidence.scale != "share":
             return uncertainty
-        more = 2 / self.evidence.pairs**2
-        return replace(uncertainty, rows=uncertainty.rows + more, independent=uncertainty.independent + more)
+        return replace(uncertainty, other=2 / self.evidence.pairs**2)
+
+    def _skewed(self, pair: Pair, uncertainty: Uncertainty, variances: Mapping[str, float]) -> Uncertainty:
+        """Of correlations over the same rows, as skewed as they are; of an average of several they hardly are."""
+        if self.evidence.scale != "correlation" or self.rows is None or self.rows.groups.any():
+            return uncertainty
+        first, second = pair
+        skew = correlations_skew(self.means[first], self.means[second], (variances[first], variances[second], uncertainty.variance_of_rows))
+        return replace(uncertainty, skew=skew)
 
     def _mean_weights(self, name: str) -> Floats:
         """Return the weight of each member in the mean of a model."""
@@ -85,6 +159,8 @@ class Weighed:
 
     def _spread(self, sums: ContributionSums, name: str) -> SeedSpread:
         own, unit = self.places[name], np.eye(len(self.evidence.points))
+        if len(own) == 1:
+            return SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=self.models[name].is_recipe)
         return spread_of(self.evidence.points[own], sums.combined(unit[own]), is_recipe=self.models[name].is_recipe)
 
     def _pair_spreads(self, sums: ContributionSums, spreads: dict[str, SeedSpread], first: str, second: str) -> list[SeedSpread]:

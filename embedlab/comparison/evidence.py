@@ -120,11 +120,22 @@ def _of_slice(
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
+    texts, near = _texts(scored), block.near() if block.near is not None else None
     for place, name in enumerate(block.measures):
         key, title = (part.key, part.title) if not place else (f"{part.key} {name}", f"{part.title} {name}")
         measure = MEASURES[name]
-        texts = _texts(scored)
-        made = evidence_of(block.task, key, gold, predicted, len(members), measure=measure, texts=texts, groups=groups, is_tested=is_tested)
+        made = evidence_of(
+            block.task,
+            key,
+            gold,
+            predicted,
+            len(members),
+            measure=measure,
+            texts=texts,
+            near=near,
+            groups=groups,
+            is_tested=is_tested,
+        )
         undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
         setting = (aggregate if part.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting)

@@ -127,6 +127,7 @@ _OWN: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
         "sample-encoders": _own_encoder,
         "pairs": _own_file,
         "comparisons": _own_file,
+        "similar-sentences": _own_file,
     }
 )
 KINDS = tuple(_OWN)

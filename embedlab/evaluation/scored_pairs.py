@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, partial
+from pathlib import Path
 
 import polars as pl
 import xxhash
@@ -28,7 +29,8 @@ from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, train
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
-from embedlab.models.encoder_kind import score_part, scores_rows
+from embedlab.models.encoder_kind import is_published, score_part, scores_rows
+from embedlab.models.packaged import is_packaged
 from embedlab.models.shape import backends, vector_length
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
@@ -50,6 +52,7 @@ class ScoredPairs:
     training_text: Mapping[str, TrainingText]  # by member column
     task: str = DEFAULT_TASK  # which scores its pairs
     common: bool = False  # whether all numbers are of the pairs that all models score
+    cache: Path | None = None  # the folder of what is found of their sentences
 
     _slices: dict[str, list[ItemSlice]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _overlaps: dict[tuple[str, str], dict[str, Overlap]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -64,6 +67,7 @@ class ScoredPairs:
             averages=self.averages,
             keys=lambda: self.keyed.select(*KEYS),
             trained=lambda: trained_column(self.keyed.select(*KEYS), self.known_texts),
+            cache=self.cache,
         )
 
     def slices(self, by: str) -> list[ItemSlice]:
@@ -197,6 +201,7 @@ def score_models(
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
         task=task,
         common=common,
+        cache=settings.cache,
     )
 
 
@@ -244,7 +249,20 @@ def model_columns(model: Model) -> ModelColumns:
     """Return the columns of a model in a pair table."""
     seeds = tuple(spec.seed for spec in model.members if spec.seed is not None)
     runs = tuple(_runs_behind(spec) for spec in model.members)
-    return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds, runs=runs)
+    is_published = all(_is_published(spec) for spec in model.members)
+    members = tuple(spec.name for spec in model.members)
+    return ModelColumns(name=model.name, members=members, seeds=seeds, runs=runs, is_published=is_published)
+
+
+def _is_published(spec: ModelSpec) -> bool:
+    """Return whether a member is a checkpoint of the hub or of a package, a published table or a rule, and not a run or a folder."""
+    if spec.parts:
+        return all(_is_published(part) for part in spec.parts)
+    if spec.adapter is not None:
+        return False
+    if spec.kind == "folder":
+        return is_packaged(Path(spec.location))
+    return spec.kind in {"hub", "dice"} or (spec.is_prefixed and is_published(spec.kind))
 
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
@@ -46,12 +47,12 @@ class StoredFrame:
 Parts = Callable[[Task], tuple[list[Part], tuple[str, ...]]]  # of pairs, as they were scored, and why others are absent
 
 
-def stored_frame(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts) -> StoredFrame:
-    """Return what is stored of MEMBERS on the task that evaluations call NAME; PARTS opens its pairs."""
-    return _FRAMES[find_task(selected.task).outcomes](name, selected, members, parts)
+def stored_frame(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
+    """Return what is stored of MEMBERS on the task that evaluations call NAME; PARTS opens its pairs, CACHE has what is known of texts."""
+    return _FRAMES[find_task(selected.task).outcomes](name, selected, members, parts, cache)
 
 
-def _of_pairs(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts) -> StoredFrame:
+def _of_pairs(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
     task = find_task(selected.task)
     scores = {member.name: member.scores() for member in members if not member.is_overlap}
     lacking = tuple(f"{one.title}: no scores of pairs are stored under {one.fingerprint}" for one in members if _lacks(scores, one))
@@ -65,7 +66,7 @@ def _of_pairs(name: str, selected: SelectedTask, members: Sequence[StoredMember]
     def outcomes(is_joined: bool) -> Outcomes:
         pairs = joined_splits(scored) if is_joined else scored
         averages = task.averages(pairs["dataset"].unique(maintain_order=True).to_list(), task.name)
-        return pair_outcomes(pairs, columns, task=task.name, averages=averages)
+        return pair_outcomes(pairs, columns, task=task.name, averages=averages, cache=cache)
 
     return StoredFrame(outcomes=outcomes, absent=absent)
 
@@ -74,7 +75,7 @@ def _lacks(scores: Mapping[str, pl.DataFrame | None], member: StoredMember) -> b
     return member.name in scores and scores[member.name] is None
 
 
-def _of_items(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts) -> StoredFrame:
+def _of_items(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
     answers = {member.name: member.answers(name) for member in members}
     lacking = tuple(f"{one.title}: no outcomes on {name} are stored under {one.fingerprint}" for one in members if not answers[one.name])
     common = set.intersection(*map(set, answers.values()))

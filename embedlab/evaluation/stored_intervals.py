@@ -61,7 +61,7 @@ def stored_intervals(evaluation: Evaluation, place: ScorePlace, settings: Settin
         answers=lambda task: _outcomes(evaluation, place, task),
     )
     try:
-        frame = stored_frame(evaluation.task, selected, [member], lambda task: _open(evaluation, task, settings))
+        frame = stored_frame(evaluation.task, selected, [member], lambda task: _open(evaluation, task, settings), settings.cache)
     except EmbedlabError as error:
         return StoredIntervals(reasons=(error.message,))
     if (outcomes := frame.outcomes(False)) is None:

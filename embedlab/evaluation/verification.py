@@ -115,7 +115,7 @@ def _of_task(sides: ResultPair, name: str, selected: SelectedTask, keys: Sequenc
     wanted = [key for key in keys if not _is_untested(key)]
     if not wanted:
         return ScoreIntervals(reasons=tuple(_unexplained(keys, {})))
-    frame = stored_frame(name, selected, list(_members(sides)), lambda task: _open(sides, task))
+    frame = stored_frame(name, selected, list(_members(sides)), lambda task: _open(sides, task), sides.settings.cache)
     intervals: Intervals = {}
     for by, aggregate, is_joined in dict.fromkeys(map(_table_of, wanted)):
         own = [key for key in wanted if _table_of(key) == (by, aggregate, is_joined)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import get_args
 
 import polars as pl
@@ -32,10 +33,11 @@ class PairDifferences:
     seeds: Mapping[str, int]  # by cell, in the order of the evidence's members
 
     @classmethod
-    def of(cls, plan: GridPlan, found: Pivot, measure: ScoreFilter, source: Source) -> "PairDifferences | None":
+    def of(cls, plan: GridPlan, found: Pivot, measure: ScoreFilter, source: Source, cache: Path | None = None) -> "PairDifferences | None":
         """The evidence behind a table; None unless its numbers are correlations of pairs whose similarities are all stored.
 
-        Pairs are read from SOURCE; where they give a cell another score than its evaluation has, they are not the ones it was scored on.
+        Pairs are read from SOURCE, and what is known of their sentences from the folder CACHE; where they
+        give a cell another score than its evaluation has, they are not the ones it was scored on.
         """
         shown = [name for name in found.shown if name != DEV_SCORE]
         places = list(found.spreads.values())
@@ -50,7 +52,7 @@ class PairDifferences:
             return None
         if table is None:
             return None
-        outcomes = pair_outcomes(table, list(cells), task=measure.task, averages=STS_AVERAGES)
+        outcomes = pair_outcomes(table, list(cells), task=measure.task, averages=STS_AVERAGES, cache=cache)
         found_of = outcome_evidence(outcomes, list(cells), aggregate=_aggregate(measure))
         evidence = {one.key: one for one in found_of if one.key in shown}
         made = cls(evidence=evidence, seeds={name: cell.seed for name, cell in cells.items()})
@@ -68,7 +70,7 @@ class PairDifferences:
         order = list(self.seeds)
         models = [self._model("first", first), self._model("second", second)]
         weighed = Weighed(self.evidence[name].of_members([order.index(member) for member in members]), models)
-        return weighed.of_pair["first", "second"].p(weighed.means["first"] - weighed.means["second"])
+        return weighed.p["first", "second"]
 
     def _model(self, name: str, place: Spread) -> ModelColumns:
         return ModelColumns(name=name, members=place.cells, seeds=tuple(self.seeds[cell] for cell in place.cells))

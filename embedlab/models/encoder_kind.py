@@ -71,6 +71,7 @@ class EncoderKind:
     score_rows: Callable[[str, Part], RowScores | None] | None = None  # of a kind that knows the rows of datasets, but no texts
     figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
     items: Callable[[str], pl.DataFrame] | None = None  # of files of predicted classes: dataset, item, prediction, place
+    is_published: bool = False  # whether others can have the same encoder: not a file or a folder of the user's own
     further: Callable[[str], Iterable[Path]] | None = None  # of a shipped kind: what decides beside what is named
 
 
@@ -111,6 +112,12 @@ def locate(prefix: str, rest: str) -> str:
 def prefixed_length(prefix: str, location: str) -> int | None:
     """Return the length of the vectors of an encoder, where that is known without loading it."""
     return encoder_kind(prefix).dim(location) if plugins.can_load(plugins.require("encoders", prefix)) else None
+
+
+def is_published(prefix: str) -> bool:
+    """Return whether encoders of a kind are published ones; of a plug-in that is unknown."""
+    kind = _shipped(prefix)
+    return kind is not None and kind.is_published
 
 
 def backend(prefix: str) -> str:

@@ -132,3 +132,9 @@ NAMES = (*PACKAGED, *PREFIXED)
 def packaged(name: str) -> Packaged | None:
     """Return the model of packages with a short NAME, or whose repository is called so; None where there is none."""
     return next((one for one in PACKAGED.values() if name in {one.name, one.repository.partition("/")[2]}), None)
+
+
+def is_packaged(folder: Path) -> bool:
+    """Return whether FOLDER is that of a model of packages."""
+    places = (one.source.place for one in PACKAGED.values())
+    return any(place is not None and place.resolve() == folder.resolve() for place in places)

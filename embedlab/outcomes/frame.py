@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.near_duplicates import NearDuplicates
 
 SENTENCES = ("sentence1", "sentence2")
 CONTRADICTED = "contradicted"  # the third sentence of a contrast, which is a column of its items' texts
@@ -38,6 +39,7 @@ class Block:
     classes: tuple[str, ...] = ()  # in the order of their indices; empty where items have scores
     is_of_pairs: bool = False  # whether its items have two sentences
     is_aggregated: bool = False  # whether the scores of its sources are put together in one of several ways, which numbers then name
+    near: Callable[[], NearDuplicates] | None = field(default=None, compare=False)  # similar sentences; None where words are not at hand
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

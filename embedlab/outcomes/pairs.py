@@ -2,11 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import polars as pl
 
+from embedlab.analysis.evidence import near_pairs, sentence_numbers
+from embedlab.analysis.near_duplicates import Links, NearDuplicates, links_of
 from embedlab.data.overlaps import with_text_keys
 from embedlab.outcomes.frame import ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
+from embedlab.outcomes.stored_links import stored_links
 
 KEYS = ("text_key0", "text_key1")  # as `with_text_keys` calls them
 
@@ -19,22 +24,33 @@ def pair_outcomes(
     averages: Mapping[str, Sequence[str]],
     keys: Callable[[], pl.DataFrame] | None = None,
     trained: Callable[[], pl.Series] | None = None,
+    cache: Path | None = None,
 ) -> Outcomes:
     """Return the pairs of TABLE, which TASK scores, as outcomes of MEMBERS, columns of it; AVERAGES are over its datasets.
 
-    KEYS gives the hashes of their sentences where these are known, TRAINED the models that were trained on text of each row.
+    KEYS gives the hashes of their sentences where these are known, TRAINED the models that were trained on text of each row. Which
+    sentences are nearly the same is read from the folder CACHE, or found and stored there.
     """
     names = table["dataset"].unique(maintain_order=True).to_list()
     places = {name: place for place, name in enumerate(names)}
     block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
     rows = table.select(block=block, item="pair", gold=pl.col("gold").cast(pl.Float64), source=pl.col("source").cast(pl.String))
-    numbers = [table[side].hash().alias(name) for side, name in zip(SENTENCES, TEXT_IDS, strict=True)]  # equal text by equal numbers
+    numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
     sentences = table.select(*SENTENCES)
     outcomes = Outcomes(
         rows=rows.with_columns(numbers).select(*ROWS),
         predictions=table.select(members),
         blocks=tuple(
-            Block(task=task, suite=task, dataset=name, measures=("spearman",), is_of_pairs=True, is_aggregated=True) for name in names
+            Block(
+                task=task,
+                suite=task,
+                dataset=name,
+                measures=("spearman",),
+                is_of_pairs=True,
+                is_aggregated=True,
+                near=partial(near_pairs_of, table, name, cache),
+            )
+            for name in names
         ),
         texts=lambda: sentences,
         keys=keys or (lambda: with_text_keys(table).select(*KEYS)),
@@ -50,3 +66,14 @@ def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
     found = replace(outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks))
     found.computed.update(outcomes.computed)
     return found
+
+
+def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:
+    """Return which sentences of one dataset of TABLE are nearly the same."""
+    own = table.filter(dataset=dataset)
+    find = partial(_from_cache, cache) if cache is not None else links_of
+    return near_pairs(own.with_columns(sentence_numbers(own)), find)
+
+
+def _from_cache(cache: Path, sentences: tuple[str, ...]) -> Links:
+    return stored_links(sentences, cache)

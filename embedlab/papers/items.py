@@ -23,10 +23,7 @@ def item_rows(wanted: Mapping[PaperMeasure, Sequence[str]], stored: AnswersByCel
         alike = {member: items for member, items in there.items() if _questions(items).equals(_questions(next(iter(there.values()))))}
         rows = _contributions(measure, list(alike.values())) if alike else None
         if rows is not None:
-            found |= {
-                (member, measure): SliceRows(contributions=rows.contributions[[place]], texts=rows.texts, groups=rows.groups)
-                for place, member in enumerate(alike)
-            }
+            found |= {(member, measure): rows.of_members([place]) for place, member in enumerate(alike)}
     return found
 
 

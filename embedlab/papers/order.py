@@ -3,16 +3,19 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import cast, get_args
 
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers
+from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers, together
 from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.choices import Aggregate
+from embedlab.outcomes.pairs import near_pairs_of
 from embedlab.papers.items import AnswersByCell, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import PaperMeasure, PaperTable, Point
@@ -111,15 +114,20 @@ def find_row_order(
     evaluations: EvaluationsByTask,
     items: ScoredItems,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
+    cache: Path | None = None,
 ) -> RowOrder:
-    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over."""
+    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over.
+
+    Which sentences are nearly the same is read from the folder CACHE, or found and stored there.
+    """
     found: list[PairOrder] = []
     rankings: list[Ranking] = []
     wanted: dict[PaperMeasure, list[str]] = {}
     for point in table.points:
         wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
     pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
-    behind = _Behind(pairs=pairs, answers=item_rows(wanted, items.answers))
+    near = {name: near_pairs_of(pairs, name, cache) for name in pairs["dataset"].unique(maintain_order=True)} if pairs is not None else {}
+    behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
         ordering = Ordering([one.ours for one in ranked])
@@ -209,6 +217,7 @@ class _Behind:
     """The pairs and items that the scores were computed from."""
 
     pairs: pl.DataFrame | None
+    near: Mapping[str, NearDuplicates]  # by dataset of the pairs
     answers: Mapping[tuple[str, PaperMeasure], SliceRows]
 
     def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
@@ -216,11 +225,12 @@ class _Behind:
         measure, members = point.measure, [member.name for member in behind]
         if self.pairs is not None and measure.metric == "spearman" and measure.setting in get_args(Aggregate):
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
-            return evidence_of_pairs(measure.task, measure.slice, pairs, members, cast("Aggregate", measure.setting)).rows
+            aggregate, near = cast("Aggregate", measure.setting), self.near.get(measure.slice)
+            return evidence_of_pairs(measure.task, measure.slice, pairs, members, aggregate, near=near).rows
         found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
         if len(found) < len(members):
             return None
-        return SliceRows(contributions=np.concatenate([one.contributions for one in found]), texts=found[0].texts, groups=found[0].groups)
+        return together(found)
 
 
 def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:

@@ -39,7 +39,8 @@ def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict
     row: dict[str, Value | TableCell] = {"slice": TableCell(value=one.key, text=one.title), "pairs": one.pairs}
     best = best_of({name: score.value for name, score in one.scores.items()}, scale)
     for name, score in one.scores.items():
-        row[name] = _score_cell(score, overlap_mark(shared.get(name, {}).get(one.key)), scale, is_best=name in best)
+        mark = overlap_mark(shared.get(name, {}).get(one.key))
+        row[name] = _score_cell(score, mark, one.letters(name), scale, is_best=name in best)
     for name, difference in one.differences.items():
         cells = _difference_cells(name, difference, scale)
         row |= {**cells, name: _with_difference(row[name], cells[f"{name}.delta"])}
@@ -87,13 +88,13 @@ def interval_hover(low: float, high: float, scale: float) -> str:
     return f"95% interval {scale * low:z.2f} to {scale * high:z.2f}" if low == low else ""
 
 
-def _score_cell(score: "SliceScore", mark: str, scale: float, *, is_best: bool) -> "TableCell":
+def _score_cell(score: "SliceScore", mark: str, letters: str, scale: float, *, is_best: bool) -> "TableCell":
     from embedlab.reports.tables import ABSENT, TableCell
 
     spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
-    text = f"{scale * score.value:z.2f}{mark}{spread} {score.letters}" if score.value == score.value else ABSENT
+    text = f"{scale * score.value:z.2f}{mark}{spread} {letters}" if score.value == score.value else ABSENT
     hover = interval_hover(score.low, score.high, scale)
-    return TableCell(value=scale * score.value, text=text.rstrip(), raised=score.letters, is_best=is_best, hover=hover)
+    return TableCell(value=scale * score.value, text=text.rstrip(), raised=letters, is_best=is_best, hover=hover)
 
 
 def _difference_cells(name: str, difference: "Difference", scale: float) -> "dict[str, Value | TableCell]":
@@ -101,8 +102,8 @@ def _difference_cells(name: str, difference: "Difference", scale: float) -> "dic
 
     delta, low, high = (scale * value for value in (difference.delta, difference.low, difference.high))
     interval = f" [{low:+z.2f}, {high:+z.2f}]" if low == low else ""
-    sign = f"{'*' if difference.significant else ''}{'=' if difference.equivalent else ''}"
-    text = f"{delta:+z.2f}{interval}{sign}" if delta == delta else ABSENT
+    signs = (difference.reach_sign, "=" if difference.equivalent else "", difference.topic_sign)
+    text = f"{delta:+z.2f}{interval}{''.join(signs)}" if delta == delta else ABSENT
     return {f"{name}.delta": TableCell(value=delta, text=text), f"{name}.p": TableCell(value=difference.p, text=_p_text(difference.p))}
 
 

@@ -32,7 +32,8 @@ COMPARED: Schema = {
     "items": _COUNT,
     "sentences": _COUNT,  # distinct ones; null where no items are behind the numbers
     "design_effect": _NUMBER,  # the largest of the slice
-    "component_rows": _COUNT,  # of the group of connected rows that weighs most, and its share
+    "topics": _NUMBER,  # the effective number of independent ones
+    "component_rows": _COUNT,  # of the topic that weighs most in the differences shown, and its share of the variance
     "component_share": _NUMBER,
     "letters": _TEXT,
     "shared_pairs": _COUNT,  # pairs and sentences of the slice that are in the model's training data
@@ -42,11 +43,13 @@ COMPARED: Schema = {
     "difference_low": _NUMBER,
     "difference_high": _NUMBER,
     "difference_design_effect": _NUMBER,
+    "difference_without_topic": _NUMBER,  # where it hangs on one topic
     "test": _TEXT,
     "p": _NUMBER,
     "p_corrected": _NUMBER,
     "p_equivalent": _NUMBER,
     "significant": pl.Boolean(),
+    "reach": _TEXT,  # of a significant difference: "models", these recipes or published checkpoints, or "checkpoints", these weights
     "equivalent": pl.Boolean(),
     "marks": _TEXT,
 }
@@ -164,8 +167,9 @@ def _slice_fields(one: ComparedSlice, by: str) -> Row:
         "items": one.pairs,
         "sentences": one.sentences or None,
         "design_effect": one.design_effect,
-        "component_rows": one.component.rows if one.component else None,
-        "component_share": one.component.share if one.component else None,
+        "topics": one.topics,
+        "component_rows": one.largest_topic.rows if one.largest_topic else None,
+        "component_share": one.largest_topic.share if one.largest_topic else None,
     }
 
 
@@ -185,11 +189,13 @@ def _difference_fields(one: ComparedSlice, difference: Difference | None) -> Row
         "difference_low": scale * difference.low,
         "difference_high": scale * difference.high,
         "difference_design_effect": difference.uncertainty.design_effect,
+        "difference_without_topic": scale * difference.topic.without if difference.topic else None,
         "test": difference.test,
         "p": difference.p,
         "p_corrected": difference.p_holm,
         "p_equivalent": difference.p_equivalent,
         "significant": difference.significant,
+        "reach": difference.reach,
         "equivalent": difference.equivalent,
     }
 

@@ -44,7 +44,7 @@ def _task(one: Evaluation, found: StoredIntervals) -> str:
 
 def _about(found: StoredIntervals) -> Sequence[str]:
     """Return what the intervals are of, and why some are absent."""
-    meaning = "intervals are about this checkpoint: they count rows that share a sentence as dependent, and no other seeds"
+    meaning = "intervals are about this checkpoint: they count rows of one topic as dependent, and no other seeds"
     return (*([meaning] if found.intervals else []), *(f"without an interval: {reason}" for reason in found.reasons))
 
 

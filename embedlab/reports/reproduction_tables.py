@@ -211,6 +211,6 @@ def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
     return (
         *averaged,
         "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",
-        f"probability: that ours are in the printed order, over {over}, the same for every row (those that share a sentence count as "
+        f"probability: that ours are in the printed order, over {over}, the same for every row (those of one topic count as "
         f"dependent), and over seeds; holds from {HOLDS:z.2f}, reversed up to {1 - HOLDS:z.2f}, otherwise open",
     )

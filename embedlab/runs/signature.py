@@ -90,8 +90,8 @@ class PartDifference:
 def part_differences(first: Signature, second: Signature) -> list[PartDifference]:
     """Return the parts that are not equal, in order.
 
-    "differs" if they contradict each other, "other version" for the program's version, which does not change what was measured, "only
-    in one" if one result has more numbers than the other, "unknown" if one of them lacks the part.
+    "differs" if they contradict each other, "other version" for the program's version and how it makes intervals, which do not change
+    what was measured, "only in one" if one result has more numbers than the other, "unknown" if one of them lacks the part.
     """
     is_same_scope = (first.data, first.by) == (second.data, second.by)
     found = []
@@ -140,7 +140,7 @@ def _encoded(value: str) -> str:
 def _agreement(name: str, own: PartValues, other: PartValues) -> DifferenceKind:
     if UNKNOWN[0] in {*own, *other}:
         return "unknown"
-    if name == "version":
+    if name == "version" or (name == "interval" and own and other):  # how intervals are made is a version's; scores are compared
         return "other version"
     if name == "data":
         contents, others = (dict(value.rpartition("@")[::2] for value in values) for values in (own, other))

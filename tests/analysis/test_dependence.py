@@ -64,22 +64,6 @@ def test_a_row_that_recurs_many_times_has_the_variance_of_their_sum() -> None:
     assert found.value[0] == pytest.approx(5 * (values**2).sum() / (1 - 1 / 40))
 
 
-def test_covariances_are_symmetric_positive_and_have_the_variances(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
-    sums = SharedSentences.of(*graph).sums(values)
-    found = sums.covariances()
-    np.testing.assert_allclose(found, found.T)
-    assert np.linalg.eigvalsh(found).min() > -1e-9
-    np.testing.assert_allclose(np.diag(found), sums.variances().value, rtol=0.35)
-
-
-def test_the_largest_component_is_the_chain_of_rows_that_sum_to_most() -> None:
-    first, second = np.array([0, 1, 2, 10, 11]), np.array([1, 2, 3, 20, 21])
-    values = np.array([[3.0, 3.0, 3.0, -8.0, -1.0]])
-    share, rows = SharedSentences.of(first, second).sums(values).largest_component()
-    assert share[0] == pytest.approx(81 / (81 + 64 + 1))
-    assert rows[0] == 3
-
-
 def test_groups_are_corrected_for_their_own_centring() -> None:
     rng = np.random.default_rng(3)
     first, second = np.concatenate([rng.integers(0, 12, (2, 20)), rng.integers(20, 400, (2, 60))], axis=1)

@@ -49,7 +49,7 @@ def test_few_discordant_items_do_not_make_a_difference() -> None:
         difference = compare_evidence([evidence], single("ab"), "a")[0].differences["b"]
         assert difference.low < difference.high
         rejected += difference.p < 0.05
-    assert 0.01 < rejected / 600 <= 0.055
+    assert 0.004 < rejected / 600 <= 0.055
 
 
 def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_never() -> None:
@@ -98,8 +98,7 @@ def test_an_average_weighs_its_datasets_equally() -> None:
     assert found.pairs == 440
     small, large = compare_evidence(parts, single("ab"), "a")
     (both,) = compare_evidence([found], single("ab"), "a")
-    # A single dataset's variance holds two more discordant items.
-    variances = [one.differences["b"].uncertainty.rows - 2 / one.pairs**2 for one in (small, large)]
+    variances = [one.differences["b"].uncertainty.rows for one in (small, large)]
     assert both.differences["b"].uncertainty.rows == pytest.approx(sum(variances) / 4, rel=1e-3)
     assert both.average_of == ("40", "400")
 

@@ -1,5 +1,6 @@
 """Half-widths and p-values beside scipy's, and what seeds add."""
 
+from dataclasses import replace
 from math import inf, isnan, nan
 
 import numpy as np
@@ -8,15 +9,22 @@ import scipy.stats
 from scipy.stats import t
 
 from embedlab.analysis.dependence import SharedSentences, Variances
+from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import (
+    UNKNOWN,
     SeedSpread,
     Uncertainty,
     correlation_interval,
+    correlations_skew,
+    p_of_zero,
     share_interval,
+    shares_spread,
+    solved,
     spread_of,
     with_seeds,
 )
 
+NOTHING = Variances(value=np.array([0.0]), independent=np.array([0.0]), freedom=np.array([inf]))
 ROWS = Variances(value=np.array([0.04]), independent=np.array([0.01]), freedom=np.array([12.0]))
 
 
@@ -75,19 +83,40 @@ def test_three_seeds_each_have_welchs_degrees_of_freedom() -> None:
     assert (first.mean() - second.mean()) / np.sqrt(found.seeds) == pytest.approx(welch.statistic)
 
 
-def test_two_seeds_share_a_pooled_spread_and_one_seed_takes_it() -> None:
-    two, three = SeedSpread(members=2, scatter=0.5, noise=0.1), SeedSpread(members=3, scatter=0.4, noise=0.0)
-    found = with_seeds(ROWS, 0, [two, three])
-    assert (found.seeds, found.seeds_freedom) == (pytest.approx((0.9 - 0.1) / 3 * (1 / 2 + 1 / 3)), 3)
+def test_recipes_of_two_seeds_share_a_pooled_spread_and_one_seed_takes_the_others() -> None:
+    two, other = SeedSpread(members=2, scatter=0.5, noise=0.1), SeedSpread(members=2, scatter=0.1, noise=0.1)
+    found = with_seeds(ROWS, 0, [two, other])
+    assert (found.seeds, found.seeds_freedom) == (pytest.approx(0.6 / 2 * (1 / 2 + 1 / 2)), 2)
+    three = SeedSpread(members=3, scatter=0.4, noise=0.1)
     alone = with_seeds(ROWS, 0, [SeedSpread(members=1, scatter=0.0, noise=0.0), three])
-    assert (alone.seeds, alone.seeds_freedom) == (pytest.approx(0.4 / 2 * (1 + 1 / 3)), 2)
+    assert (alone.seeds, alone.seeds_freedom) == (pytest.approx(0.3 / 2 * (1 + 1 / 3)), 2)
+    assert shares_spread([two, other])
+    assert shares_spread([replace(two, members=1), three])
+    assert not shares_spread([two, three])
+    assert not shares_spread([replace(two, members=1, is_recipe=False), three])
+    assert not shares_spread([replace(two, members=1), replace(two, members=1)])
+
+
+def test_two_seeds_against_three_have_welchs_width() -> None:
+    """Their spreads may differ: pooled, intervals of two that vary much against three that vary little cover three in four times."""
+    rng, covered = np.random.default_rng(0), np.zeros(2)
+    for _ in range(3000):
+        first, second = rng.normal(0, 1.0, 2), rng.normal(0, 0.05, 3)
+        own = [SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0) for one in (first, second)]
+        found = with_seeds(NOTHING, 0, own)
+        pooled = (own[0].scatter + own[1].scatter) / 3 * (1 / 2 + 1 / 3)
+        widths = (found.half_width(), t.ppf(0.975, 3) * np.sqrt(pooled))
+        covered += [abs(first.mean() - second.mean()) <= half for half in widths]
+    assert 0.91 < covered[0] / 3000 < 0.97
+    assert covered[1] / 3000 < 0.8
 
 
 def test_nothing_is_subtracted_from_the_spread_of_two_seeds() -> None:
     """Two seeds that agree by chance would otherwise leave an interval over rows alone."""
-    two = SeedSpread(members=2, scatter=0.1, noise=0.3)
+    two, three = SeedSpread(members=2, scatter=0.1, noise=0.3), SeedSpread(members=3, scatter=0.6, noise=0.3)
     assert with_seeds(ROWS, 0, [two, two]).seeds == pytest.approx(0.1)
     assert with_seeds(ROWS, 0, [two]).seeds == pytest.approx(0.05)
+    assert with_seeds(ROWS, 0, [two, three]).seeds == pytest.approx(0.05 + (0.6 - 0.3) / 6)
 
 
 def test_a_fixed_model_adds_no_spread_and_two_single_seeds_have_none() -> None:
@@ -124,3 +153,108 @@ def test_the_interval_of_an_accuracy_is_wilsons() -> None:
     found = Uncertainty(rows=share * (1 - share) / items, rows_freedom=1e9, independent=share * (1 - share) / items)
     expected = scipy.stats.binomtest(320, 400).proportion_ci(method="wilson")
     assert share_interval(share, found, items) == pytest.approx((expected.low, expected.high), abs=1e-4)
+
+
+def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(topics, 3.0))
+    sums = rng.normal(size=topics) * shares
+    found = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
+    return Uncertainty(rows=1e-12, rows_freedom=50, independent=1e-12, topics=found, **fields)
+
+
+@pytest.mark.parametrize("topics", [9, 40, 300])
+@pytest.mark.parametrize(("seeds", "freedom"), [(0.0, inf), (0.5, 2.3), (0.5, inf), (3.0, 1.0)])
+def test_the_p_of_topics_and_seeds_is_the_level_of_the_interval_that_reaches_zero(topics: int, seeds: float, freedom: float) -> None:
+    found = of_topics(topics)
+    found = replace(found, seeds=seeds * found.variance_of_rows, seeds_freedom=freedom)
+    for difference in (0.3, 2.2, -1.7):
+        distance = difference * np.sqrt(found.variance_of_rows + found.seeds)
+        p = found.p(distance)
+        low, high = found.interval(distance, 1 - p)
+        if seeds or topics > 12:
+            assert (low if difference > 0 else high) == pytest.approx(0, abs=1e-5 * abs(distance))
+        else:  # p has steps: zero is where the interval of a slightly smaller level ends
+            low, high = found.interval(distance, 1 - 0.999 * p)
+            assert low <= 0 <= high
+    assert (found.p(distance) < 0.05) == (not found.interval(distance)[0] <= 0 <= found.interval(distance)[1])
+
+
+def test_seeds_are_convolved_with_topics() -> None:
+    """As draws of signs of the topics and of a normal value of the seeds' variance, which Student's t makes wider."""
+    found = of_topics(300)
+    found = replace(found, seeds=found.variance_of_rows, seeds_freedom=4.0)
+    distance = 2.5 * np.sqrt(found.variance_of_rows)
+    p = found.p(distance)
+    assert found.topics is not None
+    flipped = found.topics.sums[0] + found.topics.shares * distance
+    rng = np.random.default_rng(1)
+    wider = (t.ppf(p / 2, 4.0) / scipy.stats.norm.ppf(p / 2)) ** 2
+    draws = (2.0 * rng.integers(0, 2, (40_000, 300)) - 1) @ flipped + np.sqrt(wider * found.seeds) * rng.normal(size=40_000)
+    assert p == pytest.approx(np.mean(np.abs(draws) >= distance), abs=0.006)
+
+
+def test_topics_count_where_they_are_known_and_students_t_where_rows_have_a_variance_alone() -> None:
+    by_topics = of_topics(100)
+    wide = replace(by_topics, rows=4 * by_topics.variance_of_rows)
+    assert (wide.reach(), wide.p(0.1)) == (by_topics.reach(), by_topics.p(0.1))
+    assert replace(wide, topics=None).half_width() == pytest.approx(t.ppf(0.975, 50) * np.sqrt(wide.rows))
+    assert by_topics.design_effect == pytest.approx(by_topics.variance_of_rows / 1e-12)
+    assert solved([by_topics])[0].reversed.reach() == by_topics.reach()[::-1]
+
+
+def test_a_skewed_interval_reaches_farther_on_one_side_and_p_goes_with_it() -> None:
+    found = of_topics(200, seeds=0.001, seeds_freedom=4.0)
+    skewed = replace(found, skew=(1.5, 1.0))
+    below, above = found.reach()
+    assert skewed.reach() == pytest.approx((1.5 * below, above))
+    assert skewed.p(1.5 * below) == pytest.approx(0.05)
+    assert skewed.p(-above) == pytest.approx(0.05)
+    assert skewed.reversed.reach() == pytest.approx((above, 1.5 * below))
+    assert p_of_zero([skewed, skewed], [1.5 * below, -above]) == pytest.approx([0.05, 0.05])
+
+
+def test_the_interval_of_two_unequal_correlations_reaches_farther_where_the_higher_one_is_lower() -> None:
+    """As the most extreme differences among draws of both on Fisher's scale, on its most probable path."""
+    variances = ((1 - 0.9**2) ** 2 / 20, (1 - 0.3**2) ** 2 / 20)
+    apart = sum(variances)
+    below, above = correlations_skew(0.9, 0.3, (*variances, apart))
+    width = scipy.stats.norm.ppf(0.975) * np.sqrt(apart)
+    z = np.arctanh([0.9, 0.3])
+    steps = np.array([variances[0], -variances[1]]) / apart * width / (1 - np.array([0.9, 0.3]) ** 2)
+    lower, upper = (float(np.diff(np.tanh(z + sign * steps)[::-1])[0]) for sign in (-1, 1))
+    assert below == pytest.approx(max(1.0, (0.6 - lower) / width))
+    assert above == pytest.approx(max(1.0, (upper - 0.6) / width))
+    assert max(below, above) > 1.03
+    assert correlations_skew(0.3, 0.9, (variances[1], variances[0], apart)) == pytest.approx((above, below))
+
+
+def test_models_that_err_alike_are_not_skewed() -> None:
+    assert correlations_skew(0.75, 0.7501, (0.01, 0.01, 1e-7)) == pytest.approx((1.0, 1.0), abs=1e-3)
+    assert correlations_skew(0.5, 0.5, (0.01, 0.01, 0.0)) == (1.0, 1.0)
+    assert correlations_skew(1.0, 0.5, (0.0, 0.01, 0.01)) == (1.0, 1.0)
+    assert correlations_skew(nan, 0.5, (nan, 0.01, nan)) == (1.0, 1.0)
+
+
+def test_the_reversed_difference_has_the_other_ends_and_the_same_p() -> None:
+    found = of_topics(30, seed=4, seeds=0.001, seeds_freedom=3.0)
+    assert found.reversed.reach() == pytest.approx(found.reach()[::-1])
+    assert found.reversed.p(-0.3) == pytest.approx(found.p(0.3))
+    assert found.tail(-0.2) == pytest.approx(1 - found.reversed.tail(0.2))
+
+
+def test_equivalence_is_the_larger_of_two_one_sided_tests() -> None:
+    found = of_topics(200)
+    margin = found.half_width(0.9)
+    assert found.equivalence(0.0, 1.01 * margin) < 0.05 < found.equivalence(0.0, 0.9 * min(found.reach(0.9)))
+    assert found.equivalence(2 * margin, margin) > 0.5
+    assert found.equivalence(0.1 * margin, margin) == pytest.approx(found.reversed.equivalence(-0.1 * margin, margin))
+
+
+def test_many_estimates_at_once_have_the_numbers_of_each() -> None:
+    own = [replace(of_topics(80, seed), seeds=seed * 1e-4, seeds_freedom=2.0 + seed) for seed in range(4)]
+    shared = [replace(one, topics=TopicSums(sums=one.topics.sums, shares=np.full(80, 1 / 80))) for one in own if one.topics is not None]
+    distances = [0.1, -0.2, 0.3, 0.05]
+    assert [one.reach() for one in solved(shared)] == [one.reach() for one in shared]
+    assert p_of_zero(shared, distances) == [one.p(distance) for one, distance in zip(shared, distances, strict=True)]
+    assert isnan(p_of_zero([UNKNOWN], [0.1])[0])

@@ -22,7 +22,7 @@ WORDS = ["a", "cat", "dog", "man", "woman", "runs", "eats", "plays", "the", "gui
 
 def write_pairs(path: Path, rows: int = 40) -> None:
     draw = random.Random(1)
-    sentences = [" ".join(draw.choices(WORDS, k=6)) for _ in range(rows)]
+    sentences = [" ".join(draw.choices(WORDS, k=6)) for _ in range(5 * rows)]  # few pairs share one
     lines = [f"{draw.choice(sentences)}\t{draw.choice(sentences)}\t{draw.randint(0, 5)}\t{'news' if n % 2 else 'web'}" for n in range(rows)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(["sentence1\tsentence2\tscore\tsource", *lines]) + "\n")

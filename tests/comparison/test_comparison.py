@@ -1,5 +1,6 @@
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.stats
 
 from embedlab.analysis.comparison import comparison_notes
 from embedlab.analysis.evidence import PairTest
-from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.analysis.scores import ModelColumns, pair_table, weakest
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.core.errors import UsageError
@@ -172,8 +173,8 @@ def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl
     assert one.differences["bad"].low == alone.differences["bad"].low
     assert np.isnan(one.differences["twin"].delta)
     for models in ([GOOD, BAD], [BAD, GOOD]):
-        components = [compare_models(holes, [*models, *others]).slices[0].component for others in ([], [TWIN])]
-        assert components[0] == components[1] is not None
+        topics = [compare_models(holes, [*models, *others]).slices[0].largest_topic for others in ([], [TWIN])]
+        assert topics[0] == topics[1] is not None
 
 
 def test_progress_is_reported_slice_by_slice(scored: pl.DataFrame) -> None:
@@ -282,10 +283,13 @@ def test_equivalence_needs_an_interval_within_the_margin(scored: pl.DataFrame) -
 def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame) -> None:
     single = ModelColumns(name="good", members=("good@1",), seeds=(1,))
     notes = compare_models(scored, [single, BAD]).notes
-    borrowed = "a difference from a model of several seeds takes that one's spread"
+    borrowed = "a difference from a model of several seeds takes that one's spread, equal spread assumed"
     assert f"one seed: the interval is about this checkpoint, not the recipe; {borrowed}: good" in notes
-    pooled = "in a difference it is pooled with the other recipe's"
-    assert f"two seeds: the spread over seeds is hardly known, which makes intervals wide; {pooled}: bad" in notes
+    two = "two seeds: the spread over seeds is hardly known, which makes intervals wide"
+    assert f"{two}: bad" in notes
+    other = ModelColumns(name="good", members=GOOD.members[:2], seeds=(1, 2))
+    pooled = "between two such recipes it is pooled, equal spread assumed"
+    assert f"{two}; {pooled}: other, bad" in compare_models(scored, [replace(other, name="other"), BAD]).notes
 
 
 def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame) -> None:
@@ -330,7 +334,7 @@ def test_rows_written_four_times_make_a_closed_test_no_sharper(
 
 
 @pytest.mark.parametrize(("size", "is_noted"), [(2, False), (3, True), (40, False)])
-def test_a_group_of_rows_is_noted_where_it_is_more_than_two_rows_and_not_all(size: int, is_noted: bool) -> None:
+def test_a_difference_that_hangs_on_one_topic_is_noted_where_it_is_more_than_two_rows_and_not_all(size: int, is_noted: bool) -> None:
     """Rows that one model ranks far off, and that a chain of sentences connects."""
     rows = 40
     linked = [*range(0, size // 2 + size % 2), *range(rows - size // 2, rows)]  # at both ends of the gold scores
@@ -344,10 +348,63 @@ def test_a_group_of_rows_is_noted_where_it_is_more_than_two_rows_and_not_all(siz
     table = pair_table([Part(frame=frame, state=state)]).with_columns(pl.Series("odd", predicted), pl.Series("right", np.arange(rows)))
     models = [ModelColumns(name=name, members=(name,)) for name in ("right", "odd")]
     found = compare_models(table, models)
-    component = found.slices[0].component
-    assert component is not None
-    assert (component.rows, component.share > 0.5) == (size, True)
-    assert any("one group of rows" in note for note in found.notes) == is_noted
+    one, difference = found.slices[0], found.slices[0].differences["odd"]
+    if size == rows:
+        assert one.notes == ("its rows are of one topic, which are too few: no interval, not tested",)
+        assert np.isnan([difference.low, difference.p]).all()
+        return
+    assert one.largest_topic is not None
+    assert (one.largest_topic.rows, one.largest_topic.share > 0.9) == (size, True)
+    if is_noted:
+        assert one.largest_topic.without == pytest.approx(0, abs=1e-12)  # the other rows are in the order of the gold scores
+    assert (difference.topic is not None) == is_noted
+    assert any(note.startswith("§: one topic decides: mine odd") for note in found.notes) == is_noted
+
+
+def test_few_topics_have_no_interval(make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame]) -> None:
+    """Forty rows of five texts are five topics, and are not tested; with a sixth they are, whatever they show."""
+    table = add_model(add_model(pair_table([make_part("mine", {None: 40})]), "one", 1.0, 0), "other", 3.0, 1)
+    models = [ModelColumns(name=name, members=(name,)) for name in ("one", "other")]
+    for texts, is_tested in ((5, False), (6, True)):
+        same = [f"text {row % texts}" for row in range(40)]
+        repeated = table.with_columns(sentence1=pl.Series(same), sentence2=pl.Series([f"{text} again" for text in same]))
+        found = compare_models(repeated, models).slices[0]
+        assert np.isnan(found.differences["other"].p) != is_tested
+        assert found.tests == is_tested
+        assert found.topics == pytest.approx(texts, rel=0.01) if is_tested else np.isnan(found.topics)
+
+
+def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame) -> None:
+    recipe = ModelColumns(name="bad", members=BAD.members, seeds=(1, 2))
+    published = replace(TWIN, is_published=True)
+    run = ModelColumns(name="bad@1", members=("bad@1",), seeds=(1,))
+    assert weakest([recipe, published]) == "models"
+    assert weakest([recipe, run]) == weakest([published, run]) == weakest([published, TWIN]) == "checkpoints"
+    found = compare_models(scored, [published, recipe, run])
+    reaches = {name: difference.reach for name, difference in found.slices[0].differences.items()}
+    assert reaches == {"bad": "models", "bad@1": "checkpoints"}
+    assert found.slices[0].reach == "checkpoints"
+    assert any(note.startswith("°: about these checkpoints only") for note in found.notes)
+    assert compare_models(scored, [published, recipe]).slices[0].reach == "models"
+    assert not any(note.startswith("°") for note in compare_models(scored, [published, recipe]).notes)
+
+
+def test_families_of_nearly_equal_sentences_make_intervals_wider(make_part: Callable[..., Part]) -> None:
+    """Thirty variations of each of twelve sentences, whose errors are alike."""
+    rng = np.random.default_rng(0)
+    part = make_part("mine", {None: 360})
+    kind = np.repeat(np.arange(12), 30)
+    words = [f"alpha{number} beta{number} gamma{number} delta{number} row{row}" for row, number in enumerate(kind)]
+    error = rng.normal(size=12)[kind] + 0.3 * rng.normal(size=360)
+    widths = []
+    for sentences in (words, [f"word{row} other{row}" for row in range(360)]):
+        frame = part.frame.with_columns(sentence1=pl.Series(sentences), sentence2=pl.Series([f"{text} too" for text in sentences]))
+        table = pair_table([replace(part, frame=frame)])
+        table = table.with_columns(one=pl.col("gold") + pl.Series(error), other=pl.col("gold") + pl.Series(rng.normal(size=360)))
+        found = compare_models(table, [ModelColumns(name=name, members=(name,)) for name in ("one", "other")]).slices[0]
+        widths.append(found.differences["other"].high - found.differences["other"].low)
+        assert (found.topics < 60) == (sentences is words)
+    assert widths[0] > 1.3 * widths[1]
 
 
 @pytest.mark.parametrize("common", [False, True])

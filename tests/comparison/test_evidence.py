@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from embedlab.analysis.evidence import Evidence
+from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import CHOSEN, lacking_datasets, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
@@ -174,6 +175,19 @@ def test_a_pair_of_equal_words_is_still_a_pair(outcomes: Outcomes) -> None:
     pairs, _, items = slices_of(known, MEMBERS)
     assert keyed_items(known, pairs).width == 2
     assert keyed_items(known, items).width == 1
+
+
+def test_nearly_equal_sentences_of_a_block_are_of_one_topic() -> None:
+    outcomes = made_pairs("first", 90, seed=1)
+    texts = outcomes.rows["first_text"].to_numpy()
+    first, second = np.array([0, 4, 6], np.int32), np.array([1, 5, 80], np.int32)
+    near = NearDuplicates(ids=texts, links=Links(first=first, second=second, cosine=np.array([0.9, 0.8, 0.7], np.float32)))
+    known = replace(outcomes, blocks=tuple(replace(block, near=lambda: near) for block in outcomes.blocks))
+    apart, joined = (outcome_evidence(one, MEMBERS)[0].rows for one in (outcomes, known))
+    assert apart is not None
+    assert joined is not None
+    assert apart.topics.topics - joined.topics.topics == 3
+    assert joined.families[6] == joined.families[80]
 
 
 def test_members_that_lack_items_are_named_from_the_fewest_scored_ones(outcomes: Outcomes) -> None:

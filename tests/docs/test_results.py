@@ -9,7 +9,7 @@ import pytest
 PAGES = sorted((Path(__file__).parents[2] / "results").glob("*.md"))
 Row = dict[str, str]
 
-_LETTERS = re.compile(r" ([a-z]+)$")
+_LETTERS = re.compile(r" ([a-z]+)°?$")
 
 
 def tables(page: str) -> Iterator[list[Row]]:
@@ -24,7 +24,8 @@ def contradictions(row: Row) -> list[str]:
     letters = {title: set(found[1]) for title, cell in row.items() if (found := _LETTERS.search(cell))}
     pairs = {title: title.split(" − ") for title in row if title.count(" − ") == 1}
     known = {title: pair for title, pair in pairs.items() if set(pair) <= letters.keys()}
-    return [title for title, (one, other) in known.items() if row[title].rstrip("=").endswith("*") == bool(letters[one] & letters[other])]
+    starred = {title: row[title].rstrip("=§").endswith(("*", "°")) for title in known}
+    return [title for title, (one, other) in known.items() if starred[title] == bool(letters[one] & letters[other])]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
@@ -38,4 +39,6 @@ def test_a_contradiction_is_found() -> None:
     row = {"dataset": "sts12", "a": "80.00 b", "b": "70.00‡ ± 0.10 ab", "b − a": "-10.00 [-12.00, -8.00]*"}
     assert contradictions(row) == ["b − a"]
     assert contradictions(row | {"b": "70.00 c"}) == []
+    assert contradictions(row | {"b": "70.00 c°", "b − a": "-10.00 [-12.00, -8.00]°§"}) == []
+    assert contradictions(row | {"b": "70.00 ab°", "b − a": "-10.00 [-12.00, -8.00]°"}) == ["b − a"]
     assert contradictions(row | {"b": "70.00 c", "b − a": "-10.00 [-21.00, +1.00]"}) == ["b − a"]

@@ -10,6 +10,7 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
+from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.models import assembled, packaged
 from embedlab.models.assembled import assemble
 from embedlab.models.catalog import model_names, resolve, starting_location
@@ -27,6 +28,15 @@ def test_minilm_is_the_published_model_in_the_folder_of_its_package(tmp_path: Pa
         assert hashlib.file_digest(file, "sha256").hexdigest() == PACKAGED["minilm"].weights
     assert "SNLI" in " ".join(spec.training_text or ())
     assert resolve("minilm?pooling=cls", tmp_path).members[0].pooling == "cls"
+
+
+def test_it_is_a_published_checkpoint_wherever_its_folder_is_named_and_what_others_made_of_it_is_not(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    place = PACKAGED["minilm"].place
+    for name, is_published in (("minilm", True), (str(place), True), ("average:minilm,dice", True), (str(own), False)):
+        assert model_columns(resolve(name, tmp_path)).is_published == is_published
+    assert not model_columns(resolve(f"average:minilm,{own}", tmp_path)).is_published
 
 
 def test_a_training_that_starts_from_it_stores_its_name(tmp_path: Path) -> None:

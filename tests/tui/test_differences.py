@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from textual.content import Content
 
+from embedlab.analysis.weighing import Topic
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.settings import Settings
 from embedlab.tui.compare.differences import FifthsMap, fifths_map, forest
@@ -15,6 +16,7 @@ from embedlab.tui.compare.model import slice_columns, slice_frame
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER
+from embedlab.tui.widgets.slice_detail import ModelFacts, _content
 from tests.pair_tables import compare_models
 from tests.tui.conftest import fix_catalog
 
@@ -47,14 +49,41 @@ def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dic
         places = [round((100 * end - low) / (high - low) * (cells - 1)) for end in (found.low, found.delta, found.high)]
         assert [plot[place] for place in places] == ["├", "●", "┤"]
         assert plot[round((0 - low) / (high - low) * (cells - 1))] == "│"
-        assert f"{100 * found.delta:+.1f}▲{'=' if found.equivalent else ' '}" in line
+        assert f"{100 * found.delta:+.1f}▲°{'=' if found.equivalent else ' '}{found.topic_sign}" in line
         if width > 100:
             assert f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]" in line
-            assert f" {one.scores['near'].letters}/{one.scores['far'].letters} " in line
+            assert f" {one.letters('near')}/{one.letters('far')} " in line
+            assert one.letters("near").endswith("°")
             assert f"deff {found.uncertainty.design_effect:.2f}" in line
     assert any(one.differences["near"].equivalent for one in comparison.slices)
     assert "smaller than ±60" in drawn.plain
+    assert "° these checkpoints only" in drawn.plain
     assert all(len(line) <= width or not line.startswith("sts12") for line in drawn.plain.splitlines())
+
+
+def hanging(comparison: Comparison) -> Comparison:
+    """The comparison, as if its first difference hung on one topic."""
+    first, *others = comparison.slices
+    found = replace(first.differences["near"], topic=Topic(rows=7, share=0.9, without=-0.021))
+    return replace(comparison, slices=(replace(first, differences={"near": found}), *others))
+
+
+def test_a_difference_that_hangs_on_one_topic_has_its_sign_everywhere(comparisons: dict[str, Comparison]) -> None:
+    comparison = hanging(comparisons["dataset"])
+    first = comparison.slices[0]
+    assert "§" in line_of(draw_forest(forest(comparison, "near"), 118), first.title)
+    assert "§ hangs on one topic" in draw_forest(forest(comparison, "near"), 118).plain
+    assert "§ hangs on one topic" not in draw_forest(forest(comparisons["dataset"], "near"), 118).plain
+    drawn = draw_map(fifths_map(hanging(comparisons["dice"]), "near"), 118).plain
+    assert drawn.count("§") == 2  # in its cell, and where it is explained
+    texts = slice_frame(comparison, with_intervals=False)["text:near"].to_list()
+    assert [text.endswith("§") for text in texts] == [True, *[False] * (len(texts) - 1)]
+    assert len({len(text) for text in texts}) == 1
+    wide, narrow = (slice_columns(one, with_intervals=False)[-1].width for one in (comparison, comparisons["dataset"]))
+    assert wide == narrow + 1
+    details = _content(first, ModelFacts(reference="far"), 100).plain
+    assert "§ near: -2.10 without the 7 pairs of one topic" in details
+    assert details.count("° these checkpoints only") == 1
 
 
 def test_the_scores_of_all_models_are_visible_next_to_long_titles(comparisons: dict[str, Comparison]) -> None:

@@ -14,6 +14,7 @@ from embedlab.core.paths import write_atomic
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.stored_scores import NO_SCORES
+from embedlab.outcomes.stored_links import stored_links
 from embedlab.workflows.cache import cache_state, clear_cache
 
 
@@ -32,6 +33,7 @@ def cache(tmp_path: Path) -> Path:
     write_checksums(tokens.parent)
     build_random_encoder(tmp_path / "sample-encoders" / "89d8d552", seed=1, layers=1)
     write_atomic(tmp_path / "comparisons" / "d.json", sealed_json({"by": "dataset"}))
+    stored_links(tuple(f"{row} words" for row in range(300)), tmp_path)
     (tmp_path / "pairs").mkdir()
     NO_SCORES.write_parquet(tmp_path / "pairs" / "c.parquet", metadata={"embedlab-pairs": "{}"})
     return tmp_path
@@ -55,6 +57,7 @@ def test_entries_of_each_kind_are_listed_and_deleted_whole(cache: Path) -> None:
         ("sample-encoders", "89d8d552"),
         ("pairs", "c.parquet"),
         ("comparisons", "d.json"),
+        ("similar-sentences", state.entries[-1].path.name),
     ]
     assert {*KINDS} == {entry.kind for entry in state.entries}
     assert state.mib == pytest.approx(sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) / 2**20)

@@ -54,14 +54,15 @@ def compare(
 
     A FILE among them is your own rows to compare on; one with the scores of a model is scores:FILE.
 
-    Pairs that share a sentence count as dependent, and so do items. Two models share a letter in a row exactly if they cannot be
-    distinguished, * marks a difference from the first model: both from one p for each two models, corrected by Holm over the table.
-    With --equivalent, = marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs, ‡ on
-    sentences, that were in the model's training data. What is not scored yet is scored first.
+    Pairs and items of one topic count as dependent: those with equal or nearly equal sentences. Two models share a letter in a row exactly
+    if they cannot be distinguished, * marks a difference from the first model: both from one p for each two models, corrected by Holm
+    over the table. ° in place of * is about these checkpoints only; § marks a difference that one topic decides. With --equivalent, =
+    marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs, ‡ on sentences, that were in the
+    model's training data. What is not scored yet is scored first.
 
-    Tests: dyadic-robust variance with Student's t; McNemar, exact below 25 discordant items and mid-p from there (Fagerland 2013); for
-    two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
-    several seeds are always tested by dyadic.
+    Tests: dyadic flips the signs of topics, with the spread over seeds; McNemar, exact below 25 discordant items and mid-p from there
+    (Fagerland 2013); for two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only
+    approximately. Models of several seeds are always tested by dyadic.
     """
     from embedlab.reports.figure_subjects import ComparedModels
     from embedlab.workflows.compare import CompareOptions, comparison_report

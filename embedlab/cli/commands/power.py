@@ -36,7 +36,7 @@ def power(
 ) -> None:
     """Print which difference between two models can be detected: at 5%, with 80% power, on each dataset and on the usual averages.
 
-    Effective items are as many independent items as would give the same variance: items that share a sentence say less.
+    Effective items are as many independent items as would give the same variance: items of one topic say less.
     """
     from embedlab.reports.figure_subjects import DetectableDifferences
     from embedlab.workflows.power import PowerOptions, power_report

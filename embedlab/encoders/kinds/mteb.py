@@ -112,6 +112,7 @@ ENCODER = EncoderKind(
     backend="file",
     is_cached=False,
     has_vectors=False,
+    is_published=True,
     score_rows=score_rows,
     figures=figures_of_files,
     further=_further,

@@ -136,4 +136,5 @@ ENCODER = EncoderKind(
     dim=_length,
     backend="numpy",
     is_cached=False,
+    is_published=True,
 )

@@ -76,4 +76,5 @@ ENCODER = EncoderKind(
     backend="torch",
     pooling="static",
     is_cached=False,
+    is_published=True,
 )

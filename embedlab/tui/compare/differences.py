@@ -19,6 +19,8 @@ class ForestRow:
     high: float
     letters: str  # of the model and of the reference
     design_effect: float
+    reach: str  # the sign of how far a significant difference reaches; empty for as far as it could, or none
+    topic: str  # the sign of one that hangs on one topic
     is_significant: bool
     is_equivalent: bool
     is_average: bool
@@ -50,7 +52,7 @@ def forest(comparison: Comparison, model: str) -> Forest:
 
 
 def _row(one: ComparedSlice, found: Difference, model: str, reference: str) -> ForestRow:
-    letters = [one.scores[name].letters for name in (model, reference)]
+    letters = [one.letters(name) for name in (model, reference)]
     return ForestRow(
         title=one.title,
         pairs=one.pairs,
@@ -59,6 +61,8 @@ def _row(one: ComparedSlice, found: Difference, model: str, reference: str) -> F
         high=100 * found.high,
         letters="/".join(letters) if all(letters) else "",
         design_effect=found.uncertainty.design_effect,
+        reach=found.reach_sign if found.reach == "checkpoints" else "",
+        topic=found.topic_sign,
         is_significant=found.significant,
         is_equivalent=found.equivalent,
         is_average=bool(one.average_of),

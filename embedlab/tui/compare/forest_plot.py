@@ -1,12 +1,13 @@
 """Differences from a reference model: a forest plot over all slices on one axis, and a map of datasets and Dice fifths."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from embedlab.analysis.seed_notes import REACH_SIGN, TOPIC_SIGN
 from embedlab.tui.compare.differences import FifthsMap, Forest, ForestRow
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
@@ -14,8 +15,8 @@ from embedlab.tui.widgets.plain import plain
 
 _NAME = 24  # cells of a model's name
 _SHORTEST_PLOT, _LONGEST_TITLE = 16, 34
-_NUMBERS, _DELTA = 42, 8  # cells of all numbers of a row, and of the difference with its marks alone
-_CELL, _INTERVAL = 10, 18  # of the map, and behind it where there is room
+_NUMBERS, _DELTA = 46, 10  # cells of all numbers of a row, and of the difference with its marks alone
+_CELL, _INTERVAL = 11, 18  # of the map, and behind it where there is room
 _SHADES = "░▒▓█"
 
 
@@ -99,12 +100,12 @@ def _sign(row: ForestRow) -> str:
 
 def _numbers(row: ForestRow, width: int) -> Iterator[tuple[str, str]]:
     """The difference with its marks; with room its interval, the letters and the design effect."""
-    marks = f"{_sign(row)}{'=' if row.is_equivalent else ' '}"
-    yield f"{row.delta:+z6.1f}{marks}", _style(row)
+    marks = f"{_sign(row)}{row.reach}{'=' if row.is_equivalent else ' '}{row.topic}"
+    yield f"{row.delta:+z6.1f}{marks:<4}", _style(row)
     if width >= _NUMBERS:
         interval = f"[{row.low:+z.1f}, {row.high:+z.1f}]" if row.low == row.low else ""
         effect = f"deff {row.design_effect:z.2f}" if row.design_effect == row.design_effect else ""
-        yield f" {interval:<16} {row.letters:<6} {effect}", "$text-faint"
+        yield f" {interval:<16} {row.letters:<7} {effect}", "$text-faint"
 
 
 def _axis(forest: Forest, cells: int) -> str:
@@ -123,6 +124,14 @@ def _explained(forest: Forest) -> Iterator[str]:
         yield "deff: variance against independent rows · press = for a margin of equivalence"
     else:
         yield f"deff: variance against independent rows · = smaller than ±{forest.margin:g} (┊) by two one-sided tests, 5% after Holm"
+    yield from explained_signs(forest.rows)
+
+
+def explained_signs(rows: Sequence[ForestRow | None]) -> Iterator[str]:
+    """Yield what the signs say that are behind differences."""
+    there = {REACH_SIGN: any(row and row.reach for row in rows), TOPIC_SIGN: any(row and row.topic for row in rows)}
+    if parts := [text for text, is_used in there.items() if is_used]:
+        yield " · ".join(parts)
 
 
 def draw_map(shown: FifthsMap, width: int) -> Content:
@@ -138,6 +147,7 @@ def draw_map(shown: FifthsMap, width: int) -> Content:
         drawn = [part for cell in cells for part in (_cell(cell, shown.largest), _interval(cell, room))]
         lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
     lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-faint"))
+    lines += [Content.styled(text, "$text-faint") for text in explained_signs([cell for _, cells in shown.rows for cell in cells])]
     steps = [f"{shade} to {shown.largest * part / len(_SHADES):z.1f}" for part, shade in enumerate(_SHADES, start=1)]
     lines.append(Content.styled(f"size of the difference: {'  '.join(steps)}", "$text-faint"))
     return Content("\n").join(lines)
@@ -148,7 +158,7 @@ def _cell(cell: ForestRow | None, largest: float) -> tuple[str, str]:
         return f"{'·':>{_CELL}}", "$text-faint"
     share = abs(cell.delta) / largest if largest else 0.0
     shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
-    return f"  {shade}{cell.delta:+z6.1f}{_sign(cell)}", _style(cell) or "$text-faint"
+    return f" {shade}{cell.delta:+z6.1f}{_sign(cell)}{f'{cell.reach}{cell.topic}':<2}", _style(cell) or "$text-faint"
 
 
 def _interval(cell: ForestRow | None, room: int) -> tuple[str, str]:

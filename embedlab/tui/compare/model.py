@@ -72,7 +72,7 @@ def compare_slices(
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
-    outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES)
+    outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
     reference = request.reference if request.reference in {model.name for model in models} else None
     places = table["row"].to_numpy().astype(np.intp)
     rows = {part.key: places[part.rows] for part in slices_of(outcomes, members, by=request.by, common=request.common)}
@@ -122,7 +122,7 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedT
     Scores of slices whose text is SHARED with training text are marked, as on the command line. Titles fit into the ROOM of the table.
     """
     widest = _title_width(comparison, with_intervals=with_intervals, room=room)
-    is_marked = any(one for own in shared.values() for one in own.values())
+    is_marked, hangs = any(one for own in shared.values() for one in own.values()), _hangs(comparison)
     columns: dict[str, list[object]] = {
         "key": [one.key for one in comparison.slices],
         "title": [_short_title(one.title, widest) for one in comparison.slices],
@@ -130,7 +130,8 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedT
     }
     for name in comparison.models:
         columns[f"text:{name}"] = [
-            _cell(one, name, _mark(shared, one, name) if is_marked else "", with_interval=with_intervals) for one in comparison.slices
+            _cell(one, name, _mark(shared, one, name) if is_marked else "", with_interval=with_intervals) + _verdict(one, name, hangs)
+            for one in comparison.slices
         ]
         columns[f"value:{name}"] = [one.scores[name].value for one in comparison.slices]
     return pl.DataFrame(columns, strict=False)
@@ -167,8 +168,13 @@ def slice_columns(comparison: Comparison, *, with_intervals: bool, room: int = 0
 
 def _score_width(comparison: Comparison, *, with_intervals: bool) -> int:
     """The cells of a model's column, in which groups of more than two letters are whole."""
-    letters = max((len(score.letters) for one in comparison.slices for score in one.scores.values()), default=0)
-    return (INTERVAL_WIDTH if with_intervals else BARE_WIDTH) + max(0, letters - 2)
+    letters = max((len(one.letters(name)) for one in comparison.slices for name in one.scores), default=0)
+    return (INTERVAL_WIDTH if with_intervals else BARE_WIDTH) + max(0, letters - 2) + _hangs(comparison)
+
+
+def _hangs(comparison: Comparison) -> bool:
+    """Return whether some difference hangs on one topic, which has a sign."""
+    return any(found.topic_sign for one in comparison.slices for found in one.differences.values())
 
 
 def _title_width(comparison: Comparison, *, with_intervals: bool, room: int) -> int:
@@ -195,15 +201,18 @@ def _cell(one: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> s
     if score.value != score.value:
         return "·"
     interval = f" [{100 * score.low:z.1f} {100 * score.high:z.1f}]" if with_interval and score.low == score.low else ""
-    return f"{100 * score.value:z.1f}{mark}{interval} {score.letters:<2}{verdict(one, name)}"
+    return f"{100 * score.value:z.1f}{mark}{interval} {one.letters(name):<2}"
 
 
-def verdict(one: ComparedSlice, name: str) -> str:
-    """▲ or ▼ where the model differs from the reference after correction, otherwise a blank."""
-    difference = one.differences.get(name)
-    if difference is None or not difference.significant:
-        return " "
-    return "▲" if difference.delta > 0 else "▼"
+def _verdict(one: ComparedSlice, name: str, hangs: bool) -> str:
+    """▲ or ▼ where the model differs from the reference after correction, or a blank; where some HANGS on one topic, § or a blank."""
+    found, width = one.differences.get(name), 2 if hangs else 1
+    if one.scores[name].value != one.scores[name].value:
+        return ""
+    if found is None:
+        return " " * width
+    sign = ("▲" if found.delta > 0 else "▼") if found.significant else " "
+    return f"{sign}{found.topic_sign}".ljust(width)
 
 
 def disagreements(data: PairData, names: Sequence[str], rows: RowNumbers, limit: int) -> Sequence[Mapping[str, object]]:
@@ -226,6 +235,7 @@ def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mappin
             "low": score.low,
             "high": score.high,
             "tie_group": score.letters,
+            "reach": one.reach,
             **_difference(one, name),
             "aggregate": comparison.aggregate,
             "reference": comparison.reference,
@@ -240,6 +250,7 @@ def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mappin
 
 def _difference(one: ComparedSlice, name: str) -> dict[str, float | None]:
     found = one.differences.get(name)
-    keys = ("delta", "delta_low", "delta_high", "p", "p_holm")
-    values = (found.delta, found.low, found.high, found.p, found.p_holm) if found else (None,) * 5
+    keys = ("delta", "delta_low", "delta_high", "delta_without_topic", "p", "p_holm")
+    without = found.topic.without if found and found.topic else None
+    values = (found.delta, found.low, found.high, without, found.p, found.p_holm) if found else (None,) * 6
     return dict(zip(keys, values, strict=True))

@@ -96,7 +96,7 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
     members: dict[str, pl.DataFrame] = {}
     for model in models:
         if model.name == WORD_OVERLAP.name:
-            found.append(ModelColumns(name=model.name, members=(model.name,)))
+            found.append(ModelColumns(name=model.name, members=(model.name,), is_published=True))
             continue
         if model.name in PAIR_COLUMNS or model.name in {"gap", "row"}:
             troubles.append(MissingError(f"the pair table cannot show a model named {model.name!r}", hint="embedlab runs rename OLD NEW"))

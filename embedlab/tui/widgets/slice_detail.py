@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
+from embedlab.analysis.seed_notes import REACH_SIGN
 from embedlab.data.shared_text import Overlap
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
@@ -87,8 +88,13 @@ def _dependence(one: ComparedSlice) -> Iterator[str]:
     if one.design_effect >= 1.05:
         counted = f": {one.pairs:,} pairs of {one.sentences:,} sentences" if one.sentences else ""  # 0: no pair shares one
         yield f"design effect {one.design_effect:z.2f}{counted}"
-    if one.is_concentrated and one.component is not None:
-        yield f"{one.component.rows} connected pairs carry {100 * one.component.share:z.0f}% of the variance"
+    if one.is_concentrated and one.largest_topic is not None:
+        yield f"one topic of {one.largest_topic.rows} pairs carries {100 * one.largest_topic.share:z.0f}% of the variance"
+    for name, found in one.differences.items():
+        if found.topic is not None:
+            yield f"{found.topic_sign} {name}: {100 * found.topic.without:+z.2f} without the {found.topic.rows} pairs of one topic"
+    if any(one.letters(name) != score.letters for name, score in one.scores.items()):
+        yield REACH_SIGN
 
 
 def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[Content]:
@@ -100,7 +106,7 @@ def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[
     if score.sd == score.sd:
         parts.append(Content(f"sd {100 * score.sd:z.2f} over {len(score.members)} seeds"))
     if score.letters:
-        parts.append(Content(f"group {score.letters}"))
+        parts.append(Content(f"group {one.letters(name)}"))
     found = one.differences.get(name)
     if found is None:
         return _lines([*parts, Content.styled("reference", "$text-faint")] if name == reference else parts, width)
@@ -108,7 +114,11 @@ def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[
         return _lines(parts, width)
     style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-faint"
     corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:z.3f}"
-    difference = [f"Δ {100 * found.delta:+z.2f}", f"[{100 * found.low:+z.1f}, {100 * found.high:+z.1f}]", f"p {corrected}"]
+    difference = [
+        f"Δ {100 * found.delta:+z.2f}",
+        f"[{100 * found.low:+z.1f}, {100 * found.high:+z.1f}]",
+        f"p {corrected}{found.topic_sign}",
+    ]
     return [*_lines(parts, width), *_lines([Content.styled(part, style) for part in difference], width, gap=1)]
 
 

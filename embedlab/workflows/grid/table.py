@@ -66,7 +66,7 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
             + ("a dev score" if options.score == DEV_SCORE else f"{measure.task} scores ({measure.metric}, {measure.setting})"),
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
-    if (differences := PairDifferences.of(plan, found, measure, _source(plan, settings))) is not None:
+    if (differences := PairDifferences.of(plan, found, measure, _source(plan, settings), settings.cache)) is not None:
         found = differences.marked(found)
     return GridScores(plan=plan, pivot=found, measured=_measured(measure, found, options.columns))
 

@@ -99,7 +99,7 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     table, known = rows.table, rows.known
     numbers = table_numbers(table, rows.members, known.evaluations)
     with session.progress("comparing") as progress:
-        row_order: RowOrder = find_row_order(table, rows.members, known.evaluations, known.items, progress)
+        row_order: RowOrder = find_row_order(table, rows.members, known.evaluations, known.items, progress, session.settings.cache)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
     ours = replace(numbers_table(table, numbers, marks, rows.notes), signatures=_signatures(rows.members, known.evaluations))
     answers = (ours, orders_table(table, row_order, rows.apart))

@@ -1,0 +1,75 @@
+"""Families: the groups of rows within which errors count as dependent, and between which as independent.
+
+Rows that a chain of shared sentences connects are one topic. Topics with nearly equal sentences are joined, the most similar first,
+unless they would exceed a fifteenth of the score together: without the limit chains of similar sentences run through whole datasets.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.analysis.influence import Floats
+from embedlab.analysis.near_duplicates import NearDuplicates, TextIds
+
+LARGEST_JOINED = 1 / 15  # of the score; what shares sentences stays whole, however large
+FEWEST_JOINED = 60  # rows: with fewer nothing is joined
+_LINKS_AT_ONCE = 4_096
+
+Numbers = NDArray[np.intp]
+
+
+def families(components: Numbers, shares: Floats, texts: TextIds, near: NearDuplicates) -> Numbers:
+    """Return the number of each row's family, (rows,), from 0.
+
+    components: (rows,) numbers, from 0, of the rows that a chain of shared sentences connects; shares: (rows,) of the score, their sum
+    is 1; texts: (rows, 2) the sentences, as NEAR numbers them.
+    """
+    if len(components) < FEWEST_JOINED or not len(near.links.first):
+        return components
+    joins = _Joins(np.bincount(components, weights=shares).astype(np.float64))
+    first, second = _links(components, texts, near)
+    for start in range(0, len(first), _LINKS_AT_ONCE):
+        joins.add(first[start : start + _LINKS_AT_ONCE], second[start : start + _LINKS_AT_ONCE])
+    numbers: Numbers = np.unique(joins.parent, return_inverse=True)[1][components]
+    return numbers
+
+
+class _Joins:
+    """Components that are joined, two by two."""
+
+    def __init__(self, sizes: Floats) -> None:
+        self.sizes = sizes.copy()  # of what a component is the first of
+        self.parent = np.arange(len(sizes))  # each component's first one
+
+    def add(self, first: Numbers, second: Numbers) -> None:
+        """Join what is linked, in order, as far as sizes allow; what is refused once is refused ever after, for sizes only grow."""
+        low, high, most = self.parent[first], self.parent[second], LARGEST_JOINED + 1e-12
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= most))
+        keys = low[open_links] * len(self.parent) + high[open_links]
+        once = open_links[np.sort(np.unique(keys, return_index=True)[1])]
+        parent, sizes = self.parent.tolist(), self.sizes.tolist()
+
+        def root(one: int) -> int:
+            while parent[one] != one:
+                parent[one] = parent[parent[one]]
+                one = parent[one]
+            return one
+
+        for one, two in zip(low[once].tolist(), high[once].tolist(), strict=True):
+            own, other = root(one), root(two)
+            if own != other and sizes[own] + sizes[other] <= most:
+                own, other = min(own, other), max(own, other)
+                parent[other], sizes[own] = own, sizes[own] + sizes[other]
+        self.parent, self.sizes = np.array(parent), np.array(sizes)
+        while not np.array_equal(whole := self.parent[self.parent], self.parent):
+            self.parent = whole
+
+
+def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> tuple[Numbers, Numbers]:
+    """Return every two components that have nearly equal sentences, by the similarity of these; (links,) each."""
+    known, places = np.unique(texts.ravel(), return_index=True)
+    found = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
+    of_id = np.where(known[found] == near.ids, np.repeat(components, 2)[places][found], -1)
+    first, second = of_id[near.links.first], of_id[near.links.second]
+    apart = (first != second) & (first >= 0) & (second >= 0)
+    return first[apart], second[apart]

@@ -1,0 +1,32 @@
+"""How far a comparison reaches, and what few seeds do to it, in the notes of tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from embedlab.analysis.scores import ModelColumns, Reach
+from embedlab.core.note import Note
+
+ASSUMED = "equal spread assumed"
+REACHES: Mapping[Reach, str] = {"models": "*", "checkpoints": "°"}  # the sign of a significant difference
+HANGS = "§"  # the sign of a number that hangs on one topic
+REACH_SIGN = f"{REACHES['checkpoints']} these checkpoints only"
+TOPIC_SIGN = f"{HANGS} hangs on one topic"
+REACH_NOTE = Note(
+    "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is about recipes and published checkpoints",
+    short=["°: these checkpoints only"],
+)
+
+
+def seed_notes(trained: Sequence[ModelColumns]) -> Iterator[str]:
+    """Yield remarks on the effect of few seeds on the intervals; a seed that was named is one seed as well."""
+    seeds = {model.name: len(model.members) for model in trained}
+    single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
+    if single:
+        borrows = max(seeds.values()) > 1 and any(model.is_recipe and len(model.members) == 1 for model in trained)
+        borrowed = f"; a difference from a model of several seeds takes that one's spread, {ASSUMED}" if borrows else ""
+        full = f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: {', '.join(single)}"
+        short = f"one seed: the interval is about this checkpoint{f'; {ASSUMED}' if borrows else ''}"
+        yield Note(full, models=single, short=[short])
+    if two:
+        pooled = f"; between two such recipes it is pooled, {ASSUMED}" if len(two) > 1 else ""
+        full = f"two seeds: the spread over seeds is hardly known, which makes intervals wide{pooled}: {', '.join(two)}"
+        yield Note(full, models=two, short=[f"two seeds, so that intervals are wide{f'; {ASSUMED}' if pooled else ''}"])

@@ -1,0 +1,272 @@
+"""Sign flips by topic: the tail of an estimate whose error is a sum over independent topics.
+
+Of an estimate d that is h above a supposed truth, topic c contributes U_c = Z_c + m_c h: Z_c is the sum of its rows' contributions (the
+Z sum to 0), m_c its share of the score (the m sum to 1), and the U sum to h. If the supposed truth is true and topics are independent
+with symmetric errors, each U_c could as well have had the other sign: p(h) is the probability that |Σ ±U_c| reaches |h|. It is a
+count over all signs of few topics, and Lugannani and Rice's formula otherwise: with K(t) = Σ log cosh(t U_c) + N t²/2 and K'(t) = |h|,
+w = √(2 (t|h| − K)) and u = t √K'', p = 2 (1 − Φ(w) + φ(w) (1/u − 1/w)). N is a normal variance beside the topics, as of seeds.
+
+Canay, Romano & Shaikh (2017); Lugannani & Rice (1980); Daniels (1987).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.analysis.dependence import combined
+from embedlab.analysis.influence import Floats
+
+FEWEST_TOPICS = 6  # with five the smallest p of all signs is 1/16
+MOST_COUNTED = 12  # topics whose signs are all tried
+MOST_EXACT = 64  # largest topics of an estimate; the others together are nearly normal
+_MOST_STEPS = 60
+_FARTHEST = 60  # steps outwards until an end is bracketed
+_PRECISE = 1e-8  # of a normal quantile
+_SMALLEST = 1e-300
+_ROUNDING = 1e-20  # of a sum of squares
+_Rows = NDArray[np.intp]
+_Excess = Callable[[Floats, _Rows], Floats]  # distances of some estimates, and which these are
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TopicSums:
+    """What the topics contribute to several estimates."""
+
+    sums: Floats  # (estimates, topics) Z; each row's sum is 0
+    shares: Floats  # (topics,) m; their sum is 1
+
+    @property
+    def topics(self) -> int:
+        """The number of topics."""
+        return len(self.shares)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """The variance of each estimate by its topics, the bias by their sum of 0 removed; (estimates,)."""
+        found: Floats = np.einsum("ec,ec->e", self.sums, self.sums) / max(1 - float((self.shares**2).sum()), 0.5)
+        return found
+
+    def of(self, places: Sequence[int]) -> "TopicSums":
+        """Return what the topics contribute to some of the estimates."""
+        return replace(self, sums=self.sums[list(places)])
+
+    def combined(self, weights: Floats) -> "TopicSums":
+        """Return the contributions to linear combinations of the estimates; weights: (combinations, estimates)."""
+        return replace(self, sums=combined(weights, self.sums))
+
+    def scaled(self, factor: float) -> "TopicSums":
+        """Return the contributions to FACTOR times the estimates."""
+        return replace(self, sums=factor * self.sums)
+
+    @cached_property
+    def _parts(self) -> "_Parts":
+        return _Parts.of(self.sums, self.shares)
+
+    def p(self, distance: Floats, noise: Floats | float = 0.0) -> Floats:
+        """Return the two-sided p of truths that are DISTANCE, (estimates,), below each estimate (above it where negative).
+
+        NOISE is a normal variance beside the topics; (estimates,) or one number. 1 where nothing varies and nothing differs.
+        """
+        return self._parts.p(np.asarray(distance, dtype=np.float64), np.broadcast_to(noise, len(self.sums)).astype(np.float64))
+
+    def reach(self, alpha: float, noise: Floats | float = 0.0) -> Floats:
+        """Return how far the truths that p does not reject at ALPHA reach below and above each estimate; (estimates, 2).
+
+        inf on a side where nothing is ever rejected.
+        """
+        noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
+        if self.topics <= MOST_COUNTED and not noises.any():
+            return np.stack([_counted_end(sign * self.sums, self.shares, alpha) for sign in (1, -1)], axis=1)
+        return _ends(self._parts.on_both_sides, np.tile(np.sqrt(self.variance + noises), 2), np.tile(noises, 2), alpha).reshape(2, -1).T
+
+
+def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Floats:
+    """Return the distances at which p falls to ALPHA: bracketed outwards, then found on normal quantiles, which are nearly straight."""
+    from scipy.special import ndtri
+
+    aim, start = float(ndtri(alpha / 2)), np.zeros_like(spread)
+
+    def excess(distance: Floats, rows: _Rows) -> Floats:
+        p, start[rows] = parts.part(rows).solved(distance, noise[rows], start[rows])
+        found: Floats = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
+        return found
+
+    low, high = np.zeros_like(spread), np.full_like(spread, inf)
+    open_rows = np.flatnonzero(spread > 0)
+    high[spread == 0] = 0.0
+    at_low, at_high = np.full_like(spread, -aim), np.zeros_like(spread)
+    step = -aim * spread
+    for _ in range(_FARTHEST):
+        if not len(open_rows):
+            break
+        found = excess(step[open_rows], open_rows)
+        inside = found > 0
+        low[open_rows[inside]], at_low[open_rows[inside]] = step[open_rows[inside]], found[inside]
+        outside = open_rows[~inside]
+        high[outside], at_high[outside] = step[outside], found[~inside]
+        open_rows = open_rows[inside]
+        step[open_rows] *= 1.25
+    return _refined(low, high, at_low, at_high, excess)
+
+
+def _refined(low: Floats, high: Floats, at_low: Floats, at_high: Floats, excess: _Excess) -> Floats:
+    """Return where EXCESS crosses 0 between LOW, where it is positive, and HIGH: Illinois steps, halved where they are slow."""
+    rows = np.flatnonzero(np.isfinite(high) & (high > low) & (at_high < 0))
+    result = high.copy()
+    side = np.zeros(len(low))
+    for number in range(_MOST_STEPS):
+        if not len(rows):
+            break
+        a, b, fa, fb = low[rows], high[rows], at_low[rows], at_high[rows]
+        place = (a + b) / 2 if number % 4 == 3 else (a * fb - b * fa) / (fb - fa)
+        found = excess(place, rows)
+        above = found > 0
+        up, down = rows[above], rows[~above]
+        at_high[up] = np.where(side[up] > 0, at_high[up] / 2, at_high[up])
+        at_low[down] = np.where(side[down] < 0, at_low[down] / 2, at_low[down])
+        low[up], at_low[up], side[up] = place[above], found[above], 1
+        high[down], at_high[down], side[down] = place[~above], found[~above], -1
+        result[rows] = np.where(np.abs(found) < _PRECISE, place, high[rows])
+        rows = rows[(np.abs(found) >= _PRECISE) & (high[rows] - low[rows] > 1e-12 * high[rows])]
+    return result
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Parts:
+    """The largest topics of each estimate one by one, and the others as a normal part."""
+
+    sums: Floats  # (estimates, largest)
+    shares: Floats  # (estimates, largest)
+    rest: Floats  # (estimates, 3): sums over the others of Z², Zm and m²
+    topics: int  # of all
+
+    @classmethod
+    def of(cls, sums: Floats, shares: Floats) -> "_Parts":
+        if len(shares) <= MOST_EXACT:
+            return cls(sums=sums, shares=np.broadcast_to(shares, sums.shape), rest=np.zeros((len(sums), 3)), topics=len(shares))
+        weight = np.abs(sums) + 2 * np.sqrt(np.einsum("ec,ec->e", sums, sums))[:, None] * shares  # at a distance of two standard errors
+        order = np.argpartition(-weight, MOST_EXACT - 1, axis=1)
+        (large, own), (small, other) = (
+            (np.take_along_axis(sums, part, axis=1), shares[part]) for part in (order[:, :MOST_EXACT], order[:, MOST_EXACT:])
+        )
+        rest = np.stack([np.einsum("ec,ec->e", *two) for two in ((small, small), (small, other), (other, other))], axis=1)
+        return cls(sums=large, shares=own, rest=rest, topics=len(shares))
+
+    def part(self, rows: _Rows) -> "_Parts":
+        """Return those of some estimates."""
+        if len(rows) == len(self.sums):
+            return self
+        return replace(self, sums=self.sums[rows], shares=self.shares[rows], rest=self.rest[rows])
+
+    @property
+    def on_both_sides(self) -> "_Parts":
+        """The estimates, and then the same with the other sign."""
+        rest = np.concatenate([self.rest, self.rest * [1, -1, 1]])
+        return replace(self, sums=np.concatenate([self.sums, -self.sums]), shares=np.concatenate([self.shares] * 2), rest=rest)
+
+    def p(self, distance: Floats, noise: Floats) -> Floats:
+        """Return p at a DISTANCE of each estimate, with a variance of NOISE beside the topics; (estimates,) each."""
+        return self.solved(distance, noise, np.zeros_like(distance))[0]
+
+    def solved(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
+        """Return p, and the saddle points; START has points near them, or zeros."""
+        flipped = self.sums + self.shares * distance[:, None]
+        aim = np.abs(distance)
+        if self.topics <= MOST_COUNTED:
+            return _counted(flipped, aim, noise), start
+        rest = self.rest[:, 0] + distance * (2 * self.rest[:, 1] + distance * self.rest[:, 2])
+        normal = np.maximum(rest, 0.0) + noise
+        normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
+        found, points = _saddlepoint(flipped, aim, normal, start)
+        if not (normal > 0).all():
+            found = np.where(normal > 0, found, _within_counts(found, flipped, np.sign(distance)))
+        return found, points
+
+
+@lru_cache(maxsize=MOST_COUNTED)
+def _signs(count: int) -> Floats:
+    """Return all signs of COUNT topics but for the first, which stays; (2^(count − 1), count)."""
+    bits = (np.arange(2 ** (count - 1))[:, None] >> np.arange(count - 1)) & 1
+    return np.concatenate([np.ones((len(bits), 1)), 1.0 - 2.0 * bits], axis=1)
+
+
+def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
+    """Return the share of all signs whose sum reaches AIM on either side, a normal variance of NOISE added."""
+    from scipy.special import ndtr
+
+    sums = np.abs(flipped @ _signs(flipped.shape[1]).T)
+    reached: Floats = (sums >= aim[:, None] * (1 - 1e-10)).mean(axis=1)
+    if not (noise > 0).any():
+        return reached
+    scale = np.sqrt(np.where(noise > 0, noise, 1.0))[:, None]
+    smooth = (ndtr((sums - aim[:, None]) / scale) + ndtr((-sums - aim[:, None]) / scale)).mean(axis=1)
+    found: Floats = np.where(noise > 0, smooth, reached)
+    return found
+
+
+def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
+    """Return the largest distance that all signs of few topics do not reject; (estimates,).
+
+    Signs s reach h as long as Σ s (Z + m h) ≥ h, that is h ≤ Σ s Z / (1 − Σ s m): the end is a quantile of these over all signs.
+    """
+    signs = np.concatenate([_signs(len(shares)), -_signs(len(shares))])
+    most = int(alpha * len(signs) / 2 + 1e-9)  # signs on one side that reach the sum where it is rejected
+    if most < 1:
+        return np.full(len(sums), inf)
+    room = 1 - signs[1:] @ shares  # the first signs are the topics as they are, and always reach the sum
+    ends = np.divide(sums @ signs[1:].T, room, out=np.full((len(sums), len(room)), inf), where=room > 1e-12)
+    found: Floats = np.maximum(-np.partition(-ends, most - 1, axis=1)[:, most - 1], 0.0)
+    return found
+
+
+def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) -> tuple[Floats, Floats]:
+    """Return Lugannani and Rice's p and the saddle points.
+
+    K' is concave: Newton's steps from below never pass the root, and the first one from above ends below it; none ends below aim / K''(0).
+    """
+    from scipy.special import log_ndtr
+
+    size = np.abs(flipped)
+    own = size**2
+    squares = own.sum(axis=1) + normal
+    has_root = (aim > 0) & (squares > 0) & ((normal > 0) | (aim < size.sum(axis=1) * (1 - 1e-12)))
+    least = np.divide(aim, squares, out=np.zeros_like(aim), where=has_root)
+    t = np.maximum(least, np.where(has_root, start, 0.0))
+    moves = has_root.copy()  # an estimate that is there stays: its p does not hang on the others'
+    for _ in range(_MOST_STEPS):
+        bent = np.tanh(t[:, None] * size)
+        slope = np.einsum("ec,ec->e", size, bent) + normal * t
+        curve = np.einsum("ec,ec->e", own, 1 - bent**2) + normal
+        step = np.divide(aim - slope, curve, out=np.zeros_like(aim), where=moves & (curve > 0))
+        moved = np.where(moves, np.maximum(t + step, least), t)
+        moves &= np.abs(moved - t) > 1e-9 * moved
+        t = moved
+        if not moves.any():
+            break
+    inner = t[:, None] * size
+    curve = np.einsum("ec,ec->e", own, 1 - np.tanh(inner) ** 2) + normal
+    sums = (inner + np.log1p(np.exp(-2 * inner)) - np.log(2)).sum(axis=1) + normal * t**2 / 2
+    w = np.sqrt(np.maximum(2 * (t * aim - sums), 0.0))
+    u = t * np.sqrt(curve)
+    known = has_root & (w > 1e-3) & (u > 0)
+    apart = np.divide(1.0, u, out=np.zeros_like(u), where=known) - np.divide(1.0, w, out=np.zeros_like(w), where=known)
+    tail = np.exp(log_ndtr(-w)) + np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi) * apart
+    return np.clip(np.where(has_root, 2 * tail, 1.0), 0.0, 1.0), t
+
+
+def _within_counts(p: Floats, flipped: Floats, sign: Floats) -> Floats:
+    """Return P within what the number of topics allows where there is no normal part.
+
+    The signs as they are, and all of them reversed, reach the sum. Other signs do so only where they turn topics that are against the
+    sum, or topics whose sizes together are at most the sum of those: no more than 2 to the number of topics that small.
+    """
+    size = np.abs(flipped)
+    against = np.where(flipped * sign[:, None] < 0, size, 0.0).sum(axis=1)
+    small = (size <= np.maximum(against * (1 + 1e-10), 1e-12 * size.max(axis=1))[:, None]).sum(axis=1)
+    topics = flipped.shape[1]
+    found: Floats = np.clip(p, 2.0 ** (1 - topics), np.minimum(2.0 ** (1.0 - topics + small), 1.0))
+    return found

@@ -1,0 +1,79 @@
+"""Links between sentences are found once and then read, whatever process finds them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.analysis.near_duplicates import Links, similar_pairs
+from embedlab.core.cache_files import own_files
+from embedlab.outcomes import stored_links as tested
+from embedlab.outcomes.stored_links import KIND, stored_links
+
+
+@pytest.fixture(autouse=True)
+def _forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read as a process of its own would."""
+    monkeypatch.setattr(tested, "stored_links", stored_links.__wrapped__)
+    monkeypatch.setattr(tested, "_FEWEST", 10)
+
+
+def sentences(count: int, seed: int = 0) -> tuple[str, ...]:
+    words = np.random.default_rng(seed).integers(0, 30, (count, 6))
+    return tuple(f"{row} " + " ".join(f"w{word}" for word in own) for row, own in enumerate(words.tolist()))
+
+
+def equal(one: Links, other: Links) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("first", "second", "cosine"))
+
+
+def test_links_are_found_once_and_then_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = sentences(40)
+    found = tested.stored_links(texts, tmp_path)
+    assert equal(found, similar_pairs(texts))
+    assert len(found.first) > 3
+    monkeypatch.setattr(tested, "links_of", lambda _: pytest.fail("found again"))
+    assert equal(tested.stored_links(texts, tmp_path), found)
+    (path,) = (tmp_path / KIND).iterdir()
+    assert own_files(KIND, path) == [path]
+
+
+def test_other_sentences_another_order_and_another_method_are_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = sentences(20)
+    tested.stored_links(texts, tmp_path)
+    for others in (texts[::-1], texts[1:], (texts[0] + texts[1], *texts[2:])):
+        assert equal(tested.stored_links(others, tmp_path), similar_pairs(others))
+    monkeypatch.setattr(tested, "METHOD", "another")
+    tested.stored_links(texts, tmp_path)
+    assert len(list((tmp_path / KIND).iterdir())) == 5
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "of another dataset"])
+def test_a_damaged_file_is_found_and_written_again(tmp_path: Path, damage: str) -> None:
+    texts = sentences(30)
+    found = tested.stored_links(texts, tmp_path)
+    (path,) = (tmp_path / KIND).iterdir()
+    if damage == "of another dataset":
+        tested.stored_links(sentences(90, seed=1), tmp_path)
+        (other,) = (one for one in (tmp_path / KIND).iterdir() if one != path)
+        path.write_bytes(other.read_bytes())
+    else:
+        content = path.read_bytes()
+        path.write_bytes(content[:-20] if damage == "cut" else content[:30] + bytes([content[30] ^ 1]) + content[31:])
+    assert equal(tested.stored_links(texts, tmp_path), found)
+    assert equal(tested.stored_links(texts, tmp_path), found)
+
+
+def test_a_few_sentences_are_not_stored_and_a_folder_that_cannot_be_written_costs_time_alone(tmp_path: Path) -> None:
+    few = sentences(9)
+    assert equal(tested.stored_links(few, tmp_path), similar_pairs(few))
+    assert not (tmp_path / KIND).exists()
+    (tmp_path / "file").write_text("")
+    assert equal(tested.stored_links(sentences(12), tmp_path / "file"), similar_pairs(sentences(12)))
+
+
+def test_the_oldest_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tested, "_FILE_LIMIT", 2)
+    for seed in range(4):
+        tested.stored_links(sentences(12, seed), tmp_path)
+    assert len(list((tmp_path / KIND).iterdir())) == 2
