@@ -5,7 +5,7 @@ One procedure gives every interval, p, letter and star: influence values of each
 table. A difference is starred, and two models share no letter, exactly if that p is below 0.05.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 
@@ -291,7 +291,7 @@ def comparison_notes(
     yield from _topic_notes(tested)
     if tests:
         over = _counted(tests, "comparison")
-        signs = [REACHES[reach] for reach in ("models", "checkpoints") if any(_has_reach(one, reach) for one in found)]
+        signs = reach_signs(found)
         full = f"letters and {' and '.join(signs)}: one p for each two models, corrected by Holm over {over} of the table, 5%"
         yield Note(full, short=[f"letters, {', '.join(signs)}: 5% after Holm over {over}"])
         if REACHES["checkpoints"] in signs:
@@ -306,11 +306,20 @@ def comparison_notes(
 
 
 def _topic_notes(found: Sequence[ComparedSlice]) -> Iterator[str]:
-    """Yield what is left of numbers that hang on one topic without it."""
-    hanging = [(one, name, each.topic) for one in found for name, each in one.differences.items() if each.topic is not None]
-    if hanging:
-        listed = ", ".join(f"{one.key} {name} {100 * topic.without:+z.2f} without {topic.rows} rows" for one, name, topic in hanging)
+    """Yield what is left of differences that hang on one topic without it."""
+    return hanging_note((f"{one.key} {name}", each) for one in found for name, each in one.differences.items())
+
+
+def hanging_note(named: Iterable[tuple[str, Difference]]) -> Iterator[str]:
+    """Yield a note on the differences that hang on one topic, with what is left of each without it; NAMED as people read them."""
+    if hanging := [(name, one.topic) for name, one in named if one.topic is not None]:
+        listed = ", ".join(f"{name} {100 * topic.without:+z.2f} without {topic.rows} rows" for name, topic in hanging)
         yield f"{HANGS}: one topic decides: {listed}"
+
+
+def reach_signs(found: Sequence[ComparedSlice]) -> list[str]:
+    """Return the signs of significant differences that the slices can have: of recipes and published models, of checkpoints."""
+    return [REACHES[reach] for reach in ("models", "checkpoints") if any(_has_reach(one, reach) for one in found)]
 
 
 def _has_reach(one: ComparedSlice, reach: Reach) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
+from embedlab.analysis.comparison import reach_signs
+from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.data.marks import PARTIAL, SAMPLE
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED
@@ -12,7 +14,7 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.selection import is_expression
 from embedlab.tasks.task import scale_of
 
-DEPENDENCE = "items that share a sentence count as dependent"
+DEPENDENCE = "items of one topic count as dependent"
 BOLD = "Bold: the highest of the models."
 _LISTED = 8  # of more slices the numbers of items are said as a range
 _DATA = {SAMPLE: "Generated data: no number is about real language.", PARTIAL: "Some of the data is incomplete."}
@@ -22,7 +24,7 @@ def comparison_caption(found: TaskComparison, *, rows: str = "slices") -> str:
     """Return the caption of a table of scores, with their differences where ROWS are slices."""
     shows_differences = rows == "slices" and len(found.models) > 1
     parts = [subject_of(found), *data_sentences(found.marks), *_intervals(found, shows_differences=shows_differences)]
-    parts += [*_letters(found, shows_differences=shows_differences), *_concentrated(found)]
+    parts += [*_letters(found, shows_differences=shows_differences)]
     if _is_ranked(found):
         parts.append(BOLD)
     return " ".join([*parts, *_models(found)])
@@ -130,12 +132,6 @@ def _intervals(found: TaskComparison, *, shows_differences: bool) -> Iterator[st
         yield f"95% intervals over {_over(found)}: {widths}."
 
 
-def _concentrated(found: TaskComparison) -> Iterator[str]:
-    """Yield where intervals may be too narrow."""
-    if names := [one.title for one in found.slices if one.is_concentrated]:
-        yield f"One group of connected items carries most of the variance, so that intervals may be too narrow: {', '.join(names)}."
-
-
 def _has_intervals(found: TaskComparison) -> bool:
     return any(not isnan(score.low) for one in found.slices for score in one.scores.values())
 
@@ -151,8 +147,13 @@ def _letters(found: TaskComparison, *, shows_differences: bool) -> Iterator[str]
     if not tests:
         return
     family = "the comparison" if tests == 1 else f"all {tests} comparisons of two models"
-    starred = ", * marks a difference that is" if shows_differences else ""
+    signs = reach_signs(found.slices)
+    starred = f", {' or '.join(signs)} marks a difference that is" if shows_differences else ""
     yield f"Models that share a letter are not distinguished{starred}: 5% after Holm's correction over {family} in the table."
+    if REACHES["checkpoints"] in signs:
+        yield f"{REACHES['checkpoints']}: of these checkpoints, not of their recipes."
+    if shows_differences and any(difference.topic_sign for one in found.slices for difference in one.differences.values()):
+        yield f"{HANGS}: one topic decides the difference."
     if found.slicing.margin is not None and shows_differences:
         yield f"= marks a difference smaller than ±{100 * found.slicing.margin:g} (two one-sided tests, Holm)."
 

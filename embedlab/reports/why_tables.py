@@ -1,13 +1,16 @@
 """The tables of `embedlab why`: where two models differ, what the items of each side have in common, and typical ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 
 import numpy as np
 import polars as pl
 
+from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.pairing import RIGHT, WRONG
+from embedlab.analysis.seed_notes import REACH_NOTE, REACHES
 from embedlab.comparison.explanation import Explanation, Side
 from embedlab.comparison.in_common import FEWEST_WITH_WORD, Common
 from embedlab.comparison.uneven import FEWEST, Uneven
@@ -84,7 +87,7 @@ def _where_row(one: Uneven, found: Explanation) -> Mapping[str, Value | TableCel
     cells = row_of(one.slice, {}, scale=_scale(found))
     scores = {name: _without_letters(cells[name]) for name in (found.first, found.second)}
     difference = one.slice.differences[found.second]
-    scale, sign = _scale(found), "*" if one.contrast.significant else ""
+    scale, sign = _scale(found), f"{one.contrast.reach_sign}{one.contrast.topic_sign}"
     return {
         **scores,
         "slice": one.title,
@@ -95,10 +98,8 @@ def _where_row(one: Uneven, found: Explanation) -> Mapping[str, Value | TableCel
 
 
 def _without_letters(cell: Value | TableCell) -> Value | TableCell:
-    """Return the cell of a score without letters, which are of stars within one row."""
-    if not isinstance(cell, TableCell):
-        return cell
-    return TableCell(value=cell.value, text=cell.text.rstrip("abcdefghijklmnopqrstuvwxyz").rstrip())
+    """Return the cell of a score without letters, which are of one row's models alone."""
+    return replace(cell, text=cell.text.removesuffix(cell.raised).rstrip(), raised="") if isinstance(cell, TableCell) else cell
 
 
 def _interval(scale: float, value: float, low: float, high: float, sign: str = "") -> TableCell:
@@ -139,7 +140,11 @@ def _where_notes(found: Explanation, shown: int) -> Iterator[str]:
         return
     clear = _clear(one.contrast.significant for one in found.uneven)
     yield "more than elsewhere: the difference on these items minus that on all others of their datasets"
-    yield f"*: 5% after Holm over {kinds} kinds of items, of which {clear}"
+    sign = REACHES[found.uneven[0].contrast.reach]
+    yield f"{sign}: 5% after Holm over {kinds} kinds of items, of which {clear}"
+    if sign != REACHES["models"]:
+        yield REACH_NOTE
+    yield from hanging_note((one.title, one.contrast) for one in found.uneven[:shown])
     if shown < kinds:
         yield f"{shown} of {kinds} kinds, the surest first; JSON and CSV have all"
     if any(len(one.datasets) > 1 for one in found.uneven):
