@@ -156,6 +156,25 @@ def test_a_checkpoint_that_is_itself_the_best_needs_no_other(checkpoints: Checkp
     assert (found.step, notes) == (4, [])
 
 
+@pytest.mark.parametrize("with_best", [False, True])
+def test_a_checkpoint_without_a_best_model_needs_none(with_best: bool, checkpoints: Checkpoints) -> None:
+    checkpoints.save(snapshot(2))
+    checkpoints.save(snapshot(4))
+    found, notes = checkpoints.newest(with_best=with_best)
+    assert found is not None
+    assert (found.step, notes) == (4, [])
+
+
+def test_a_best_model_of_another_run_is_not_gone_on_from(checkpoints: Checkpoints) -> None:
+    checkpoints.save_best(best_model(2))
+    checkpoints.save(snapshot(4, Best(score=50.0, step=2)))
+    found, notes = checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None, with_best=True)
+    assert found is None
+    assert len(notes) == 1
+    assert "best-0000002" in notes[0]
+    assert checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None)[0] is not None
+
+
 def test_a_checkpoint_goes_though_the_best_model_of_its_step_stays(checkpoints: Checkpoints) -> None:
     checkpoints.save_best(best_model(2))
     for step in (2, 4, 6):
