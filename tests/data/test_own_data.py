@@ -204,3 +204,10 @@ def test_a_scale_of_rows_without_scores_and_scores_outside_of_it_are_refused(wri
         own_data(f"{scored}?scale=0-9")  # all in its lower half
     assert own_data(f"{scored}?scale=0-9&low-scores").kind is SCORED
     assert own_data(f"{scored}?scale=0-8.9").kind is SCORED
+
+
+def test_scores_that_are_not_all_numbers_are_left_to_their_reader_whatever_their_scale(write: Write) -> None:
+    odd = write("odd.csv", rows("s1,s2,score", TEXTS, TEXTS[::-1], [0.5, "inf", 2.5, 4.5]))
+    for options in ("?score=score", "?score=score&scale=0-5"):
+        found = own_data(f"{odd}{options}")
+        assert (found.kind, found.scores) == (SCORED, None)
