@@ -59,3 +59,41 @@ def test_rows_of_another_revision_from_the_clients_cache_are_refused(monkeypatch
     monkeypatch.setattr("datasets.load_dataset", load_dataset)
     with pytest.raises(MissingError, match="at revision 00000000, not"):
         Source().open("sts-benchmark", "test")
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize(("revision", "wanted"), [("faeb762787bd10488a50c8b5be4a3b82e411949c", True), ("", False)])
+def test_rows_are_requested_at_their_revision_and_of_a_folder_outside_the_shared_cache(
+    revision: str, wanted: bool, is_folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import datasets
+
+    requested: list[dict[str, Any]] = []
+
+    def load(address: str, config: str | None, **words: Any) -> datasets.Dataset:
+        place = words.pop("cache_dir")
+        assert (place is not None) == words.pop("keep_in_memory") == is_folder
+        assert not is_folder or Path(place).is_dir()
+        requested.append({"config": config, **words})
+        return datasets.Dataset.from_dict({"text": ["a", "b"]})
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    monkeypatch.setattr(hub, "_check_revision", lambda *_: None)
+    repository = str(tmp_path) if is_folder else "owner/rows"
+    found = hub._load(repository, "eng", "validation", revision, "a hint")
+    assert found["text"].to_list() == ["a", "b"]
+    expected = {"config": "eng", "split": "validation", "revision": revision if wanted else None, "trust_remote_code": False}
+    assert requested == [expected]
+
+
+@pytest.mark.parametrize(("revision", "where"), [("faeb762787bd", " at revision faeb7627 from the hub"), ("", "")])
+def test_why_rows_of_the_hub_cannot_be_had_is_said_in_one_line(revision: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    def load(*_: Any, **__: Any) -> None:
+        raise ValueError("no\n  such rows")
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    with pytest.raises(MissingError) as refused:
+        hub._load("owner/rows", None, "test", revision, "a hint")
+    assert refused.value.message == f"cannot get 'owner/rows' (test){where}: no such rows"

@@ -188,3 +188,39 @@ def test_columns_of_other_types_of_a_parquet_file_are_not_read(tmp_path: Path) -
     frame.write_parquet(tmp_path / "p.parquet")
     found = own_data(str(tmp_path / "p.parquet"))
     assert (found.kind, found.unread) == (PAIRS, ("tags", "is_new"))
+
+
+def test_what_is_not_a_file_is_refused_as_such(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(MissingError, match=r"folder\.csv' is a folder, not a file of rows") as error:
+        own_data(str(tmp_path / "folder.csv"))
+    assert error.value.hint == "give the path of a file in it"
+    for name in ("absent.csv", "absent.txt", "absent.csv?s1=a"):
+        with pytest.raises(MissingError, match=r"no file '.*absent\.(csv|txt)'") as error:
+            own_data(str(tmp_path / name))
+        assert error.value.hint == "a dataset is a name from `embedlab data ls` or the path of a file"
+
+
+def test_a_scale_of_rows_without_scores_and_scores_outside_of_it_are_refused(write: Write) -> None:
+    pairs = write("pairs.csv", rows("anchor,positive", TEXTS, TEXTS[::-1]))
+    for said in ("scale=0-5", "low-scores"):
+        with pytest.raises(UsageError, match="it holds pairs of anchor and positive, which have no scores") as error:
+            own_data(f"{pairs}?{said}&anchor=anchor&positive=positive")
+        assert error.value.hint == "remove the scale, or say ?score=NAME"
+    scored = write("scored.csv", rows("s1,s2,score", TEXTS, TEXTS[::-1], [0.5, 1.5, 2.5, 4.5]))
+    for scale in ("1-5", "0-4"):
+        with pytest.raises(UsageError, match=f"the scores are from 0.5 to 4.5, but scale is {scale}") as error:
+            own_data(f"{scored}?scale={scale}")
+        assert error.value.hint == "state their scale: scale=0-5"
+    assert own_data(f"{scored}?scale=0-5").kind is SCORED
+    with pytest.raises(UsageError):
+        own_data(f"{scored}?scale=0-9")  # all in its lower half
+    assert own_data(f"{scored}?scale=0-9&low-scores").kind is SCORED
+    assert own_data(f"{scored}?scale=0-8.9").kind is SCORED
+
+
+def test_scores_that_are_not_all_numbers_are_left_to_their_reader_whatever_their_scale(write: Write) -> None:
+    odd = write("odd.csv", rows("s1,s2,score", TEXTS, TEXTS[::-1], [0.5, "inf", 2.5, 4.5]))
+    for options in ("?score=score", "?score=score&scale=0-5"):
+        found = own_data(f"{odd}{options}")
+        assert (found.kind, found.scores) == (SCORED, None)

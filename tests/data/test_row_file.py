@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.row_file import PLACE, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
+from embedlab.data.row_file import PLACE, class_texts, number_of, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
 from tests.data.conftest import Write
 
 ROWS = pl.DataFrame({"text": ["a", None, "c"], "score": ["1", "x", None], PLACE: [2, 3, 4]})
@@ -88,3 +88,43 @@ def test_lines_of_blanks_between_json_objects_are_skipped(write: Write) -> None:
     found = read_rows(write("a.jsonl", '  \n{"a": 1}\n\t\n  {"a": 2}\n \n'))
     assert found["a"].to_list() == [1, 2]
     assert found[PLACE].to_list() == [2, 4]
+
+
+NUMBERS = {
+    **{" 1.5 ": 1.5, "0,75": 0.75, "-0,5": -0.5, "+3,25": 3.25, "1,2345": 1.2345, "0,123": 0.123, "12,34": 12.34, "7": 7, "1e3": 1000},
+    **dict.fromkeys(("1,234", "12,345", "1,234,567", "x", "1.2.3", "", None)),
+}
+
+
+@pytest.mark.parametrize(("text", "number"), NUMBERS.items())
+def test_numbers_are_read_with_a_point_or_a_comma_that_is_not_of_thousands(text: str | None, number: float | None) -> None:
+    assert pl.DataFrame({"a": [text]}, schema={"a": pl.String}).select(number_of("a")).to_series().to_list() == [number]
+
+
+def test_numbers_of_any_type_are_numbers() -> None:
+    frame = pl.DataFrame({"whole": [1, None], "half": [0.5, -2.0]})
+    assert frame.select(number_of("whole"), number_of("half")).rows() == [(1.0, 0.5), (None, -2.0)]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([1.0, None, 2.0], ["1", None, "2"]),
+        ([1.0, 1.5], ["1.0", "1.5"]),
+        ([1, 2], ["1", "2"]),
+        ([" yes ", "no\t"], ["yes", "no"]),
+        ([True, False], ["true", "false"]),
+    ],
+)
+def test_labels_are_texts_and_whole_numbers_are_without_a_point(values: list[object], texts: list[str | None]) -> None:
+    assert class_texts(pl.Series(values)).to_list() == texts
+
+
+def test_fields_that_a_row_lacks_are_blank_and_blank_rows_at_the_end_are_none(write: Write) -> None:
+    rows = read_rows(write("p.csv", " a ,b,c\n1,2,3\n4\n,,\n5,6\n,,\n\n"))
+    assert rows.drop(PLACE).rows() == [("1", "2", "3"), ("4", None, None), (None, None, None), ("5", "6", None)]
+    assert rows.columns[:3] == ["a", "b", "c"]
+    assert rows[PLACE].to_list() == [2, 3, 4, 5]
+    with pytest.raises(MissingError, match="line 3: 1 field: the header has 3"):
+        read_rows(write("q.csv", "a,b,c\n1,2,3\n4\n"), needed=("b", "absent"))
+    assert read_rows(write("r.csv", "a,b,c\n1,2\n"), needed=("b",)).height == 1

@@ -93,7 +93,15 @@ def test_without_a_prediction_of_each_there_is_no_mean(
     monkeypatch.setattr(_head_predictions, "predict_all", lambda *_: {name: given[name] for name in ("paraphrases", "sts-course")})
     result = evaluated()
     assert [score.slice for score in result.evaluation.scores] == ["paraphrases", "sts-course"]
-    assert "sentiment: no head" in result.evaluation.notes
+    assert [note for note in result.evaluation.notes if note.endswith(": no head")] == ["sentiment: no head"]
+    assert [note for note in result.evaluation.notes if note.endswith(": a head")] == ["paraphrases: a head", "sts-course: a head"]
+    assert [part.state.name for part in result.tested] == ["paraphrases", "sts-course"]
+
+
+@pytest.mark.usefixtures("trained")
+def test_the_notes_say_how_each_number_was_made_and_nothing_of_heads_that_are_there() -> None:
+    notes = evaluated().evaluation.notes
+    assert [note for note in notes if note.partition(": ")[0] in MULTITASK_DATASETS] == [f"{name}: a head" for name in MULTITASK_DATASETS]
 
 
 def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, given: dict[str, Prediction]) -> None:

@@ -10,7 +10,7 @@ from embedlab.core.errors import MissingError
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.encoders.word_head import TiedWordHead
+from embedlab.encoders.word_head import TiedWordHead, load_word_head
 from embedlab.models.folder import Wishes
 from embedlab.tasks.word_prediction import evaluate_words, mean_reciprocal_rank, word_ranks
 
@@ -51,3 +51,29 @@ def test_a_file_whose_words_are_not_tokens_is_refused(tiny_encoder: Path, tmp_pa
     path.write_text("zyzzyva\ta weevil\n")
     with pytest.raises(MissingError, match="is one token"):
         evaluate_words(load_transformer(str(tiny_encoder), MACHINE), Source(), dataset=str(path), split="all")
+
+
+def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabulary_too(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "words.tsv"
+    path.write_text("".join(f"{word}\ta definition of {word}\n" for word in ("first", "none", "other", "more")))
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    monkeypatch.setattr(encoder, "word_ids", lambda words: np.array([{"first": 0, "other": 9, "more": 7}.get(word, -1) for word in words]))
+    found = evaluate_words(encoder, Source(), dataset=str(path), split="all")
+    assert {score.items for score in found.scores} == {3}
+    assert {(score.by, score.slice, score.split, score.setting) for score in found.scores} == {
+        ("dataset", str(path), "all", "whole vocabulary")
+    }
+    assert found.notes[-1] == "1 definitions left out: their word is not one known token"
+    head = load_word_head(encoder, "mlm")
+    vectors = torch.from_numpy(encoder.encode([f"a definition of {word}" for word in ("first", "other", "more")]))
+    with torch.inference_mode():
+        logits = head(vectors)
+    ranks = [int((row >= row[own]).sum()) for row, own in zip(logits, (0, 9, 7), strict=True)]
+    assert {score.metric: score.value for score in found.scores} == pytest.approx(
+        {
+            "mrr@10": sum(1 / rank for rank in ranks if rank <= 10) / 3,
+            **{f"top-{top}": sum(rank <= top for rank in ranks) / 3 for top in (1, 3, 10)},
+        }
+    )

@@ -156,6 +156,25 @@ def test_a_checkpoint_that_is_itself_the_best_needs_no_other(checkpoints: Checkp
     assert (found.step, notes) == (4, [])
 
 
+@pytest.mark.parametrize("with_best", [False, True])
+def test_a_checkpoint_without_a_best_model_needs_none(with_best: bool, checkpoints: Checkpoints) -> None:
+    checkpoints.save(snapshot(2))
+    checkpoints.save(snapshot(4))
+    found, notes = checkpoints.newest(with_best=with_best)
+    assert found is not None
+    assert (found.step, notes) == (4, [])
+
+
+def test_a_best_model_of_another_run_is_not_gone_on_from(checkpoints: Checkpoints) -> None:
+    checkpoints.save_best(best_model(2))
+    checkpoints.save(snapshot(4, Best(score=50.0, step=2)))
+    found, notes = checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None, with_best=True)
+    assert found is None
+    assert len(notes) == 1
+    assert "best-0000002" in notes[0]
+    assert checkpoints.newest(lambda one: "it is another one" if isinstance(one, BestModel) else None)[0] is not None
+
+
 def test_a_checkpoint_goes_though_the_best_model_of_its_step_stays(checkpoints: Checkpoints) -> None:
     checkpoints.save_best(best_model(2))
     for step in (2, 4, 6):
@@ -226,8 +245,9 @@ def test_a_best_model_that_is_lost_or_of_another_score_is_refused(checkpoints: C
 
 def test_a_checkpoint_in_the_folder_of_another_step_is_refused(checkpoints: Checkpoints) -> None:
     snapshot(4).write(checkpoints.path(5))
-    with pytest.raises(MissingError, match="it says step 4"):
+    with pytest.raises(MissingError, match="it says step 4") as error:
         checkpoints.read(5)
+    assert error.value.hint == "the same command with --resume goes on from another checkpoint, or from the beginning"
 
 
 def test_parameters_are_stored_whatever_their_layout(tmp_path: Path) -> None:
@@ -276,3 +296,27 @@ def test_an_optimizer_goes_on_as_it_was() -> None:
     for parameter, optimizer in ((one, first), (other, second)):
         stepped(parameter, optimizer)
     assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("file", ["encoder.safetensors", "heads.safetensors", "state.json"])
+@pytest.mark.parametrize("kind", ["checkpoint", "best model"])
+def test_one_changed_byte_is_noticed_though_the_file_can_still_be_read(kind: str, file: str, checkpoints: Checkpoints) -> None:
+    best = Best(score=50.0, step=2)
+    checkpoints.save_best(best_model(2)) if kind == "best model" else checkpoints.save(snapshot(2))
+    path = (checkpoints.best_path(2) if kind == "best model" else checkpoints.path(2)) / file
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1 if file != "state.json" else 0
+    path.write_bytes(content.replace(b'"step": 2', b'"step": 3') if file == "state.json" else content)
+    with pytest.raises(MissingError, match=r"-0000002"):
+        checkpoints.read_best(best) if kind == "best model" else checkpoints.read(2)
+
+
+@pytest.mark.parametrize("kind", ["checkpoint", "best model"])
+def test_the_checksums_of_a_folder_are_of_all_its_files(kind: str, checkpoints: Checkpoints) -> None:
+    checkpoints.save_best(best_model(2)) if kind == "best model" else checkpoints.save(snapshot(2))
+    folder = checkpoints.best_path(2) if kind == "best model" else checkpoints.path(2)
+    parts = ("encoder", "heads") if kind == "best model" else ("encoder", "heads", "optimizer", "random")
+    assert {path.name for path in folder.iterdir()} == {*(f"{name}.safetensors" for name in parts), "state.json", "checksums.json"}
+    (folder / "encoder.safetensors").write_bytes((folder / "heads.safetensors").read_bytes())  # whole, and of the other part
+    with pytest.raises(MissingError, match=r"encoder\.safetensors"):
+        checkpoints.read_best(Best(score=50.0, step=2)) if kind == "best model" else checkpoints.read(2)
