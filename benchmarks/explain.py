@@ -139,8 +139,8 @@ class Gradients:
 
         torch.set_num_threads(threads)
         self._torch = torch
-        self._model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-        self._tokenizer = AutoTokenizer.from_pretrained(folder)
+        self._model = AutoModel.from_pretrained(folder, attn_implementation="eager", trust_remote_code=False).eval()
+        self._tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         for parameter in self._model.parameters():
             parameter.requires_grad_(False)
         self._table = self._model.get_input_embeddings()

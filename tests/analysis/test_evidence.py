@@ -99,7 +99,8 @@ def test_an_average_weighs_its_datasets_equally() -> None:
     small, large = compare_evidence(parts, single("ab"), "a")
     (both,) = compare_evidence([found], single("ab"), "a")
     variances = [one.differences["b"].uncertainty.rows for one in (small, large)]
-    assert both.differences["b"].uncertainty.rows == pytest.approx(sum(variances) / 4, rel=1e-3)
+    # Not exactly: a dataset is measured anew without each of its largest topics, an average of two without fewer of them.
+    assert both.differences["b"].uncertainty.rows == pytest.approx(sum(variances) / 4, rel=0.03)
     assert both.average_of == ("40", "400")
 
 

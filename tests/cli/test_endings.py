@@ -29,7 +29,7 @@ def test_a_file_without_sources_is_counted_once(tmp_path: Path, monkeypatch: pyt
     file = tmp_path / "pairs.tsv"
     file.write_text(HEADER + "a b c\ta b d\t3\nx y\tx z w\t1\np q\tp q\t5\n")
     rows = evaluated(file, tmp_path, monkeypatch)
-    assert [row["score"] for row in rows] == [100.0, None, None]
+    assert [row["score"] for row in rows] == [100.0]
     assert {row["slice"] for row in rows} == {str(file)}
     assert all(row["sd"] is None for row in rows)
 

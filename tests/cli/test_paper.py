@@ -35,7 +35,7 @@ def test_the_caption_names_the_family_of_the_correction(embedlab: Embedlab) -> N
     assert answer.code == 0, answer.err
     (caption,) = re.findall(r"\\caption\{(.*)\}", answer.out)
     assert "Holm's correction over all 3 comparisons of two models in the table" in caption
-    assert "Brackets: 95\\% intervals of each difference from bag, over items; items that share a sentence count as dependent." in caption
+    assert "Brackets: 95\\% intervals of each difference from bag, over items; items of one topic count as dependent." in caption
 
 
 def test_the_table_without_the_option_is_as_before(embedlab: Embedlab) -> None:

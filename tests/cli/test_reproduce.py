@@ -147,7 +147,9 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     source = Source.from_settings(Settings(sample=True))
     pairs = sum(source.open("sts-benchmark", split).frame.height for split in ("train", "dev", "test"))
     assert sum(row["items"] for row in figure["rows"]) == pairs  # type: ignore[attr-defined]
-    assert "sts-benchmark (all splits) fifth 1" in embedlab(*words).out
+    printed = embedlab(*words).out
+    assert "on sts-benchmark (all splits)" in printed
+    assert "fifth 1 (Dice" in printed
     assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
     assert "SBERT, DefSent" in str(figure["notes"])
 

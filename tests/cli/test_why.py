@@ -29,7 +29,7 @@ def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(embedlab: Em
     lines = answer.out.splitlines()
     rule = next(number for number, line in enumerate(lines) if "──" in line)
     assert lines[rule + 2].split()[:2] == ["question:", "one"]  # below that of all items
-    assert "*" in lines[rule + 2]
+    assert "°" in lines[rule + 2]  # brought scores are of checkpoints
     side = answer.out.partition("Where first.csv alone is right")[2]  # the damaged one is wrong there
     assert next(line for line in side.splitlines() if line.strip().startswith("question: one")).endswith("*")
     assert "Typical items on which first.csv alone is right" in side

@@ -174,9 +174,9 @@ def test_one_column_of_texts_is_sentences_unless_something_scores_them() -> None
     assert decided(words=LEFT) == (SENTENCES, {"sentence": "words"})
     assert decided("?sentence=b", a=LEFT, b=RIGHT) == (SENTENCES, {"sentence": "b"})
     labels = ["good" if row % 2 else "bad" for row in range(ROWS)]
-    with pytest.raises(UsageError, match="single texts with 'label': only pairs are trained on labels or scores") as error:
+    with pytest.raises(UsageError, match="single texts with 'label', which no recipe trains on and no task evaluates") as error:
         decided(text=LEFT, label=labels)
-    assert error.value.hint == "write 'p.csv?sentence=text'"
+    assert error.value.hint == "write 'p.csv?sentence=text' to train on the texts alone"
     assert decided("?sentence=text", text=LEFT, label=labels)[0] is SENTENCES
     for alone, other in (("sentence1", "sentence2"), ("sentence2", "sentence1")):
         with pytest.raises(MissingError, match=f"has no column '{other}'") as missing:
@@ -190,7 +190,7 @@ def test_texts_whose_names_say_nothing_are_a_pair_in_their_order_and_three_are_r
     assert decided("?positive=x", x=LEFT, y=RIGHT)[1] == {"anchor": "y", "positive": "x"}
     with pytest.raises(UsageError, match=r"3 columns of texts \(x, y, z\), of which the names do not say") as error:
         decided(x=LEFT, y=RIGHT, z=[text.upper() for text in LEFT])
-    assert error.value.hint == "write 'p.csv?anchor=x&positive=y&negative=z'"
+    assert error.value.hint == "write 'p.csv?anchor=x&positive=y' or 'p.csv?anchor=x&positive=y&negative=z'"
 
 
 def test_labels_are_translated_where_they_are_written_otherwise(tmp_path: Path) -> None:

@@ -63,7 +63,10 @@ def read_cached(path: Path) -> PairData | None:
         return PairData(
             table=pl.read_parquet(BytesIO(content)),
             gold_ranges={name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()},
-            models=tuple(ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds)) for name, members, seeds in facts["models"]),
+            models=tuple(
+                ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds), is_published=is_published)
+                for name, members, seeds, is_published in facts["models"]
+            ),
             data_marks=tuple(facts["data_marks"]),
             of_unknown_text=tuple(facts["of_unknown_text"]),
             missing=tuple(facts["missing"]),
@@ -76,7 +79,7 @@ def read_cached(path: Path) -> PairData | None:
 def store(data: PairData, path: Path, settings: Settings) -> None:
     """Write DATA to PATH; a disk that cannot be written only makes the next start slower."""
     content = BytesIO()
-    models = [(model.name, model.members, model.seeds) for model in data.models]
+    models = [(model.name, model.members, model.seeds, model.is_published) for model in data.models]
     # By path, so that checking them does not load the readers of every corpus.
     files = {str(file): _state(file) for file in (*_files_of_pairs(settings), *map(Path, data.files))}
     known = {"data_marks": data.data_marks, "of_unknown_text": data.of_unknown_text, "missing": data.missing}
