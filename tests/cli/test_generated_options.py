@@ -18,7 +18,6 @@ from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.options import Flag
 
 
-
 def flags(options: type) -> dict[str, Flag]:
     """The flag of each field of OPTIONS that carries one."""
     hints = get_type_hints(options, include_extras=True)
@@ -38,7 +37,7 @@ def test_every_field_is_an_option_of_the_command_with_its_help() -> None:
 
 def test_the_python_function_has_the_options_of_the_command_with_their_defaults() -> None:
     written = inspect.signature(embedlab.evaluate).parameters
-    wanted = {field.name: field.default for field in fields(EvaluateOptions) }
+    wanted = {field.name: field.default for field in fields(EvaluateOptions)}
     assert {name: one.default for name, one in written.items() if name in wanted and name != "models"} == {
         name: default for name, default in wanted.items() if default is not MISSING
     }

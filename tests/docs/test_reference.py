@@ -102,7 +102,11 @@ def test_what_pages_of_results_link_to_is_part_of_the_site() -> None:
     """The strict build of the site refuses a link to any other file of the repository."""
     there = {path.resolve() for path in hooks.sources()}
     pages = [path for path in there if path.suffix == ".md" and "results" in path.parts]
-    linked = {(path.parent / target).resolve() for path in pages for target in re.findall(r"\]\(([^)#:]+)", re.sub(r"`[^`]*`", "", path.read_text("utf-8")))}
+    linked = {
+        (path.parent / target).resolve()
+        for path in pages
+        for target in re.findall(r"\]\(([^)#:]+)", re.sub(r"`[^`]*`", "", path.read_text("utf-8")))
+    }
     docs = Path(hooks.__file__).resolve().parent
     assert any(path.suffix == ".parquet" for path in linked)
     assert not {path for path in linked if path not in there and docs not in path.parents}
