@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+    from embedlab.comparison.explanation import Explanation
     from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.evaluation.task_comparison import TaskComparison
     from embedlab.grids.plan import GridPlan
@@ -38,6 +39,15 @@ class DetectableDifferences:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ExplainedDifference:
+    """Two models on each kind of items, and how many kinds are drawn."""
+
+    found: "Explanation"
+    rows: int
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class GridResults:
     """The scores of a grid along its axes, and what is measured."""
 
@@ -54,4 +64,4 @@ class TrainedRuns:
     runs: "Sequence[RunFolder]"
 
 
-Subject = ComparedModels | EvaluatedModels | DetectableDifferences | GridResults | TrainedRuns
+Subject = ComparedModels | EvaluatedModels | DetectableDifferences | ExplainedDifference | GridResults | TrainedRuns

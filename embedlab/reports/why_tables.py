@@ -17,6 +17,7 @@ from embedlab.comparison.uneven import FEWEST, Uneven
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import SENTENCES
+from embedlab.reports.captions import DEPENDENCE, data_sentences, subject_of
 from embedlab.reports.comparison_cells import row_of
 from embedlab.reports.comparison_table import general_notes, score_title
 from embedlab.reports.frames import Row, Schema, tidy_frame
@@ -76,7 +77,17 @@ def _where(found: Explanation, compared: TaskComparison, titles: Mapping[str, st
         notes=[*general_notes(compared), *_where_notes(found, len(shown))],
         signatures=compared.signatures,
         titles=titles,
+        caption=_caption(found, compared, len(shown)),
     )
+
+
+def _caption(found: Explanation, compared: TaskComparison, shown: int) -> str:
+    """Return what a paper says below the table or its figure."""
+    first, second = titles_of([found.first, found.second]).values()
+    tested = f"the {shown} of {len(found.uneven)} kinds of items whose difference is most unlike that on the others, the surest first"
+    brackets = f"Intervals: 95%, each on its own, over items; {DEPENDENCE}."
+    stars = f"A sign marks a difference that is unlike that on the others: 5% after Holm's correction over all {len(found.uneven)} kinds."
+    return " ".join([f"{second} minus {first} on {tested}; {subject_of(compared)}", *data_sentences(compared.marks), brackets, stars])
 
 
 def _scale(found: Explanation) -> float:

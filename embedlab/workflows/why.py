@@ -11,6 +11,7 @@ from embedlab.evaluation.selection import select_from
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.selection import select_items
+from embedlab.reports.figure_subjects import ExplainedDifference
 from embedlab.reports.why_tables import WHY, why_tables
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
@@ -38,6 +39,11 @@ class WhyReport(Report):
     """The report, and the explanation behind its tables."""
 
     explanation: Explanation
+    rows: int = 8  # that a figure shows
+
+    def figure_subject(self) -> ExplainedDifference:
+        """The difference on each kind of items, with the caption of its table."""
+        return ExplainedDifference(found=self.explanation, rows=self.rows, caption=self.tables[0].caption)
 
 
 def why_report(options: WhyOptions, session: Session) -> WhyReport:
@@ -66,4 +72,4 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
     with session.progress("looking at kinds of items") as tick:
         explanation = explained(outcomes, models, selection, examples=options.examples, progress=tick)
     report = Report.of(why_tables(explanation, found, rows=options.rows), WHY, is_whole=found.is_whole)
-    return WhyReport(**vars(report), explanation=explanation)
+    return WhyReport(**vars(report), explanation=explanation, rows=options.rows)

@@ -98,3 +98,14 @@ def test_the_frame_in_python_has_the_rows_of_the_command(embedlab: Embedlab, fil
     assert found.frame.height == len(rows)
     assert isinstance(found.frame, pl.DataFrame)
     assert found.explanation.uneven[0].by == "question"
+
+
+def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(embedlab: Embedlab, files: tuple[str, str, str], tmp_path: Path) -> None:
+    first, second, pairs = files
+    words = ("why", first, second, "--task", pairs, "--rows", "3")
+    assert embedlab(*words, "--figure", "kinds.svg").code == 0
+    drawn, table = (tmp_path / "kinds.svg").read_text(), embedlab(*words, "--latex").out
+    for said in ("the 3 of ", "kinds of items", "items of one topic count as dependent"):
+        assert said in drawn
+        assert said in table
+    assert r"\begin{tabular}" in table

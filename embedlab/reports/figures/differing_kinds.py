@@ -1,0 +1,38 @@
+"""The difference of two models on each kind of items, beside that on all items."""
+
+from collections.abc import Sequence
+
+from embedlab.analysis.comparison import Difference
+from embedlab.models.grammar import titles_of
+from embedlab.reports.figure_subjects import ExplainedDifference
+from embedlab.reports.figures import FigureKind
+from embedlab.reports.plots import Dots, Plot, Series
+from embedlab.tasks.task import scale_of
+
+
+def _plots(subject: ExplainedDifference) -> Sequence[Plot]:
+    """One plot: all items first, then the kinds on which the difference is most unlike that on the others, the surest first."""
+    found = subject.found
+    first, second = titles_of([found.first, found.second]).values()
+    shown = found.uneven[: subject.rows]
+    rows = [("all", found.whole), *((one.title, one.slice) for one in shown)]
+    differences = [one.differences[found.second] for _, one in rows]
+    series = _series(f"{second} − {first}", differences, scale_of(found.whole.task, found.whole.metric))
+    title = f"Where {second} and {first} differ"
+    return [Dots(title=title, labels=[label for label, _ in rows], series=[series], axis="points", zero=True)]
+
+
+def _series(name: str, differences: Sequence[Difference], scale: float) -> Series:
+    numbers = ([scale * getattr(one, key) for one in differences] for key in ("delta", "low", "high"))
+    values, low, high = numbers
+    return Series(name=name, values=values, low=low, high=high)
+
+
+FIGURE = FigureKind(
+    name="kinds",
+    of=ExplainedDifference,
+    summary="the difference on each kind of items, with its interval, beside that on all items",
+    plots=_plots,
+    caption=lambda subject: subject.caption,
+    is_usual=True,
+)
