@@ -4,9 +4,6 @@ import ast
 from collections.abc import Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from statistics import median
-
-import pytest
 
 from embedlab.core.paths import PACKAGE
 
@@ -68,24 +65,3 @@ def test_no_package_imports_itself_by_way_of_others() -> None:
 
 def test_nothing_inside_imports_the_package_itself() -> None:
     assert [name for name, found in imports().items() if "embedlab" in found] == []
-
-
-def test_files_stay_short_and_commands_shorter() -> None:
-    lines = {path: path.read_bytes().count(b"\n") for path in PACKAGE.rglob("*.py")}
-    commands = [count for path, count in lines.items() if PACKAGE / "cli" / "commands" in path.parents and path.name != "__init__.py"]
-
-    assert [path for path, count in lines.items() if count > 400] == []
-    assert max(commands) <= 100
-    assert median(commands) <= 60
-
-
-@pytest.mark.slow  # parsing every file takes a second, and a function of 60 lines is rare
-def test_functions_stay_short() -> None:
-    functions = {
-        f"{path}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-
-    assert [name for name, count in functions.items() if count > 60] == []

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.inventory import FILE, inventory
+from tests.conftest import thin_out_the_sample
+from tests.inventory import FILE, grids, inventory
 
 REMOVED: dict[str, set[str]] = {  # part of the inventory → its lines that went on purpose
     "files": {"compare.md", "launch.md", "pairs.md", "runs.md"},  # each is help.md in its screen's folder
@@ -33,3 +34,11 @@ def test_nothing_is_lost(part: str, now: dict[str, Any]) -> None:
     before = lines(json.loads(FILE.read_text(encoding="utf-8"))[part])
     lost = before - lines(now[part])
     assert lost == REMOVED.get(part, set())
+
+
+def test_a_thinned_sample_world_leaves_no_trace_in_the_names_of_runs(now: dict[str, Any]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        thin_out_the_sample(patch, 3)
+        thinned = grids()
+    assert thinned["sbert-lr"] != now["grids"]["sbert-lr"]  # its dev split has fewer pairs
+    assert grids() == now["grids"]

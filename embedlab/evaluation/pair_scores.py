@@ -20,6 +20,8 @@ Slices = Mapping[By, Sequence[ItemSlice]]
 
 def pair_scores(outcomes: Outcomes, slices: Slices, members: Sequence[str]) -> dict[str, tuple[StoredScore, ...]]:
     """Return every number of each member: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    if not members:
+        return {}
     found: dict[str, list[StoredScore]] = {member: [] for member in members}
     measured = {method: measured_by(outcomes, method) for method in METHODS}
     for aggregate in AGGREGATES:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from embedlab.evaluation.task_comparison import TaskComparison
     from embedlab.grids.plan import GridPlan
     from embedlab.grids.table import Pivot
+    from embedlab.reports.reproduction import Reproduction
     from embedlab.runs.store import RunFolder
 
 
@@ -58,10 +59,17 @@ class GridResults:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ReproducedTables:
+    """Tables of a paper next to ours."""
+
+    found: "Sequence[Reproduction]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedRuns:
     """Runs, of which the events say how they went."""
 
     runs: "Sequence[RunFolder]"
 
 
-Subject = ComparedModels | EvaluatedModels | DetectableDifferences | ExplainedDifference | GridResults | TrainedRuns
+Subject = ComparedModels | EvaluatedModels | DetectableDifferences | ExplainedDifference | GridResults | ReproducedTables | TrainedRuns

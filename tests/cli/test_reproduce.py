@@ -128,6 +128,10 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert pair["printed"] == pytest.approx(1.254)
     assert 0 <= pair["probability"] <= 1
     assert "best for STS" in pair["claim"]
+    assert with_runs(*words, "--figure", "ours.svg").code == 0
+    drawn = Path("ours.svg").read_text()
+    assert "liao table6_lambda_sts: 12 numbers, 1 seed." in drawn  # six columns of two rows
+    assert with_runs("reproduce", "liao", "table6", "--published-only", "--figure", "ours.svg").code == ExitCode.USAGE
     assert "<svg" in page.read_text()
     assert "published and ours" in page.read_text()
     signed: dict[str, str] = numbers["signatures"]  # type: ignore[assignment]
@@ -192,9 +196,9 @@ def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: P
         (("liao", "table6", "--sample", "--set", "objective.weight=0.2"), "'objective.weight'", "another key"),
         (("liao", "table6", "--sample", "--set", "optim.lrr=1"), "optim.lrr", "'lr'"),
         (("liao", "table6", "--html", "missing/page.html", "--from", "runs"), "missing", "mkdir"),
-        (("liao", "table6", "--html", "page.html", "--published-only"), "--html writes a page", "--from runs"),
-        (("liao", "--html", "page.html"), "--html writes a page", "--from runs"),
-        (("--html", "page.html"), "--html writes a page", "name the paper"),
+        (("liao", "table6", "--html", "page.html", "--published-only"), "--html and --figure show", "--from runs"),
+        (("liao", "--html", "page.html"), "--html and --figure show", "--from runs"),
+        (("--html", "page.html"), "--html and --figure show", "name the paper"),
         (("liao", "table6", "--published-only", "--from", "runs"), "exclude each other", "nothing of ours"),
     ],
 )

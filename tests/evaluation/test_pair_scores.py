@@ -115,3 +115,8 @@ def test_stored_scores_are_those_of_an_independent_loop_in_every_aggregation_and
     assert kinds[:3] == [("dataset", "spearman", "all")] * 2 + [("average", "spearman", "all")]
     assert {one.by for one in found} == {"dataset", "average", "source", "dice"}
     assert all(one.title for one in found if one.by == "dice")
+
+
+def test_without_members_there_are_no_scores(table: pl.DataFrame) -> None:
+    outcomes = pair_outcomes(table, [], task="sts", averages={})
+    assert pair_scores(outcomes, {by: slices_of(outcomes, [], by=by) for by in BYS}, []) == {}

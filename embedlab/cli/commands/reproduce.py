@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
 from embedlab.cli.grid_options import DryRun, show_cells
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page, page_facts
@@ -41,6 +42,7 @@ def reproduce(
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, max=4096, help="Number of parallel trainings.")] = None,
     html: HtmlFile = None,
+    figure: FigureNames = None,
     signature: Signed = False,
     dry_run: DryRun = False,
     *,
@@ -53,7 +55,9 @@ def reproduce(
     """
     from embedlab.workflows.reproduce.plan import ReproductionOptions, Shown, check_selection
 
-    check_selection(paper, table, Shown(published=published_only, runs=from_ is not None, page=html is not None, plan=dry_run))
+    check_selection(
+        paper, table, Shown(published=published_only, runs=from_ is not None, page=html is not None or bool(figure), plan=dry_run)
+    )
     from embedlab.papers.file import select_tables
     from embedlab.reports import reproduction_tables as tables
 
@@ -65,7 +69,9 @@ def reproduce(
     if table is None and from_ is None:
         return terminal.show(tables.contents_table(paper, chosen))
     options = ReproductionOptions(overrides=tuple(set_ or ()), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
-    return _show_trainings(chosen, options, terminal) if dry_run else _reproduce(chosen, options, html, terminal, is_signed=signature)
+    if dry_run:
+        return _show_trainings(chosen, options, terminal)
+    return _reproduce(chosen, options, html, figure, terminal, is_signed=signature)
 
 
 def _show_trainings(chosen: "Sequence[PaperTable]", options: "ReproductionOptions", terminal: Terminal) -> None:
@@ -76,14 +82,22 @@ def _show_trainings(chosen: "Sequence[PaperTable]", options: "ReproductionOption
 
 
 def _reproduce(
-    chosen: "Sequence[PaperTable]", options: "ReproductionOptions", html: Path | None, terminal: Terminal, *, is_signed: bool
+    chosen: "Sequence[PaperTable]",
+    options: "ReproductionOptions",
+    html: Path | None,
+    figure: Sequence[str] | None,
+    terminal: Terminal,
+    *,
+    is_signed: bool,
 ) -> None:
     """Show every chosen table next to ours; a table that holds no scores is shown as it is published."""
     from embedlab.cli.grid_board import board
+    from embedlab.reports.figure_subjects import ReproducedTables
     from embedlab.reports.reproduction_tables import printed_table
     from embedlab.workflows.reproduce.run import reproduce_tables
 
     check_page(html)
+    figures = check_figures(figure, ReproducedTables)
     found = reproduce_tables([one for one in chosen if one.sources], options, terminal, partial(board, terminal=terminal))
     shown = iter(found)
     parts = (part for one in chosen for part in (next(shown).tables if one.sources else [printed_table(one)]))
@@ -93,5 +107,6 @@ def _reproduce(
 
         write_reproduction_page(html, found, page_facts)
         terminal.note(f"the page is {html}")
+    write_figures(figures, ReproducedTables(found=found), terminal)
     if any(one.has_failed for one in found):
         raise typer.Exit(ExitCode.FAILED)

@@ -30,7 +30,7 @@ class Shown:
 
     published: bool = False  # the published values alone
     runs: bool = False  # from runs that are there
-    page: bool = False  # also as a page
+    page: bool = False  # also as a page or as a figure
     plan: bool = False  # only the trainings
 
 
@@ -39,13 +39,13 @@ def check_selection(paper: str | None, table: str | None, shown: Shown) -> None:
     if shown.plan and (table is None or shown.published or shown.runs or shown.page):
         raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table, without another way to show it")
     if paper is None and shown.page:
-        raise UsageError("--html writes a page of a paper's tables", hint="name the paper, and a table or --from runs")
+        raise UsageError("--html and --figure show a paper's tables", hint="name the paper, and a table or --from runs")
     if shown.published and shown.runs:
         raise UsageError(
             "--published-only and --from exclude each other", hint="--published-only prints what the paper says, and nothing of ours"
         )
     if shown.page and (shown.published or (table is None and not shown.runs)):
-        raise UsageError("--html writes a page of tables that are run or found here", hint="name a table, or take --from runs")
+        raise UsageError("--html and --figure show tables that are run or found here", hint="name a table, or take --from runs")
 
 
 def planned_trainings(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:

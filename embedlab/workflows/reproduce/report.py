@@ -1,10 +1,12 @@
 """A paper's tables next to ours, as a report."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from embedlab.papers.file import select_tables
+from embedlab.reports.figure_subjects import ReproducedTables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import printed_table
 from embedlab.workflows.report import Report, report_of
@@ -30,6 +32,11 @@ class ReproductionReport(Report):
     """Tables of a paper; the frame has one row a number."""
 
     has_failed: bool = False  # whether a training failed
+    found: Sequence[Reproduction] = ()  # the tables next to ours
+
+    def figure_subject(self) -> ReproducedTables:
+        """The tables next to ours."""
+        return ReproducedTables(found=self.found)
 
 
 def reproduction_report(
@@ -47,6 +54,7 @@ def reproduction_report(
         tables=tables,
         notes=tuple(dict.fromkeys(note for one in tables for note in one.notes)),
         has_failed=any(one.has_failed for one in found),
+        found=found,
     )
 
 

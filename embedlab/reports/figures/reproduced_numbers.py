@@ -1,0 +1,40 @@
+"""The numbers of a paper's tables next to ours: each against the other, and the rows along the columns that order them."""
+
+from collections.abc import Sequence
+
+from embedlab.reports.comparison_plots import score_plots, tasks_of
+from embedlab.reports.figure_subjects import ReproducedTables
+from embedlab.reports.figures import FigureKind
+from embedlab.reports.plots import Plot
+from embedlab.reports.reproduction_plots import reproduction_plots
+
+
+def _plots(subject: ReproducedTables) -> Sequence[Plot]:
+    found: list[Plot] = []
+    for one in subject.found:
+        found += reproduction_plots(one)
+        if one.compared is not None:  # a figure of the paper: models by a property of pairs
+            found += [plot for task, slices in tasks_of(one.compared).items() for plot in score_plots(one.compared, task, slices)]
+    return found
+
+
+def _caption(subject: ReproducedTables) -> str:
+    said = []
+    for one in subject.found:
+        both = [number for number in one.numbers.values() if number.printed is not None and number.mean is not None]
+        if both:
+            seeds = sorted({len(number.values) for number in both})
+            count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+            runs = "1 seed" if seeds == [1] else f"{count} seeds"
+            said.append(f"{one.table.paper} {one.table.name}: {len(both)} numbers, {runs}.")
+    return " ".join(["Published and ours; bars are one standard deviation over seeds, the line is where both are equal.", *said])
+
+
+FIGURE = FigureKind(
+    name="published",
+    of=ReproducedTables,
+    summary="each number against the published one, and the rows along the columns that order them",
+    plots=_plots,
+    caption=_caption,
+    is_usual=True,
+)
