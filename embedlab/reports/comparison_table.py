@@ -78,7 +78,7 @@ def score_title(found: TaskComparison) -> str:
     """Return the metric of all rows, how the sources of datasets are put together, which items are compared, and the marks."""
     metrics, settings = _metrics(found), {one.setting for one in found.slices}
     is_scaled = any(scale_of(one.task, one.metric) == 100 for one in found.slices)
-    metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else ""
+    metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else "Scores"
     setting = str(next(iter(settings))) if len(settings) == 1 and None not in settings else ""
     of = f"on {dataset}" if (dataset := shared_dataset(found)) else ""
     return titled(found, [" ".join(filter(None, (metric, "x 100" if is_scaled else "", of))), setting])
