@@ -20,8 +20,7 @@ from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import CONTRADICTED, ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
 from embedlab.outcomes.pairs import KEYS
-from embedlab.runs.outcomes import StoredOutcomes as StoredOutcomes
-from embedlab.runs.outcomes import values_of
+from embedlab.runs.outcomes import StoredOutcomes, values_of
 from embedlab.tasks.task import task as find_task
 
 Texts = Mapping[str, KnownText]  # the training text of models by name, of those of which it is known

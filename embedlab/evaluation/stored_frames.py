@@ -17,7 +17,7 @@ from embedlab.evaluation.prefetch import plain_state
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
-from embedlab.runs.outcomes import StoredOutcomes as StoredOutcomes
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.runs.signature import data_part
 from embedlab.tasks.task import Task
 from embedlab.tasks.task import task as find_task
