@@ -90,7 +90,8 @@ def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64
 def _sentences(one: SelectedTask, datasets: Sequence[str], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
     """Return the sentences of each item, read from the data of those datasets whose task knows them; null for the others."""
     task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
-    known = [name for name in datasets if name in (*task.item_datasets, *task.text_datasets) or is_pair_file(name)]
+    listed = (*task.item_datasets, *task.text_datasets)
+    known = [name for name in datasets if name in listed or is_pair_file(name) or task.is_each_alone]
     parts = [pl.DataFrame(schema=schema)]
     for own in task.items(Source.from_settings(settings), known) if settings is not None and known else ():
         frame, block = own.part.frame, datasets.index(own.name)
