@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import average_evidence, member_columns
+from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
 from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
@@ -48,12 +47,16 @@ class Explanation:
 def explained(
     outcomes: Outcomes,
     models: Sequence[ModelColumns],
+    whole: Sequence[Evidence],
     selection: ItemSelection | None = None,
     *,
     examples: int = 5,
     progress: Callable[[int, int], None] | None = None,
 ) -> Explanation:
-    """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION."""
+    """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION.
+
+    WHOLE has the evidence of the whole datasets, or of what is selected of them.
+    """
     refuse_mixed(outcomes)
     first, second = models
     kinds = item_kinds(outcomes, selection)
@@ -63,7 +66,7 @@ def explained(
     return Explanation(
         first=first.name,
         second=second.name,
-        whole=_whole(outcomes, models, selection),
+        whole=_whole(outcomes, models, whole),
         items=int(among.sum()),
         uneven=tuple(where_they_differ(outcomes, models, kinds, progress)),
         sides=(
@@ -76,11 +79,10 @@ def explained(
     )
 
 
-def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], selection: ItemSelection | None) -> ComparedSlice:
-    members = member_columns(models)
-    parts = slices_of(outcomes, members, selection=selection)
-    keys = {part.key for part in parts}
-    own = [one for one in outcome_evidence(outcomes, members, parts) if one.key in keys and not np.isnan(one.points).any()]
+def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]) -> ComparedSlice:
+    """Return both models in the mean over the datasets, by the first measure of each."""
+    keys = {(block.task, block.dataset, block.measures[0]) for block in outcomes.blocks}
+    own = [one for one in evidence if (one.task, one.key, one.metric) in keys and not np.isnan(one.points).any()]
     return compare_evidence([own[0] if len(own) == 1 else average_evidence("all", own)], models, models[0].name)[0]
 
 

@@ -70,6 +70,6 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
         raise UsageError(f"{lacking[0]} has no prediction of these items", hint="select a task that both models can do")
     found = compared(gathered, slicing, session)
     with session.progress("looking at kinds of items") as tick:
-        explanation = explained(outcomes, models, selection, examples=options.examples, progress=tick)
+        explanation = explained(outcomes, models, found.evidence, selection, examples=options.examples, progress=tick)
     report = Report.of(why_tables(explanation, found, rows=options.rows), WHY, is_whole=found.is_whole)
     return WhyReport(**vars(report), explanation=explanation, rows=options.rows)
