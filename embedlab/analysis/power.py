@@ -6,7 +6,7 @@ from math import inf, isnan, nan, sqrt
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
+from embedlab.analysis.uncertainty import LEVEL, SeedSpread, Uncertainty, seed_noise
 from embedlab.analysis.weighing import Weighed
 
 POWER = 0.8
@@ -65,13 +65,13 @@ def detectable(
     return found
 
 
-def smallest_difference(uncertainty: Uncertainty) -> float:
-    """Return the true difference that a two-sided test at 5% finds with the probability POWER.
+def smallest_difference(uncertainty: Uncertainty, level: float = LEVEL) -> float:
+    """Return the true difference that a two-sided test, at 5% or what a LEVEL leaves, finds with the probability POWER.
 
     The test finds what is farther from zero than its interval reaches, and the estimate is farther below the truth than an interval of
     level 2 POWER − 1 reaches in one of 1 / (1 − POWER) cases.
     """
-    return uncertainty.half_width() + uncertainty.half_width(2 * POWER - 1)
+    return uncertainty.half_width(level) + uncertainty.half_width(2 * POWER - 1)
 
 
 def planned_difference(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> float:

@@ -13,7 +13,7 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.pairing import RIGHT, WRONG
 from embedlab.analysis.rank_errors import percentile
 from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.topics import item_topics
+from embedlab.comparison.topics import Topics
 from embedlab.outcomes.frame import Outcomes
 
 _FAR = 10  # a relevant text at a worse rank is missed
@@ -93,10 +93,9 @@ def _is_wrong(errors: Floats) -> NDArray[np.bool_]:
     return np.abs(errors) >= WRONG
 
 
-def typical(sides: Sides, among: NDArray[np.bool_], outcomes: Outcomes, count: int) -> list[int]:
+def typical(sides: Sides, among: NDArray[np.bool_], topics: Topics, count: int) -> list[int]:
     """Return the rows AMONG which one model leads by most, COUNT at most and no two of one topic; ties are in the order of the frame."""
     lead = np.abs(np.abs(sides.errors[0]) - np.abs(sides.errors[1]))
-    topics = item_topics(outcomes)
     rows = np.flatnonzero(among)
     found: list[int] = []
     for row in rows[np.argsort(-lead[rows], kind="stable")].tolist():

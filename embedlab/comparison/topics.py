@@ -8,6 +8,8 @@ from embedlab.analysis.families import families
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.outcomes.frame import Outcomes, text_numbers
 
+Topics = NDArray[np.intp]  # (rows,) the number of each row's topic
+
 
 def near_sentences(outcomes: Outcomes) -> NearDuplicates:
     """Return which sentences of each dataset are nearly the same; none where words are not at hand."""
@@ -17,7 +19,7 @@ def near_sentences(outcomes: Outcomes) -> NearDuplicates:
     return NearDuplicates.joined(known) if known else NearDuplicates.none()
 
 
-def item_topics(outcomes: Outcomes) -> NDArray[np.intp]:
+def item_topics(outcomes: Outcomes) -> Topics:
     """Return the number of each row's topic, as intervals take them: rows that share sentences, or have similar ones; (rows,).
 
     A row of unknown text is a topic of its own.
