@@ -29,7 +29,7 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import all_properties
 from embedlab.outcomes.selection import ItemSelection
 
-TESTED = 20  # combinations that the search hands on
+TESTED = 10  # combinations that the search hands on: with twenty, planted ones were confirmed less often
 FEWEST_OF_HALF = 40  # items of a dataset, in a combination and beside it, in each half: of 20 to 32 made pairs tests were too ready to find
 FEWEST_SEEDS = 6  # of a recipe, so that each half has three
 _SAME = 0.8  # of the items of either that two combinations share: the second one says the same
@@ -63,11 +63,12 @@ class Combination:
         return Kind(by=self.by, value=self.value, title=self.title, datasets=datasets, parts=tuple(parts), others=tuple(others))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Tested:
     """A combination that the search chose, as it is on the other half."""
 
     found: Uneven
+    rows: NDArray[np.intp]  # of the frame, with both values, that it was tested on
     searched: float  # the contrast on the half of the search
     p_corrected: float  # by Benjamini and Hochberg over all that are tested
     smallest: float  # contrast that would be found in four of five cases if it were the only one
@@ -79,7 +80,7 @@ class Tested:
         return self.p_corrected < SIGNIFICANT and self.searched * self.found.contrast.delta > 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Search:
     """What was searched and tested, and on how much."""
 
@@ -174,7 +175,9 @@ def _halved_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelCol
 
 
 def _of_members(model: ModelColumns, places: Sequence[int]) -> ModelColumns:
-    members, seeds, runs = (tuple(own[place] for place in places) if own else () for own in (model.members, model.seeds, model.runs))
+    members = tuple(model.members[place] for place in places)
+    seeds = tuple(model.seeds[place] for place in places) if model.seeds else ()
+    runs = tuple(model.runs[place] for place in places) if model.runs else ()
     return replace(model, members=members, seeds=seeds, runs=runs)
 
 
@@ -323,7 +326,7 @@ def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: i
 
 
 def _are_same(one: Rows, other: Rows) -> bool:
-    return np.count_nonzero(one & other) >= _SAME * np.count_nonzero(one | other)
+    return bool(np.count_nonzero(one & other) >= _SAME * np.count_nonzero(one | other))
 
 
 def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]) -> list[Tested]:
@@ -332,10 +335,17 @@ def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Comb
     searched = {(one.by, one.value): contrast for one, contrast in chosen}
     measured = measured_kinds(outcomes, member_columns(models), [one.kind(outcomes, halves.test) for one, _ in chosen])
     found, reach = uneven(measured, models), halves.reach
-    smallest = {(one.kind.by, one.kind.value): _smallest(one, models, len(measured)) for one in measured}
+    known = {(one.kind.by, one.kind.value): one for one in measured}
     corrected = benjamini_hochberg([one.contrast.p for one in found])
     return [
-        Tested(found=one, searched=searched[one.by, one.value], p_corrected=p, smallest=smallest[one.by, one.value], reach=reach)
+        Tested(
+            found=one,
+            rows=known[one.by, one.value].kind.rows,
+            searched=searched[one.by, one.value],
+            p_corrected=p,
+            smallest=_smallest(known[one.by, one.value], models, len(measured)),
+            reach=reach,
+        )
         for one, p in zip(found, corrected, strict=True)
     ]
 
