@@ -5,9 +5,15 @@ from typing import Annotated
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.models import with_aliases
+from embedlab.workflows.options.models import with_aliases
 
 Option = typer.Option
+
+
+def _encoder_name(value: str | None) -> str | None:
+    return None if value is None else with_aliases(value)
+
+
 RecipeName = Annotated[
     str,
     typer.Argument(
