@@ -8,14 +8,14 @@ from typing import cast
 import numpy as np
 
 from embedlab.analysis.claims import ClaimedDifference, claimed_difference
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of, member_columns
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.names import DEFAULT_TASK
-from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.outcomes.frame import Outcomes
 from embedlab.papers.items import AnswersByCell, shared_items
 from embedlab.papers.matching_runs import Member
 from embedlab.papers.order import CellMembers, EvaluationsByTask, find_score, row_model
@@ -23,15 +23,24 @@ from embedlab.papers.table import PaperMeasure, PaperTable
 from embedlab.runs.outcomes import values_of
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClaimedItems:
+    """The items that models were scored on."""
+
+    pairs: Outcomes | None  # of STS
+    answers: AnswersByCell  # to all other items
+    published: frozenset[str] = frozenset()  # members that are checkpoints others can name
+
+
 def measured_claims(
-    table: PaperTable, members: CellMembers, scored: ScoredPairs | None, answers: AnswersByCell, evaluations: EvaluationsByTask
+    table: PaperTable, members: CellMembers, items: ClaimedItems, evaluations: EvaluationsByTask
 ) -> dict[str, ClaimedDifference]:
     """Return the difference behind each claim about TABLE whose rows have MEMBERS here, by the claim's name.
 
-    SCORED are the pairs, ANSWERS the predictions of other items; a column without either has its scores of EVALUATIONS alone, and so a
+    A column without ITEMS has its scores of EVALUATIONS alone, and so a
     difference without an interval.
     """
-    rows = ClaimedRows(table=table, members=members, scored=scored, answers=answers, evaluations=evaluations)
+    rows = ClaimedRows(table=table, members=members, items=items, evaluations=evaluations)
     found = {}
     for name, claim in table.claims.items():
         weighed = rows.weighed(table.columns_of(claim), (claim.first, claim.second))
@@ -46,8 +55,7 @@ class ClaimedRows:
 
     table: PaperTable
     members: CellMembers
-    scored: ScoredPairs | None
-    answers: AnswersByCell
+    items: ClaimedItems
     evaluations: EvaluationsByTask
 
     def weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
@@ -70,7 +78,7 @@ class ClaimedRows:
         if len(points) < len(rows) or len(measures) != 1:
             return None, own
         (measure,) = measures
-        if measure.task == DEFAULT_TASK and measure.metric == "spearman" and self.scored is not None:
+        if measure.task == DEFAULT_TASK and measure.metric == "spearman" and self.items.pairs is not None:
             return self._of_pairs(self._whole, [measure.slice], own), own
         return self._of_items(measure, own) or self._of_scores(measure, own), own
 
@@ -85,7 +93,7 @@ class ClaimedRows:
     def _of_items(self, measure: PaperMeasure, own: Sequence[Sequence[Member]]) -> Evidence | None:
         names = [member.name for members in own for member in members]
         known = MEASURES.get(measure.metric)
-        stored = shared_items(measure, names, self.answers)
+        stored = shared_items(measure, names, self.items.answers)
         if known is None or not all(own) or len(stored) < len(names) or known.is_of_classes != bool(stored[0].classes):
             return None
         texts = next((one.texts for one in stored if one.texts is not None), None)
@@ -103,27 +111,27 @@ class ClaimedRows:
     @cached_property
     def _places(self) -> dict[str, int]:
         """The place of each scored member in the evidence of pairs."""
-        names = member_columns(self.scored.models) if self.scored is not None else []
+        names = self.items.pairs.predictions.columns if self.items.pairs is not None else []
         return {name: place for place, name in enumerate(names)}
 
     @cached_property
     def _whole(self) -> dict[str, Evidence]:
         """The evidence of whole datasets that claims are about."""
-        assert self.scored is not None
+        assert self.items.pairs is not None
         aggregate = next(cast("Aggregate", point.measure.setting) for point in self.table.points)
         wanted = {point.measure.slice for point in self.table.points}
-        parts = [part for part in slices_of(self.scored.outcomes, [*self._places]) if part.key in wanted]
-        return {one.key: one for one in outcome_evidence(self.scored.outcomes, [*self._places], parts, aggregate=aggregate)}
+        parts = [part for part in slices_of(self.items.pairs, [*self._places]) if part.key in wanted]
+        return {one.key: one for one in outcome_evidence(self.items.pairs, [*self._places], parts, aggregate=aggregate)}
 
     @cached_property
     def _sliced(self) -> dict[str, Evidence]:
         """The evidence of the slices of a figure that claims are about."""
-        if self.scored is None or self.table.by is None:
+        if self.items.pairs is None or self.table.by is None:
             return {}
-        parts = slices_of(self.scored.outcomes, [*self._places], by=self.table.by)
+        parts = slices_of(self.items.pairs, [*self._places], by=self.table.by)
         wanted = {column for claim in self.table.claims.values() for column in claim.columns}
         own = [part for part in parts if wanted & {*_names(part.key)}]
-        return {one.key: one for one in outcome_evidence(self.scored.outcomes, [*self._places], own)}
+        return {one.key: one for one in outcome_evidence(self.items.pairs, [*self._places], own)}
 
     def _slices_called(self, column: str) -> list[str]:
         """Return the slices that a claim calls COLUMN: "sts13/OnWN" is one, "OnWN" is that source of every year."""
@@ -131,14 +139,7 @@ class ClaimedRows:
 
     def _models(self, rows: Sequence[str], own: Sequence[Sequence[Member]]) -> list[ModelColumns]:
         """Return the two models whose members are the rows of the evidence in their order."""
-        published = published_members(self.scored)
-        return [row_model(row, members, published) for row, members in zip(rows, own, strict=True)]
-
-
-def published_members(scored: ScoredPairs | None) -> frozenset[str]:
-    """Return the members of SCORED that are checkpoints others can name."""
-    models = scored.models if scored is not None else ()
-    return frozenset(member for model in models if model.is_published for member in model.members)
+        return [row_model(row, members, self.items.published) for row, members in zip(rows, own, strict=True)]
 
 
 def _names(key: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The claims of a paper on the models that are here: measured, settled together, and shown as a table."""
+"""The claims of a paper on the models at hand: measured, settled together, and shown as a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from embedlab.data.dataset import DatasetState
 from embedlab.papers.claim_evidence import measured_claims
 from embedlab.papers.plan import for_claims
 from embedlab.papers.table import PaperTable
-from embedlab.workflows.reproduce.plan import ReproductionOptions, check_rows
+from embedlab.workflows.reproduce.plan import ReproductionOptions, check_named_rows
 from embedlab.workflows.reproduce.run import KnownRows, built_start, known_rows
 from embedlab.workflows.session import Session
 
@@ -27,7 +27,7 @@ class PaperClaims:
 
 def measure_claims(tables: Sequence[PaperTable], options: ReproductionOptions, session: Session) -> PaperClaims:
     """Return the verdicts on the claims about TABLES of one paper, on the models that are there; nothing is trained."""
-    check_rows(tables, options)
+    check_named_rows(tables, options)
     claimed = [for_claims(table) for table in tables if table.claims]
     start = built_start(options, session.settings)
     fitting = [table for table in claimed if start is None or any(source.encoder is None for source in table.sources.values())]
@@ -38,8 +38,7 @@ def settled_rows(paper: str, claimed: Sequence[PaperTable], known: Sequence[Know
     """Return the verdicts on the claims about CLAIMED tables, of whose rows some are KNOWN; all that are measured are one family."""
     measured: dict[str, ClaimedDifference] = {}
     for rows in known:
-        of = rows.known
-        measured |= measured_claims(rows.table, rows.members, of.scored, of.answers, of.evaluations)
+        measured |= measured_claims(rows.table, rows.members, rows.known.claimed_items, rows.known.evaluations)
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
     scored = [rows.known.scored for rows in known if rows.known.scored is not None]
     evaluated = {mark for rows in known for one in rows.known.evaluations.values() for mark in one.marks}

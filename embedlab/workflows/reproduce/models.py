@@ -18,7 +18,7 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task as evaluate_on
 from embedlab.evaluation.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.papers.claim_evidence import published_members
+from embedlab.papers.claim_evidence import ClaimedItems
 from embedlab.papers.items import AnswersByCell
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.order import ScoredItems
@@ -50,7 +50,19 @@ class EvaluatedRows:
     def items(self) -> ScoredItems:
         """What the scores vary over."""
         pairs = self.scored.table if self.scored is not None else None
-        return ScoredItems(pairs=pairs, answers=self.answers, published=published_members(self.scored))
+        return ScoredItems(pairs=pairs, answers=self.answers, published=self.published)
+
+    @property
+    def claimed_items(self) -> ClaimedItems:
+        """What claims are measured on."""
+        pairs = self.scored.outcomes if self.scored is not None else None
+        return ClaimedItems(pairs=pairs, answers=self.answers, published=self.published)
+
+    @property
+    def published(self) -> frozenset[str]:
+        """The members that are checkpoints others can name."""
+        models = self.scored.models if self.scored is not None else ()
+        return frozenset(member for model in models if model.is_published for member in model.members)
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""

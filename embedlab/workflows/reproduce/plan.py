@@ -50,7 +50,7 @@ def named_rows(options: ReproductionOptions) -> dict[str, str]:
     return found
 
 
-def check_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
+def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
     """Refuse a model for a row that no table has, and scores without any."""
     rows = {row for table in tables for row in table.sources}
     for row in named_rows(options):

@@ -80,7 +80,10 @@ def known_rows(
     *,
     says_untrained: bool = True,
 ) -> KnownRows:
-    """Return the models behind the rows of TABLE, trained or found, with what they score; unless SAYS_UNTRAINED is false, notes name rows without a run."""
+    """Return the models behind the rows of TABLE, trained or found, with what they score.
+
+    Unless SAYS_UNTRAINED is false, a note names the rows without a run.
+    """
     table, left_out = for_encoder(table, start)
     if options.trains:
         trained = train_rows(table, options, start, session, board)
