@@ -42,7 +42,7 @@ def finished(runs: Path, name: str, seed: int) -> None:
 
 
 def from_runs(paper: str, table: str, settings: Settings) -> Reproduction:
-    options = ReproductionOptions(trains=False)
+    options = ReproductionOptions(from_="runs")
     (found,) = reproduce_tables(select_tables(paper, table), options, NotebookSession(settings=settings))
     return found
 

@@ -21,15 +21,15 @@ from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.options.runs import RunOptions
 from embedlab.workflows.options.why import WhyOptions
 
-CALLED = {"suites": "suite", "overrides": "set", "trains": "from_", "run": "name"}  # what Python calls a field; `set` takes a dictionary
+CALLED = {"suites": "suite", "overrides": "set", "run": "name"}  # what Python calls a field; `set` takes a dictionary
 OF_PYTHON = {"progress", "settings"}
 OTHERWISE: Mapping[tuple[str, str], object] = {  # defaults that differ on purpose
     ("pairs", "limit"): None,  # a frame has every pair, a terminal the first of them
-    ("reproduce", "from_"): None,  # from_="runs" is typed as on the command line
     ("reproduce", "paper"): inspect.Parameter.empty,  # the list of papers is the command's
     ("grid_table", "where"): None,  # a dictionary
     ("grid", "set"): None,
     ("reproduce", "set"): None,
+    ("reproduce", "row"): None,
 }
 
 
@@ -44,7 +44,7 @@ OTHERWISE: Mapping[tuple[str, str], object] = {  # defaults that differ on purpo
         (embedlab.explain, ExplainOptions, {}),
         (embedlab.grid, GridOptions, {}),
         (embedlab.grid_table, ScoresOptions, {"setting": "aggregate"}),
-        (embedlab.reproduce, ReproductionOptions, {}),
+        (embedlab.reproduce, ReproductionOptions, {"models": "row"}),
         (embedlab.run, RunOptions, {}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

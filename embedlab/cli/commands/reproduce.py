@@ -23,6 +23,7 @@ EXAMPLES = examples(
     "embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3",
     "embedlab reproduce tsukagoshi --published-only",
     "embedlab reproduce tsukagoshi table3 --from runs --data DIR --html table3.html",
+    "embedlab reproduce tsukagoshi --claims --data DIR",
 )
 
 
@@ -32,11 +33,12 @@ def reproduce(options: ReproductionOptions, shown: PageOptions, cells: CellsOpti
     """Run a TABLE of PAPER and print its numbers beside the published ones, the differences, and whether the order of the rows holds.
 
     A training that another table or grid has made is not repeated; it can be interrupted at any time, and the same command continues. Every
-    deviation from the paper is shown above the numbers. Without a TABLE the paper's tables are listed.
+    deviation from the paper is shown above the numbers. Without a TABLE the paper's tables are listed. --claims prints which of the paper's
+    sentences about an order hold here, are reversed, stay open, or are not measured.
     """
     from embedlab.workflows.reproduce.plan import check_selection
 
-    check_selection(options, is_plan=cells.dry_run, is_page=shown.html is not None or bool(shown.figure))
+    check_selection(options, is_plan=cells.dry_run, is_page=shown.html is not None, is_figure=bool(shown.figure))
     from embedlab.papers.file import select_tables
     from embedlab.reports import reproduction_tables as tables
 
@@ -47,9 +49,27 @@ def reproduce(options: ReproductionOptions, shown: PageOptions, cells: CellsOpti
         return terminal.show(*(tables.printed_table(one) for one in chosen))
     if options.table is None and options.trains:
         return terminal.show(tables.contents_table(options.paper, chosen))
+    if options.claims:
+        return _settle(chosen, options, shown, terminal)
     if cells.dry_run:
         return _show_trainings(chosen, options, terminal)
     return _reproduce(chosen, options, shown, terminal)
+
+
+def _settle(chosen: "Sequence[PaperTable]", options: ReproductionOptions, shown: PageOptions, terminal: Terminal) -> None:
+    """Show whether the claims about the chosen tables hold."""
+    from embedlab.reports.claims_table import claims_table
+    from embedlab.workflows.reproduce.claims import measure_claims
+
+    shown.check_page()
+    found = measure_claims(chosen, options, terminal)
+    table = claims_table(found.paper, found.tables, found.settled, marks=found.marks, notes=found.notes)
+    terminal.show(table)
+    if shown.html is not None:
+        from embedlab.reports.reproduction_page import write_claims_page
+
+        write_claims_page(shown.html, found.paper, table, page_facts(found.states))
+        terminal.note(f"the page is {shown.html}")
 
 
 def _show_trainings(chosen: "Sequence[PaperTable]", options: ReproductionOptions, terminal: Terminal) -> None:

@@ -31,8 +31,8 @@ def test_a_table_without_trainings_has_no_plan(tmp_path: Path) -> None:
 
 def test_all_ways_to_show_a_paper_at_once_are_refused() -> None:
     check_selection(ReproductionOptions(paper="liao", table="table6"), is_plan=True)
-    check_selection(ReproductionOptions(paper="liao", trains=False), is_page=True)
+    check_selection(ReproductionOptions(paper="liao", from_="runs"), is_page=True)
     with pytest.raises(UsageError, match="exclude each other"):
-        check_selection(ReproductionOptions(paper="liao", table="table6", published_only=True, trains=False))
+        check_selection(ReproductionOptions(paper="liao", table="table6", published_only=True, from_="runs"))
     with pytest.raises(UsageError, match="--dry-run prints"):
         check_selection(ReproductionOptions(paper="liao"), is_plan=True)
