@@ -353,7 +353,7 @@ def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Comb
 def _smallest(one: MeasuredKind, models: Sequence[ModelColumns], tests: int) -> float:
     contrast = Weighed(contrast_evidence(one.own.key, one.own, one.others), models)
     (uncertainty,) = contrast.of_pair.values()
-    return smallest_difference(uncertainty, 1 - SIGNIFICANT / tests)
+    return smallest_difference(uncertainty, SIGNIFICANT / tests)
 
 
 def search_combinations(
