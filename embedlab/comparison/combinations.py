@@ -81,7 +81,7 @@ class Tested:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Search:
+class CombinationSearch:
     """What was searched and tested, and on how much."""
 
     combinations: int
@@ -358,12 +358,12 @@ def _smallest(one: MeasuredKind, models: Sequence[ModelColumns], tests: int) -> 
 
 def search_combinations(
     outcomes: Outcomes, topics: Topics, models: Sequence[ModelColumns], selection: ItemSelection | None, rng: np.random.Generator
-) -> Search:
+) -> CombinationSearch:
     """Return what two MODELS differ on among combinations of two properties, searched and tested on halves drawn by RNG."""
     halves = halved(outcomes, topics, models, selection, rng)
     found = all_combinations(outcomes, halves) if halves.is_even else []
     searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), found, halves.search)
-    return Search(
+    return CombinationSearch(
         combinations=len(found),
         items=(int(halves.search.sum()), int(halves.test.sum())),
         seeds=halves.seeds,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.combinations import Search, search_combinations
+from embedlab.comparison.combinations import CombinationSearch, search_combinations
 from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
 from embedlab.comparison.topics import Topics, item_topics
@@ -40,7 +40,7 @@ class Explanation:
     whole: ComparedSlice  # both on all items, in the mean over datasets
     items: int
     uneven: tuple[Uneven, ...]
-    search: Search  # of combinations of two properties
+    search: CombinationSearch  # of combinations of two properties
     sides: tuple[Side, Side]  # of the first, then of the second model
     steadiness: tuple[Steadiness, ...]
     outcomes: Outcomes

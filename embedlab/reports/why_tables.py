@@ -129,8 +129,8 @@ def _combined_notes(found: Explanation, shown: Sequence[Tested]) -> Iterator[str
         yield f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} seeds, or both halves have the same ones"
     reaches = sorted(scale * one.smallest for one in search.tested)
     yield (
-        f"could find, in four of five cases and were it the only one: {reaches[0]:.2f} to {reaches[-1]:.2f} points more than elsewhere, "
-        f"in the median {median(reaches):.2f}"
+        f"could find, in four of five cases and were it the only one: {reaches[0]:z.2f} to {reaches[-1]:z.2f} points more than elsewhere, "
+        f"in the median {median(reaches):z.2f}"
     )
     yield from hanging_note((one.found.title, one.found.contrast) for one in shown)
 
