@@ -17,13 +17,14 @@ from embedlab.workflows.compare import ComparisonReport, comparison_report
 from embedlab.workflows.evaluate import EvaluationReport, evaluation_report
 from embedlab.workflows.explain.run import ExplanationReport, explanation_report
 from embedlab.workflows.models import load_members, resolve_model
-from embedlab.workflows.nearest import NearestOptions, nearest_table
+from embedlab.workflows.nearest import nearest_table
 from embedlab.workflows.notebook_session import reported, session_of, typed_models
 from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.options.explain import ExplainOptions
 from embedlab.workflows.options.pairs import PairsOptions
 from embedlab.workflows.options.power import PowerOptions
+from embedlab.workflows.options.sentences import NearestOptions
 from embedlab.workflows.options.why import WhyOptions
 from embedlab.workflows.pairs import pairs_report
 from embedlab.workflows.power import PowerReport, power_report
