@@ -39,7 +39,7 @@ def plain():
     for start in range(0, len(second), BLOCK):
         part = second[start : start + BLOCK]
         scores = unit @ (part / np.linalg.norm(part, axis=1, keepdims=True)).T
-        own = np.argpartition(-scores, TOP, axis=1)[:, :TOP] if scores.shape[1] > TOP else np.tile(np.arange(scores.shape[1]), (len(first), 1))
+        own = np.argpartition(-scores, min(TOP, scores.shape[1] - 1), axis=1)[:, :TOP]
         best = np.concatenate([best, np.take_along_axis(scores, own, axis=1)], axis=1)
         places = np.concatenate([places, own + start], axis=1)
         if best.shape[1] > TOP:

@@ -1,10 +1,10 @@
-"""Equality of the measures of search with ranx and ir-measures: on random, tied and partly judged runs.
+"""Equality of the measures of search with ranx and ir-measures: on random, tied and partly graded runs.
 
     python -m venv oracles && oracles/bin/pip install ranx ir-measures
     python benchmarks/search_measures.py --python oracles/bin/python [--queries 200] [--seeds 20] [--write]
 
 Both are computed by an environment of their own, by documents and grades as TREC files have them; ours go through `trec:FILE` on a file
-of judgements. What ties is in the worst order for us. trec_eval puts the larger id first, so that documents are named in that order and
+of qrels. What ties is in the worst order for us. trec_eval puts the larger id first, so that documents are named in that order and
 ties reach it as they are; ranx and the RR@10 of ir-measures have no fixed order of ties, so that they read the same run with the order
 as its scores.
 """
@@ -46,23 +46,23 @@ print(json.dumps(found))
 
 @dataclass(frozen=True, kw_only=True)
 class Made:
-    """Judgements and a run, by query."""
+    """Qrels and a run, by query."""
 
     kind: str
-    judgements: dict[str, dict[str, int]]
+    qrels: dict[str, dict[str, int]]
     found: dict[str, dict[str, float]]
 
 
 def made_runs(queries: int, seeds: int) -> Iterator[Made]:
-    """Yield a run of each kind and seed: of different scores, of few different scores, and of documents few of which are judged."""
+    """Yield a run of each kind and seed: of different scores, of few different scores, and of documents few of which are graded."""
     for seed in range(seeds):
-        for kind in ("random", "tied", "partly judged"):
+        for kind in ("random", "tied", "partly graded"):
             rng = np.random.default_rng([seed, len(kind)])
             made = [_one(rng, kind) for _ in range(queries)]
             names = [f"q{number}" for number in range(queries)]
             yield Made(
                 kind=kind,
-                judgements=dict(zip(names, (one for one, _ in made), strict=True)),
+                qrels=dict(zip(names, (one for one, _ in made), strict=True)),
                 found=dict(zip(names, (two for _, two in made), strict=True)),
             )
 
@@ -75,12 +75,12 @@ def _one(rng: np.random.Generator, kind: str) -> tuple[dict[str, int], dict[str,
     grades = np.sort(grades)[::-1]
     names = [f"d{place:04}" for place in range(documents)]
     scores = rng.integers(0, 6, documents) / 5 if kind == "tied" else rng.normal(size=documents) + 0.8 * (grades > 0)
-    is_judged = (grades > 0) | (rng.random(documents) < (0.2 if kind == "partly judged" else 1))
-    is_found = rng.random(documents) < (0.7 if kind == "partly judged" else 1)
+    is_graded = (grades > 0) | (rng.random(documents) < (0.2 if kind == "partly graded" else 1))
+    is_found = rng.random(documents) < (0.7 if kind == "partly graded" else 1)
     is_found[-1] = True
-    judged = {name: int(grade) for name, grade, said in zip(names, grades, is_judged, strict=True) if said}
+    graded = {name: int(grade) for name, grade, said in zip(names, grades, is_graded, strict=True) if said}
     found = {name: float(score) for name, score, has in zip(names, scores, is_found, strict=True) if has}
-    return judged, dict(sorted(found.items(), key=lambda pair: (pair[1], pair[0]), reverse=True))
+    return graded, dict(sorted(found.items(), key=lambda pair: (pair[1], pair[0]), reverse=True))
 
 
 def ours(made: Made, folder: Path) -> dict[str, float]:
@@ -89,15 +89,15 @@ def ours(made: Made, folder: Path) -> dict[str, float]:
     from embedlab.evaluation.member import evaluate_task
     from embedlab.models.catalog import resolve
 
-    judged = [f"{query} 0 {own} {grade}" for query, of in made.judgements.items() for own, grade in of.items()]
-    (folder / "judged.qrels").write_text("\n".join(judged) + "\n")
+    graded = [f"{query} 0 {own} {grade}" for query, of in made.qrels.items() for own, grade in of.items()]
+    (folder / "graded.qrels").write_text("\n".join(graded) + "\n")
     found = [f"{query} Q0 {own} 0 {score!r} made" for query, of in made.found.items() for own, score in of.items()]
     (folder / "run.trec").write_text("\n".join(found) + "\n")
-    (folder / "qrels.json").write_text(json.dumps(made.judgements))
+    (folder / "qrels.json").write_text(json.dumps(made.qrels))
     (folder / "run.json").write_text(json.dumps(made.found))
     spec = resolve(f"trec:{folder / 'run.trec'}", folder).members[0]
     settings = Settings(cache=folder / "cache", runs=folder / "runs", device="cpu")
-    result = evaluate_task("retrieval", spec, settings, lambda _: lambda *_: None, [f"retrieval:{folder / 'judged.qrels'}"])
+    result = evaluate_task("retrieval", spec, settings, lambda _: lambda *_: None, [f"retrieval:{folder / 'graded.qrels'}"])
     return {score.metric: score.value for score in result.evaluation.scores}
 
 
@@ -123,8 +123,8 @@ def main() -> None:
             check=True,
         )
         theirs = json.loads(answer.stdout.splitlines()[-1])
-        asked = "import importlib.metadata as m; print(m.version('ranx'), m.version('ir-measures'), m.version('pytrec_eval-terrier'))"
-        versions = subprocess.run([chosen.python, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+        question = "import importlib.metadata as m; print(m.version('ranx'), m.version('ir-measures'), m.version('pytrec_eval-terrier'))"
+        versions = subprocess.run([chosen.python, "-c", question], capture_output=True, text=True, check=True).stdout.split()
     rows, worst = [], 0.0
     for kind in dict.fromkeys(made.kind for made in runs):
         own = [number for number, made in enumerate(runs) if made.kind == kind]
@@ -139,7 +139,7 @@ def main() -> None:
         f"ranx {versions[0]}, ir-measures {versions[1]} with pytrec_eval-terrier {versions[2]}; {chosen.queries} queries a run",
         f"largest difference {worst:.1e}; limit {LIMIT:g}",
         "tied runs reach nDCG, AP and recall of ir-measures (trec_eval) as they are; its RR@10 and ranx read them in our order",
-        "tied: of six different scores; partly judged: a fifth of the other documents is judged, and 30% of all documents were not found",
+        "tied: of six different scores; partly graded: a fifth of the other documents is graded, and 30% of all documents were not found",
     ]
     if chosen.write:
         write_table(

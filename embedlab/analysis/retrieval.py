@@ -40,7 +40,7 @@ class _Queries:
     @classmethod
     def of(cls, gold: ArrayLike) -> Self:
         values = np.asarray(gold, dtype=np.float64)
-        numbers = np.floor(values)
+        numbers = np.trunc(values)
         _, index, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
         return cls(index=index, sizes=sizes, grades=(values - numbers) * MOST_GRADES + 1)
 

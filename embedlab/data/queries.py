@@ -58,9 +58,9 @@ def own_texts(
     for place, text in enumerate(candidates):
         if text:
             places.setdefault(text, []).append(place)
-    judged = {*zip(query.tolist(), relevant.tolist(), strict=True)}
+    graded = {*zip(query.tolist(), relevant.tolist(), strict=True)}
     found = {(number, place) for number, text in enumerate(texts) for place in places.get(text, ())} | {*more}
-    pairs = np.array(sorted(found - judged), np.intp).reshape(-1, 2)
+    pairs = np.array(sorted(found - graded), np.intp).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
 

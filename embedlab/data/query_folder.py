@@ -1,7 +1,7 @@
-"""Queries of a folder in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv; or of TREC's judgements alone.
+"""Queries of a folder in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv; or of TREC's qrels alone.
 
-A document is its title and its text. Judgements are in BEIR's file or in TREC's. A file of judgements without texts compares runs of
-other programs, which need none. A name is the path, after `retrieval:` or, of a folder, by itself; `?split=NAME` selects judgements.
+A document is its title and its text. Qrels are in BEIR's file or in TREC's. A file of qrels without texts compares runs of
+other programs, which need none. A name is the path, after `retrieval:` or, of a folder, by itself; `?split=NAME` selects qrels.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,18 +19,18 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.nli import json_object
 from embedlab.data.queries import Queries, item_frame, own_texts
 from embedlab.data.text_file import bad_line, read_lines
-from embedlab.data.trec_files import Judgement, read_judgements
+from embedlab.data.trec_files import Grade, read_qrels
 
 PREFIX = "retrieval:"
-CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels"
-_SUFFIXES = (".tsv", ".qrels", ".txt")  # of files of judgements
-_LAYOUT = f"it has {CORPUS}, {QUERIES} and {JUDGEMENTS}/SPLIT.tsv"
+CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
+_SUFFIXES = (".tsv", ".qrels", ".txt")  # of files of qrels
+_LAYOUT = f"it has {CORPUS}, {QUERIES} and {QRELS}/SPLIT.tsv"
 NONE_RELEVANT = "query without a relevant document"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FolderName:
-    """A typed folder, or file of judgements."""
+    """A typed folder, or file of qrels."""
 
     text: str
     path: Path
@@ -44,7 +44,7 @@ class FolderName:
 
 
 def is_query_folder(name: str) -> bool:
-    """Return whether a dataset's NAME means queries in a folder, or a file of judgements: by its prefix, or by what the folder holds."""
+    """Return whether a dataset's NAME means queries in a folder, or a file of qrels: by its prefix, or by what the folder holds."""
     if name.startswith(PREFIX):
         return True
     path = Path(outside_quotes(name, "?")[0]).expanduser()
@@ -64,51 +64,51 @@ class _Texts:
 
 
 def open_query_folder(name: str) -> Queries:
-    """Return the queries of a folder or file of judgements; what is wrong is an error with its file and line."""
+    """Return the queries of a folder or file of qrels; what is wrong is an error with its file and line."""
     typed = FolderName.of(name)
     if typed.path.is_file():
-        return _of_judgements(typed)
+        return _of_qrels(typed)
     if not typed.path.is_dir():
         raise MissingError(f"no folder or file {str(typed.path)!r}", hint=f"give the path of a folder: {_LAYOUT}")
-    judged = _judgements_file(typed)
-    judgements = read_judgements(judged)
+    graded = _qrels_file(typed)
+    qrels = read_qrels(graded)
     queries, corpus = _read(typed.path / QUERIES, _query_text), _read(typed.path / CORPUS, _document_text)
-    for one in judgements:
+    for one in qrels:
         for kind, own, texts in (("query", one.query, queries), ("document", one.document, corpus)):
             if own not in texts.texts:
                 hint = f"add it to {texts.path.name}, or remove the line"
-                raise MissingError(f"{judged}, line {one.line}: no {kind} {own!r} in {texts.path.name}", hint=hint)
-    wanted = dict.fromkeys(one.query for one in judgements if one.grade > 0)
+                raise MissingError(f"{graded}, line {one.line}: no {kind} {own!r} in {texts.path.name}", hint=hint)
+    wanted = dict.fromkeys(one.query for one in qrels if one.grade > 0)
     if empty := next((own for own in wanted if not queries.texts[own].strip()), None):
         raise bad_line(queries.path, queries.lines[empty], f"the text of query {empty!r} is empty")
-    return _queries(typed, judgements, {own: queries.texts[own] for own in wanted}, corpus.texts, [judged, queries.path, corpus.path])
+    return _queries(typed, qrels, {own: queries.texts[own] for own in wanted}, corpus.texts, [graded, queries.path, corpus.path])
 
 
-def _of_judgements(typed: FolderName) -> Queries:
+def _of_qrels(typed: FolderName) -> Queries:
     """Return queries and documents of which only the ids are known."""
-    judgements = read_judgements(typed.path)
-    wanted = dict.fromkeys(one.query for one in judgements if one.grade > 0)
-    documents = dict.fromkeys((one.document for one in judgements), "")
-    return _queries(typed, judgements, dict.fromkeys(wanted, ""), documents, [typed.path], has_texts=False)
+    qrels = read_qrels(typed.path)
+    wanted = dict.fromkeys(one.query for one in qrels if one.grade > 0)
+    documents = dict.fromkeys((one.document for one in qrels), "")
+    return _queries(typed, qrels, dict.fromkeys(wanted, ""), documents, [typed.path], has_texts=False)
 
 
 def _queries(
     typed: FolderName,
-    judgements: Sequence[Judgement],
+    qrels: Sequence[Grade],
     queries: Mapping[str, str],
     corpus: Mapping[str, str],
     files: Sequence[Path],
     *,
     has_texts: bool = True,
 ) -> Queries:
-    relevant = [one for one in judgements if one.grade > 0]
+    relevant = [one for one in qrels if one.grade > 0]
     if not relevant:
         raise MissingError(f"{files[0]} names no relevant document", hint="a grade above 0 says that a document is relevant")
     numbers, places = ({own: place for place, own in enumerate(ids)} for ids in (queries, corpus))
     query = np.array([numbers[one.query] for one in relevant], np.intp)
     document = np.array([places[one.document] for one in relevant], np.intp)
     texts, candidates = tuple(queries.values()), tuple(corpus.values())
-    without = len({one.query for one in judgements}) - len(queries)
+    without = len({one.query for one in qrels}) - len(queries)
     part = Part(
         frame=item_frame(texts, candidates, query, document) if has_texts else pl.DataFrame({"item": np.arange(len(query))}),
         state=DatasetState(
@@ -140,15 +140,15 @@ def _same_ids(queries: Mapping[str, str], corpus: Mapping[str, str]) -> list[tup
     return [(number, places[own]) for number, (own, text) in enumerate(queries.items()) if own in places and text in corpus[own]]
 
 
-def _judgements_file(typed: FolderName) -> Path:
-    """Return the file of judgements of the split that was typed: test where none was, otherwise the only one."""
-    folder = typed.path / JUDGEMENTS
+def _qrels_file(typed: FolderName) -> Path:
+    """Return the file of qrels of the split that was typed: test where none was, otherwise the only one."""
+    folder = typed.path / QRELS
     found = {file.stem: file for file in sorted(folder.glob("*")) if file.suffix in _SUFFIXES} if folder.is_dir() else {}
     if not found:
-        raise MissingError(f"no judgements in {str(folder)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}")
+        raise MissingError(f"no qrels in {str(folder)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}")
     split = typed.split or ("test" if "test" in found or len(found) > 1 else next(iter(found)))
     if split not in found:
-        raise MissingError(f"{typed.text!r}: no judgements of the split {split!r}", hint=f"select one: ?split= {', '.join(found)}")
+        raise MissingError(f"{typed.text!r}: no qrels of the split {split!r}", hint=f"select one: ?split= {', '.join(found)}")
     return found[split]
 
 

@@ -1,6 +1,6 @@
-"""The two files that evaluations of search exchange since TREC: judgements (qrels), and the documents that a program found (runs).
+"""The two files that evaluations of search exchange since TREC: qrels (how relevant documents are), and runs (what a program found).
 
-A line of judgements is `query 0 document grade`, one of a run `query Q0 document rank score name`, with blanks or tabs between them.
+A line of qrels is `query 0 document grade`, one of a run `query Q0 document rank score name`, with blanks or tabs between them.
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from embedlab.data.queries import MOST_RELEVANT
 from embedlab.data.row_file import PLACE, read_rows
 from embedlab.data.text_file import bad_line, read_lines
 
-_HEADER = ("query-id", "corpus-id", "score")  # of judgements as BEIR writes them
+_HEADER = ("query-id", "corpus-id", "score")  # of qrels as BEIR writes them
 _GRADE = f"a grade is a whole number up to {MOST_RELEVANT}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """How relevant people say that a document is to a query; 0 and less: not at all."""
+class Grade:
+    """How relevant a document is to a query, as people say; 0 and less: not at all."""
 
     line: int
     query: str
@@ -38,13 +38,13 @@ class Run:
     rows: pl.DataFrame
 
 
-def read_judgements(path: Path) -> list[Judgement]:
-    """Return the judgements in a file, as BEIR writes them with a header, or as TREC does without one.
+def read_qrels(path: Path) -> list[Grade]:
+    """Return the grades in a file of qrels, as BEIR writes it with a header, or as TREC does without one.
 
-    A pair that is judged twice, and a grade that is not a whole number up to MOST_RELEVANT, is an error with its line.
+    A pair that is graded twice, and a grade that is not a whole number up to MOST_RELEVANT, is an error with its line.
     """
     found, seen = [], set[tuple[str, str]]()
-    for line, query, document, text in _judged(path):
+    for line, query, document, text in _graded(path):
         try:
             grade = int(text)
         except ValueError as error:
@@ -54,11 +54,11 @@ def read_judgements(path: Path) -> list[Judgement]:
         if (query, document) in seen:
             raise bad_line(path, line, f"query {query!r} and document {document!r} a second time")
         seen.add((query, document))
-        found.append(Judgement(line=line, query=query, document=document, grade=grade))
+        found.append(Grade(line=line, query=query, document=document, grade=grade))
     return found
 
 
-def _judged(path: Path) -> Iterator[tuple[int, str, str, str]]:
+def _graded(path: Path) -> Iterator[tuple[int, str, str, str]]:
     lines = read_lines(path)
     if path.suffix.lower() == ".tsv" and len(lines[0].split()) != 4:
         rows = read_rows(path, needed=_HEADER)

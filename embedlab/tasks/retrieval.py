@@ -94,7 +94,7 @@ def ranks_of_run(run: Run, queries: Queries) -> Ranked:
         raise MissingError(
             f"{run.path} has no query of {queries.part.state.name}", hint=f"its queries have ids such as {queries.ids[0][0]!r}"
         )
-    unknown_documents = int((known["place"] < 0).sum()) if queries.has_texts else 0  # judgements alone name few of the documents
+    unknown_documents = int((known["place"] < 0).sum()) if queries.has_texts else 0  # qrels alone name few of the documents
     counts = {
         f"of {len(numbers)} queries it has no document for {{}}": len(numbers) - known["number"].n_unique(),
         "its documents of {} other queries are not read": rows.filter(pl.col("number").is_null())["query"].n_unique(),
@@ -180,7 +180,7 @@ class Retrieval(Task):
         from embedlab.encoders.loading import scorer_for  # heavy
 
         if without := next((queries.part.state.name for queries in opened if not queries.has_texts), None):
-            raise UsageError(f"{without} has judgements alone, no texts that {spec.name!r} could read", hint="compare runs: trec:FILE")
+            raise UsageError(f"{without} has qrels alone, no texts that {spec.name!r} could read", hint="compare runs: trec:FILE")
         encoders = RoleEncoders(spec, lambda wanted: scorer_for(wanted, settings, cache=settings.cache))
         ranked = []
         for queries in opened:

@@ -1,11 +1,11 @@
-"""Runs and judgements of TREC: what is read, and which line is refused."""
+"""Runs and qrels of TREC: what is read, and which line is refused."""
 
 from pathlib import Path
 
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.trec_files import read_judgements, read_run
+from embedlab.data.trec_files import read_qrels, read_run
 
 
 def test_a_run_is_read_with_blanks_or_tabs_and_its_ranks_are_not(tmp_path: Path) -> None:
@@ -32,10 +32,10 @@ def test_a_line_that_is_not_of_a_run_is_refused(line: str, fault: str, tmp_path:
     assert fault in error.value.message
 
 
-def test_judgements_without_a_header_have_four_fields(tmp_path: Path) -> None:
+def test_qrels_without_a_header_have_four_fields(tmp_path: Path) -> None:
     path = tmp_path / "test.tsv"
     path.write_text("q1\t0\td1\t1\nq1\t0\td2\t-1\n")
-    assert [(one.line, one.query, one.document, one.grade) for one in read_judgements(path)] == [(1, "q1", "d1", 1), (2, "q1", "d2", -1)]
+    assert [(one.line, one.query, one.document, one.grade) for one in read_qrels(path)] == [(1, "q1", "d1", 1), (2, "q1", "d2", -1)]
     path.write_text("q1\t0\td1\t1\nq1\td2\t1\n")
     with pytest.raises(MissingError, match="line 2: 3 fields, not 4"):
-        read_judgements(path)
+        read_qrels(path)

@@ -137,7 +137,7 @@ def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(data: Path, ti
         tmp_path / "search",
         corpus=[json.dumps(row) for row in _DOCUMENTS],
         queries=[json.dumps(row) for row in _QUERIES],
-        judgements=["query-id\tcorpus-id\tscore", *("\t".join(map(str, row.values())) for row in _QRELS)],
+        qrels=["query-id\tcorpus-id\tscore", *("\t".join(map(str, row.values())) for row in _QRELS)],
     )
     settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu", data=data)
     spec = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members[0]

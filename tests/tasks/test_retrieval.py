@@ -150,20 +150,20 @@ def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(fo
     assert values["map"] == pytest.approx((1 + 2 / 3) / 2 / 2)
 
 
-def test_judgements_alone_take_runs_and_refuse_models_that_read_texts(folder: str, tmp_path: Path) -> None:
-    judged = f"retrieval:{folder}/qrels/test.tsv"
+def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(folder: str, tmp_path: Path) -> None:
+    graded = f"retrieval:{folder}/qrels/test.tsv"
     (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\nq2 Q0 d3 1 3 bm25\n")
-    found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", judged, tmp_path)
+    found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", graded, tmp_path)
     assert found.outcomes[0].items["predicted"].to_list() == ["inf", "1", "1"]
     assert found.tested == ()
     keys = found.outcomes[0].texts
     assert keys is not None
     assert keys[0, 0] == keys[1, 0] != keys[2, 0]
-    with pytest.raises(UsageError, match="has judgements alone, no texts that 'dice' could read"):
-        evaluated("dice", judged, tmp_path)
+    with pytest.raises(UsageError, match="has qrels alone, no texts that 'dice' could read"):
+        evaluated("dice", graded, tmp_path)
     (tmp_path / "other.trec").write_text("7 Q0 d2 1 3 bm25\n")
     with pytest.raises(MissingError, match=r"other.trec has no query of"):
-        evaluated(f"trec:{tmp_path / 'other.trec'}", judged, tmp_path)
+        evaluated(f"trec:{tmp_path / 'other.trec'}", graded, tmp_path)
 
 
 def test_a_run_is_refused_where_pairs_are_scored(tmp_path: Path) -> None:
