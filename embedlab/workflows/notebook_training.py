@@ -15,7 +15,7 @@ from embedlab.workflows.grid.table import ScoresOptions
 from embedlab.workflows.notebook_session import reported, session_of
 from embedlab.workflows.report import Report
 from embedlab.workflows.reproduce.plan import ReproductionOptions
-from embedlab.workflows.reproduce.report import reproduction_report
+from embedlab.workflows.reproduce.report import claims_report, reproduction_report
 from embedlab.workflows.run_report import RunReport, run_report, runs_report
 from embedlab.workflows.train.plan import TrainOptions
 from embedlab.workflows.train.report import TrainingReport, training_report
@@ -132,7 +132,9 @@ def reproduce(
     table: str | None = None,
     *,
     published_only: bool = False,
-    from_: Literal["runs"] | None = None,
+    claims: bool = False,
+    from_: Literal["runs", "scores"] | None = None,
+    row: Mapping[str, str] | None = None,
     seeds: int | None = None,
     set: Mapping[str, object] | None = None,
     encoder: str | None = None,
@@ -140,10 +142,23 @@ def reproduce(
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are there, or PUBLISHED_ONLY."""
-    if table is None and from_ is None and not published_only:
+    """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are there, or PUBLISHED_ONLY.
+
+    ROW gives the model of a row in place of a run. CLAIMS returns the verdicts on the paper's claims instead, and trains nothing.
+    """
+    if table is None and from_ is None and not published_only and not claims:
         raise UsageError(f"no table of {paper!r} is named", hint='name one, or give from_="runs" or published_only=True')
-    options = ReproductionOptions(overrides=given_values(set), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
+    options = ReproductionOptions(
+        overrides=given_values(set),
+        encoder=encoder,
+        seeds=seeds,
+        workers=workers,
+        trains=from_ is None and not claims,
+        models=tuple(f"{name}={model}" for name, model in (row or {}).items()),
+        uses_runs=from_ != "scores",
+    )
+    if claims:
+        return reported(reproduce, lambda session: claims_report(paper, table, options, session), progress, settings)
     return reported(
         reproduce, lambda session: reproduction_report(paper, table, options, session, published_only=published_only), progress, settings
     )

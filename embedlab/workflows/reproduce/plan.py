@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import UsageError
+from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridPlace, GridPlan
 from embedlab.papers.plan import TablePlan, for_encoder, plan_cells, trainings
@@ -22,6 +23,8 @@ class ReproductionOptions:
     seeds: int | None = None
     workers: int | None = None
     trains: bool = True  # otherwise only runs that are there are used
+    models: tuple[str, ...] = ()  # ROW=MODEL: the model of a row, in place of a run
+    uses_runs: bool = True  # otherwise the rows of MODELS alone have a model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +35,35 @@ class Shown:
     runs: bool = False  # from runs that are there
     page: bool = False  # also as a page or as a figure
     plan: bool = False  # only the trainings
+    claims: bool = False  # whether the paper's claims hold
+    figure: bool = False  # as a figure
+
+
+def named_rows(options: ReproductionOptions) -> dict[str, str]:
+    """Return the model that a user names for each row."""
+    found = {}
+    for text in options.models:
+        row, equals, model = text.partition("=")
+        if not (row and equals and model):
+            raise UsageError(f"--row takes ROW=MODEL: {text!r}", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
+        found[row] = model
+    return found
+
+
+def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
+    """Refuse a model for a row that no table has, and scores without any."""
+    rows = {row for table in tables for row in table.sources}
+    for row in named_rows(options):
+        if row not in rows:
+            raise unknown("row", row, rows)
+    if not options.uses_runs and not options.models:
+        raise UsageError("--from scores reads the models that --row names", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
 
 
 def check_selection(paper: str | None, table: str | None, shown: Shown) -> None:
     """Refuse ways to show a paper that exclude each other, or that need a table."""
+    if shown.claims and (paper is None or shown.plan or shown.published or shown.figure):
+        raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper, without another way to show it")
     if shown.plan and (table is None or shown.published or shown.runs or shown.page):
         raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table, without another way to show it")
     if paper is None and shown.page:
@@ -44,7 +72,7 @@ def check_selection(paper: str | None, table: str | None, shown: Shown) -> None:
         raise UsageError(
             "--published-only and --from exclude each other", hint="--published-only prints what the paper says, and nothing of ours"
         )
-    if shown.page and (shown.published or (table is None and not shown.runs)):
+    if shown.page and (shown.published or (table is None and not shown.runs and not shown.claims)):
         raise UsageError("--html and --figure show tables that are run or found here", hint="name a table, or take --from runs")
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from embedlab.papers.file import select_tables
+from embedlab.reports.claims_table import KEYS, claims_table
 from embedlab.reports.figure_subjects import ReproducedTables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import printed_table
 from embedlab.workflows.report import Report, report_of
+from embedlab.workflows.reproduce.claims import measure_claims
 from embedlab.workflows.reproduce.plan import ReproductionOptions
 from embedlab.workflows.reproduce.run import reproduce_tables
 from embedlab.workflows.session import Session
@@ -25,6 +27,9 @@ NUMBERS = {
     "seeds": pl.Int64(),
     "difference": pl.Float64(),
 }
+
+FIGURES = {"size", "printed", "ours", "low", "high", "p", "visible"}
+CLAIMS = {key: pl.Float64() if key in FIGURES else pl.String() for key in KEYS}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -56,6 +61,13 @@ def reproduction_report(
         has_failed=any(one.has_failed for one in found),
         found=found,
     )
+
+
+def claims_report(paper: str, table: str | None, options: ReproductionOptions, session: Session) -> Report:
+    """The verdicts on a paper's claims; the frame has one row a claim."""
+    found = measure_claims(select_tables(paper, table), options, session)
+    shown = claims_table(found.paper, found.tables, found.settled, marks=found.marks, notes=found.notes)
+    return Report(frame=pl.DataFrame(shown.data()["rows"], schema=CLAIMS), tables=(shown,), notes=tuple(shown.notes))
 
 
 def _numbers(one: Reproduction) -> pl.DataFrame:
