@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from typing import Any
 
 from embedlab.core.note import Note, phrases_of
@@ -15,6 +16,8 @@ from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
+
+SEEN = 0.005  # points that are not 0.00 in print
 
 
 def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
@@ -49,14 +52,12 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
 def _chosen_notes(found: Pivot) -> Iterator[str]:
     """Yield by how much the best of each column is expected to be too high, because it was chosen by the number that is shown."""
     best = [(column, spread.optimism) for (_, column), spread in found.spreads.items() if spread.is_best and spread.optimism is not None]
-    known = {column: too_high for column, too_high in best if too_high == too_high}
-    if known:
-        titles = _column_titles(found)
+    titles = _column_titles(found)
+    if known := {column: too_high for column, too_high in best if too_high >= SEEN}:
         of = found.column_axis is None and len(found.columns) > 1
         listed = ", ".join(f"{titles[column]} {too_high:z.2f}" if of else f"{too_high:z.2f}" for column, too_high in known.items())
         yield f"the best was chosen by its own number, which is too high for it by about {listed}"
-    if unknown := [column for column, _ in best if column not in known]:
-        titles = _column_titles(found)
+    if unknown := [column for column, too_high in best if isnan(too_high)]:
         yield f"chosen by one seed, the best of {', '.join(titles[column] for column in unknown)} is too high by an unknown amount"
 
 
