@@ -17,7 +17,7 @@ from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, 
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
 
-SEEN = 0.005  # points that are not 0.00 in print
+SEEN = 0.005  # points; less is shown as 0.00
 
 
 def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
