@@ -160,7 +160,7 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(wrong: dict[str, Any
 
 
 def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
-    found = embedlab.pairs("dice", where="gold>6 dice>0.5", datasets=[own])
+    found = embedlab.pairs("dice", where="gold>6 dice>0.5", tasks=[own])
     assert found.frame.schema == dict(PAIRED)
     assert 0 < found.frame.height < 12
     assert found.frame["gold"].min() > 6  # type: ignore[operator]
@@ -168,7 +168,7 @@ def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
 
 def test_pairs_have_one_row_a_model_as_in_the_command(embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str) -> None:
     models = ["dice", str(tiny_encoder)]
-    found = embedlab.pairs(models, datasets=[own], sort="-gold", limit=2)
+    found = embedlab.pairs(models, tasks=[own], sort="-gold", limit=2)
     printed = embedlab_command("pairs", *models, "--dataset", own, "--sort", "-gold", "--limit", "2", "--json")
     assert found.frame.to_dicts() == printed["rows"]
     assert found.frame["model"].to_list() == models * 2
@@ -253,7 +253,7 @@ def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -
     assert size["width"] == 480
     assert embedlab.evaluate("dice", tasks=[own]).plot().name == "scores"
     with pytest.raises(UsageError, match="no figure is declared for this result"):
-        embedlab.pairs("dice", datasets=[own]).plot()
+        embedlab.pairs("dice", tasks=[own]).plot()
 
 
 def test_models_are_rows_of_the_tables_where_that_is_chosen(tiny_encoder: Path, own: str) -> None:
@@ -317,3 +317,13 @@ def test_a_papers_table_is_given_as_it_is_published() -> None:
     assert found.frame["Avg."].to_list()[-1] == 70.05
     with pytest.raises(UsageError, match="no table of 'liao' is named"):
         embedlab.reproduce("liao")
+
+
+@pytest.mark.usefixtures("small_world")
+def test_items_overlaps_and_grids_are_what_the_commands_list() -> None:
+    listed = embedlab.items("mr", sample=True)
+    assert listed.frame.columns[:4] == ["dataset", "item", "split", "label"]
+    assert set(listed.frame["dataset"]) == {"mr"}
+    shared = embedlab.overlaps("snli", ["sts12", "sts13"], sample=True).frame
+    assert shared["evaluation"].to_list() == ["sts12:test", "sts13:test"]
+    assert "snli-supcl-lambda" in embedlab.grid_status(sample=True).frame["grid"].to_list()

@@ -1,56 +1,44 @@
-"""What a command of the command line takes, its function in Python takes under the same name."""
+"""What a command takes, its function in Python takes too: the names, the order and the defaults of the options that both are made of."""
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import MISSING
 
 import pytest
 
 import embedlab
-from embedlab.cli.commands import compare, encode, evaluate, export, nearest, pairs, power, reproduce, train, verify, why
-from embedlab.cli.commands.grid import run as grid_run
-from embedlab.cli.commands.grid import table as grid_table
-from embedlab.cli.commands.runs import show
-from embedlab.cli.options import GROUPS
+from embedlab.workflows.options.fields import flagged_fields
+from embedlab.workflows.options.python import FUNCTIONS
+from embedlab.workflows.options.sentences import EncodeOptions
 
-SHARED = {name for group in GROUPS.values() for name in group}
-RENAMED = {"task": "tasks", "model": "models", "common_pairs": "common", "set_": "set", "seed": "seeds", "run": "name"}
-OF_A_TERMINAL = {
-    "signature": "every report has .tables, whose signatures are data",
-    "figure": ".plot() gives the figure",
-    "html": "a page for a browser",
-    "dry_run": "a preview in words",
-    "detach": "a call waits; a process of its own is the command's",
-    "gpus": "several processes that share a training: the command starts them",
-    "cell": "one task of a job array",
+OF_PYTHON = {"progress", "settings"}
+OTHERWISE: Mapping[tuple[str, str], object] = {  # defaults that differ on purpose
+    ("pairs", "limit"): None,  # a frame has every pair, a terminal the first of them
+    ("reproduce", "paper"): inspect.Parameter.empty,  # the list of papers is the command's
+    ("grid_table", "where"): None,  # a dictionary, as are the following
+    ("train", "set"): None,
+    ("grid", "set"): None,
+    ("reproduce", "set"): None,
+    ("reproduce", "row"): None,
 }
-PAIRED: list[tuple[Callable[..., Any], Callable[..., Any], dict[str, str]]] = [
-    (compare.compare, embedlab.compare, {}),
-    (evaluate.evaluate, embedlab.evaluate, {}),
-    (power.power, embedlab.power, {}),
-    (why.why, embedlab.why, {"pairs": "examples"}),
-    (pairs.pairs, embedlab.pairs, {"dataset": "datasets"}),
-    (nearest.nearest, embedlab.nearest, {}),
-    (verify.verify, embedlab.verify, {}),
-    (train.train, embedlab.train, {}),
-    (export.export, embedlab.export, {"model": "model"}),
-    (grid_run.run, embedlab.grid, {}),
-    (grid_table.table, embedlab.grid_table, {"task": "task", "setting": "aggregate"}),
-    (reproduce.reproduce, embedlab.reproduce, {}),
-    (show.show, embedlab.run, {}),
-]
+WITHOUT_OPTIONS = {"load", "score_pairs", "encode", "list_runs"}  # a model; what `runs ls` lists
 
 
-@pytest.mark.parametrize(("command", "function", "own"), PAIRED, ids=lambda value: getattr(value, "__name__", ""))
-def test_a_function_takes_what_its_command_takes(command: Callable[..., Any], function: Callable[..., Any], own: dict[str, str]) -> None:
-    typed = set(inspect.signature(command).parameters) - SHARED - OF_A_TERMINAL.keys()
-    wanted = {own.get(name, RENAMED.get(name, name)) for name in typed}
-    taken = set(inspect.signature(function).parameters)
-    assert wanted <= taken, wanted - taken
-    assert taken - wanted <= {"progress", "settings"}
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_has_the_options_of_its_command(name: str) -> None:
+    wanted = {argument: field.default for argument, field in FUNCTIONS[name].arguments.items()}
+    written = {own: one.default for own, one in inspect.signature(getattr(embedlab, name)).parameters.items() if own not in OF_PYTHON}
+    assert list(written) == list(wanted)
+    for argument, default in wanted.items():
+        expected = inspect.Parameter.empty if default is MISSING else default
+        assert written[argument] == OTHERWISE.get((name, argument), expected), argument
 
 
-def test_encoding_differs_only_by_where_sentences_and_vectors_are() -> None:
-    typed = set(inspect.signature(encode.encode).parameters) - SHARED - OF_A_TERMINAL.keys()
-    assert "model" in typed
-    assert {"model", "sentences", "progress", "settings"} == set(inspect.signature(embedlab.encode).parameters)
+def test_every_function_with_options_is_compared() -> None:
+    assert set(embedlab.__all__) - WITHOUT_OPTIONS == set(FUNCTIONS)
+
+
+def test_encoding_differs_by_where_sentences_and_vectors_are() -> None:
+    of_files = {"file", "out", "column", "is_replaced"}
+    typed = [field.name for field in flagged_fields(EncodeOptions) if field.name not in of_files]
+    assert list(inspect.signature(embedlab.encode).parameters) == [*typed, "sentences", "progress", "settings"]
