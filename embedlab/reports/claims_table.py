@@ -131,8 +131,13 @@ def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str])
     ]
     titles = {"claim": "claim", "what": "states", "source": "stated by", "ours": "first minus second", "verdict": "verdict"}
     columns = [Column(key=key, title=title, align="left") for key, title in titles.items()]
-    measured = [one for one in settled if not isnan(one.p)]
-    return Table(columns=columns, rows=rows, notes=[verdict_note(len(measured), "claim", "of this page"), *_signs(settled)])
+    stated = sum(not isnan(one.p) and one.found_in is None for one in settled)
+    tests = sorted({one.found_in.tests for one in settled if one.found_in is not None})
+    notes = [verdict_note(stated, "claim", "that papers state")] if stated else []
+    if tests:
+        over = " and ".join(map(str, tests))
+        notes.append(f"what this page states was found in its tables, and is corrected as there: by Holm over {over} comparisons")
+    return Table(columns=columns, rows=rows, notes=[*notes, *_signs(settled)])
 
 
 def claim_sentences(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
@@ -157,7 +162,9 @@ def _relation(one: SettledClaim) -> str:
     """Return how the first row of a claim compares with the second, whatever is claimed."""
     if one.differs:
         return "above" if one.difference > 0 else "below"
-    return f"within {one.claim.size:g} of" if one.verdict == "holds" else "not distinguished from"
+    if one.claim.direction != "equal":
+        return "not distinguished from"
+    return f"{'' if one.verdict == 'holds' else 'not shown to be '}within {one.claim.size:g} points of"
 
 
 def _stated(one: SettledClaim) -> str:
