@@ -18,6 +18,7 @@ sentences call models and slices, `claims` are what `embedlab.analysis.claims.Cl
 import argparse
 import re
 import shlex
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -44,6 +45,7 @@ from embedlab.workflows.reproduce.claims import settled_rows
 
 RESULTS = Path(__file__).parents[1] / "results"
 SCALE = 100.0  # of all numbers on pages
+WIDTH = 150  # of a line of sentences
 ROWS = re.compile(r"<!-- (?:reproduction|rows) (?P<arguments>.*?) -->")
 SENTENCE = re.compile(r"(?P<begin><!-- claim:(?P<names>[^ ]+) -->).*?(?P<end><!-- /claim -->)", re.DOTALL)
 
@@ -173,7 +175,9 @@ def with_sentences(text: str, page: Path, settings: Settings) -> str:
                 raise SystemExit(f"{page}: no claim {name!r}; there are {', '.join(of.settled)}")
             settled.append(of.settled[own])
             names |= of.names
-        return f"{found['begin']}{claim_sentences(settled, names)}{found['end']}"
+        lines = textwrap.wrap(claim_sentences(settled, names), WIDTH, break_long_words=False, break_on_hyphens=False)
+        in_list = text[text.rfind("\n", 0, found.start()) + 1 :].startswith("- ")
+        return ("\n  " if in_list else "\n").join([f"{found['begin']}{lines[0]}", *lines[1:]]) + found["end"]
 
     return SENTENCE.sub(again, text)
 
