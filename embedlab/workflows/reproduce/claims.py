@@ -8,7 +8,8 @@ from embedlab.data.dataset import DatasetState
 from embedlab.papers.claim_evidence import measured_claims
 from embedlab.papers.plan import for_claims
 from embedlab.papers.table import PaperTable
-from embedlab.workflows.reproduce.plan import ReproductionOptions, check_named_rows
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.reproduce.plan import check_named_rows
 from embedlab.workflows.reproduce.run import KnownRows, built_start, known_rows
 from embedlab.workflows.session import Session
 

@@ -29,7 +29,8 @@ from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import is_scored_together
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
-from embedlab.workflows.reproduce.plan import ReproductionOptions, named_rows
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.reproduce.plan import named_rows
 from embedlab.workflows.scoring import keep
 from embedlab.workflows.session import Session
 

@@ -10,9 +10,9 @@ from embedlab.reports.claims_table import KEYS, claims_table
 from embedlab.reports.figure_subjects import ReproducedTables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import printed_table
+from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.reproduce.claims import measure_claims
-from embedlab.workflows.reproduce.plan import ReproductionOptions
 from embedlab.workflows.reproduce.run import reproduce_tables
 from embedlab.workflows.session import Session
 
@@ -44,12 +44,11 @@ class ReproductionReport(Report):
         return ReproducedTables(found=self.found)
 
 
-def reproduction_report(
-    paper: str, table: str | None, options: ReproductionOptions, session: Session, *, published_only: bool
-) -> ReproductionReport:
+def reproduction_report(options: ReproductionOptions, session: Session) -> ReproductionReport:
     """The tables of a paper next to ours, or as published alone."""
-    chosen = select_tables(paper, table)
-    if published_only:
+    assert options.paper is not None
+    chosen = select_tables(options.paper, options.table)
+    if options.published_only:
         return ReproductionReport(**vars(report_of([printed_table(one) for one in chosen])))
     found = reproduce_tables([one for one in chosen if one.sources], options, session)
     shown = iter(found)
@@ -63,9 +62,10 @@ def reproduction_report(
     )
 
 
-def claims_report(paper: str, table: str | None, options: ReproductionOptions, session: Session) -> Report:
+def claims_report(options: ReproductionOptions, session: Session) -> Report:
     """The verdicts on a paper's claims; the frame has one row a claim."""
-    found = measure_claims(select_tables(paper, table), options, session)
+    assert options.paper is not None
+    found = measure_claims(select_tables(options.paper, options.table), options, session)
     shown = claims_table(found.paper, found.tables, found.settled, marks=found.marks, notes=found.notes)
     return Report(frame=pl.DataFrame(shown.data()["rows"], schema=CLAIMS), tables=(shown,), notes=tuple(shown.notes))
 

@@ -21,8 +21,9 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
+from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of, with_named_rows
-from embedlab.workflows.reproduce.plan import ReproductionOptions, planned_trainings, start_of_rows
+from embedlab.workflows.reproduce.plan import planned_trainings, start_of_rows
 from embedlab.workflows.reproduce.trained import Recipes, find_trained_rows, train_rows
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
