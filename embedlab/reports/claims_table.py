@@ -164,7 +164,8 @@ def _sentence(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
     first, second = ([*dict.fromkeys(names.get(row, row) for row in rows)] for rows in zip(*map(_rows_of, settled), strict=True))
     where = _listed([*dict.fromkeys(_where(one, names) for one in settled)])
     signs = [one.sign.replace("*", r"\*") for one in settled]  # two of them would be emphasis in Markdown
-    numbers = [f"{_interval(one, 2) if len(settled) == 1 else f'{one.difference:+z.2f}'}{sign}" for one, sign in zip(settled, signs, strict=True)]
+    values = [_interval(one, 2) if len(settled) == 1 else f"{one.difference:+z.2f}" for one in settled]
+    numbers = [f"{value}{sign}" for value, sign in zip(values, signs, strict=True)]
     verb = "is" if len(first) == 1 else "are"
     return f"{_listed(first)} {verb} {_relation(settled[0])} {_listed(second)} {where} ({', '.join(numbers)}{_stated(settled[0])})"
 
