@@ -31,7 +31,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "reference/python.md": stored.python_page,
     "pictures/imports.svg": imports.picture,
 }
-MIRRORED = ("results/*.md", "results/scores/*.parquet", "benchmarks/results/*.md", "pictures/*.svg")  # under the same path in the site
+MIRRORED = ("results/*.md", "results/*.toml", "results/scores/*.parquet", "benchmarks/results/*.md", "pictures/*.svg")  # under the same path in the site
 PLACED = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
