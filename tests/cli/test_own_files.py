@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from embedlab.tasks.retrieval import METRICS as SEARCH
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
 
