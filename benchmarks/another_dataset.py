@@ -2,8 +2,8 @@
 
     python benchmarks/another_dataset.py [--runs 1000]
 
-True differences of datasets vary with a standard deviation of 0 to 4 points. Errors inside datasets have standard deviations between 0.3 and
-2 points, which are known; recipes have none or three seeds each, which vary by 1 point in all datasets together.
+True differences of datasets vary with a standard deviation of 0 to 4 points. Errors inside datasets have standard deviations between
+0.3 and 2 points, which are known; recipes have none or three seeds each, which vary by 1 point in all datasets together.
 """
 
 import argparse
