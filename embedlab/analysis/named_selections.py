@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
-from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.paths import disk_errors, state_folder, write_atomic
+from embedlab.core.paths import state_folder
+from embedlab.core.seal import sealed_json
+from embedlab.store.files import disk_errors, write_atomic
+from embedlab.store.sealed import read_sealed_json
 
 SCHEMA = 1
 _HINT = "choose another folder with XDG_STATE_HOME"

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from embedlab.analysis.overlap import dice_column
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import disk_errors, write_atomic
+from embedlab.core.seal import KEY, UNSEALED, seal
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.store.files import disk_errors, write_atomic
+from embedlab.store.sealed import read_sealed
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
 _FACTS = "embedlab"  # the parquet metadata key of the facts

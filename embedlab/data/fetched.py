@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from embedlab.core.paths import disk_errors, write_atomic
+from embedlab.store.files import disk_errors, write_atomic
 
 DATA_HINT = "choose another folder with --data"
 RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line

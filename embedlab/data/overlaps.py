@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import write_atomic
+from embedlab.core.seal import KEY, UNSEALED, seal
 from embedlab.data.dataset import Part
 from embedlab.data.shared_text import Overlap
 from embedlab.data.words import normalise
+from embedlab.store.files import write_atomic
+from embedlab.store.sealed import read_sealed
 
 SortedKeys = NDArray[np.uint64]  # sorted, each once
 

@@ -21,11 +21,11 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from embedlab.core.cache_files import NAME_FILE, is_segment, own_files, remove_own
-from embedlab.core.paths import write_atomic
 from embedlab.encoders.encoder import Vectors
-from embedlab.encoders.mapped_array import map_array
 from embedlab.encoders.texts import Text, key_content
+from embedlab.store.arrays import map_array
+from embedlab.store.files import write_atomic
+from embedlab.store.marks import NAME_FILE, is_segment, own_files, remove_own
 
 TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 VectorPositions = NDArray[np.intp]

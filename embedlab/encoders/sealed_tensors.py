@@ -7,10 +7,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import write_atomic
+from embedlab.core.seal import KEY, UNSEALED, seal
 from embedlab.runs.store import RunFolder
+from embedlab.store.files import write_atomic
+from embedlab.store.sealed import read_sealed
 
 HEADS_FILE = "heads.safetensors"  # next to model/: the heads of every stage's objective, "<stage>.<parameter>"
 

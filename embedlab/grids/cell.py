@@ -14,14 +14,14 @@ import tomli_w
 
 from embedlab.core import python_processes
 from embedlab.core.errors import MEMORY, ExitCode
-from embedlab.core.locks import is_locked
-from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.core.python_processes import python_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, QueueEntry
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS, RunFolder
+from embedlab.store.files import disk_errors, write_atomic
+from embedlab.store.locks import is_locked
 
 PROGRAM = python_command()
 

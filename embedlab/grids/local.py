@@ -13,7 +13,6 @@ from typing import Self
 
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, UsageError
-from embedlab.core.paths import disk_errors
 from embedlab.core.python_processes import python_command
 from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, is_complete, next_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
@@ -21,6 +20,7 @@ from embedlab.grids.queue import Queue
 from embedlab.grids.worker import CHECKPOINT_GRACE_S, alive, is_alive, worker_name
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.tidy import drop_checkpoints
+from embedlab.store.files import disk_errors
 
 RESTARTS = 5  # restarts of each worker: if it dies more often, a restart does not help
 POLL_S = 0.2

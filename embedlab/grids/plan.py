@@ -8,14 +8,16 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import data_name, write_atomic
+from embedlab.core.paths import data_name
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
+from embedlab.core.seal import sealed_json
 from embedlab.core.settings import SAMPLE_RUNS, Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
+from embedlab.store.files import write_atomic
+from embedlab.store.sealed import read_sealed
 
 SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"

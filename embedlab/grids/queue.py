@@ -17,10 +17,10 @@ from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Gt, Le
 
-from embedlab.core.checksums import short_checksum
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.paths import disk_errors
 from embedlab.core.schema import read_row
+from embedlab.core.seal import short_checksum
+from embedlab.store.files import disk_errors
 
 CellState = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
 # paused: at a rung of successive halving until the others arrive; stopped: given up at a rung; cancelled: by its user

@@ -16,7 +16,6 @@ from uuid import uuid4
 
 from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode
-from embedlab.core.paths import disk_errors
 from embedlab.core.settings import errors_to
 from embedlab.grids import halving
 from embedlab.grids.cell import PROGRAM, CellLock, CellProcess, cell_environment, ending_of, is_held, next_command
@@ -24,6 +23,7 @@ from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.tidy import drop_checkpoints
+from embedlab.store.files import disk_errors
 
 TICK_S = 0.1  # between two checks of a cell's process
 RENEW_S = 0.5  # between two renewals of the claim

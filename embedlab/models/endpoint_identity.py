@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.paths import state_folder
 from embedlab.core.schema import build, table
+from embedlab.core.seal import sealed_json
+from embedlab.store.files import write_atomic
+from embedlab.store.sealed import read_sealed_json
 
 SENTENCES = ("A man is playing a guitar on the stage.", "The stock market fell sharply today.", "Wo ist der nächste Bahnhof?")
 LOWEST_COSINE = 0.999  # of one model with itself: its numbers differ by its batches and devices

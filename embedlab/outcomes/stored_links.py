@@ -12,10 +12,11 @@ import polars as pl
 import xxhash
 
 from embedlab.analysis.near_duplicates import LEAST_COSINE, METHOD, Links, links_of
-from embedlab.core.cache_files import keep_newest
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import write_atomic
+from embedlab.core.seal import KEY, UNSEALED, seal
+from embedlab.store.files import write_atomic
+from embedlab.store.marks import keep_newest
+from embedlab.store.sealed import read_sealed
 
 KIND = "similar-sentences"
 _FILE_LIMIT = 64  # of at most some 300 KB each

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from embedlab.core.checksums import sealed_json
 from embedlab.core.plugins import plugin_versions
 from embedlab.core.schema import read_json
+from embedlab.core.seal import sealed_json
 from embedlab.core.version import __version__
 from embedlab.runs.parts import StoredPart
 

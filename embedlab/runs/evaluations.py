@@ -9,15 +9,16 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, GetPydanticSchema
 
 from embedlab.choices import TableScale
-from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
-from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
+from embedlab.core.seal import sealed_json
 from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap
 from embedlab.runs.parts import StoredPart
 from embedlab.runs.signature import UNKNOWN, Signature, data_part, joined_values
+from embedlab.store.files import write_atomic
+from embedlab.store.sealed import read_sealed
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"

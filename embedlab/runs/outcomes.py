@@ -11,17 +11,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
-from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
+from embedlab.core.seal import KEY, UNSEALED, seal
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState
 from embedlab.data.marks import data_marks
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.parts import StoredPart
+from embedlab.store.files import write_atomic
+from embedlab.store.sealed import read_sealed
 
 ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
 SCHEMA = 1

@@ -16,10 +16,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from embedlab.core.checksums import check_folder, read_sealed_json, sealed_json, write_checksums
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import atomic_folder, follow_umask
+from embedlab.core.seal import sealed_json
 from embedlab.encoders.weights import writing_weights
+from embedlab.store.files import atomic_folder, follow_umask
+from embedlab.store.sealed import check_folder, read_sealed_json, write_checksums
 from embedlab.training.meter import Unreported
 
 SCHEMA = 2

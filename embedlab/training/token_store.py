@@ -11,15 +11,15 @@ import numpy as np
 from filelock import FileLock
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.core.cache_files import own_files, remove_own
-from embedlab.core.checksums import check_folder, write_checksums
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import atomic_folder
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.mapped_array import map_array
 from embedlab.encoders.texts import Text, key_content
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
+from embedlab.store.arrays import map_array
+from embedlab.store.files import atomic_folder
+from embedlab.store.marks import own_files, remove_own
+from embedlab.store.sealed import check_folder, write_checksums
 
 SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")

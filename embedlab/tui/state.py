@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab.choices import Aggregate, By
-from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.paths import state_folder
 from embedlab.core.schema import build, table
+from embedlab.core.seal import sealed_json
+from embedlab.store.files import write_atomic
+from embedlab.store.sealed import read_sealed_json
 
 SCHEMA = 1
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.core.locks import sole_holder
 from embedlab.encoders import partial_vectors
 from embedlab.encoders.partial_vectors import PartialVectors
+from embedlab.store.locks import sole_holder
 from tests.processes import embedlab_at_once, embedlab_on_a_small_disk
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from embedlab.core.checksums import KEY, UNSEALED, seal
+from embedlab.core.seal import KEY, UNSEALED, seal
 from embedlab.runs.store import RunFolder
 from tests.cli import conftest
 from tests.cli.conftest import Embedlab

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from embedlab.analysis.near_duplicates import Links, similar_pairs
-from embedlab.core.cache_files import own_files
 from embedlab.outcomes import stored_links as tested
 from embedlab.outcomes.stored_links import KIND, stored_links
+from embedlab.store.marks import own_files
 
 
 @pytest.fixture(autouse=True)

@@ -13,10 +13,11 @@ import xxhash
 from embedlab import analysis, comparison, outcomes
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.comparison import Comparison
-from embedlab.core.cache_files import keep_newest
-from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import write_atomic
+from embedlab.core.seal import sealed_json
+from embedlab.store.files import write_atomic
+from embedlab.store.marks import keep_newest
+from embedlab.store.sealed import read_sealed_json
 
 _FILE_LIMIT = 64  # of some 30 KB each
 _TEXTS, _NUMBERS = ("dataset", "source"), ("pair_key", "gold", "dice")  # equal sentences have equal keys

@@ -14,14 +14,15 @@ import polars as pl
 from pydantic_core import from_json
 
 from embedlab.analysis.scores import ModelColumns
-from embedlab.core.cache_files import keep_newest
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import write_atomic
 from embedlab.core.plugins import added
+from embedlab.core.seal import KEY, UNSEALED, seal
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.pair_parts import shipped_pairs
+from embedlab.store.files import write_atomic
+from embedlab.store.marks import keep_newest
+from embedlab.store.sealed import read_sealed
 from embedlab.tui.pair_table.data import PairData, load_pairs
 from embedlab.tui.stored_models import StoredModel
 

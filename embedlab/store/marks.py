@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from embedlab.core.checksums import CHECKSUMS, read_sealed_json
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import MIB, read_foreign
+from embedlab.store.sealed import CHECKSUMS, read_sealed_json
 
 NAME_FILE = "model.txt"  # in a folder of vectors: the name under which the encoder was used last
 LARGEST_JSON = 64 * MIB
