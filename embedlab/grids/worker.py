@@ -1,7 +1,6 @@
 """A worker: takes one cell after the other from the queue and runs its process to the end."""
 
 import argparse
-import fcntl
 import os
 import signal
 import socket
@@ -24,6 +23,7 @@ from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.tidy import drop_checkpoints
 from embedlab.store.files import disk_errors
+from embedlab.store.locks import wait_for_lock
 
 TICK_S = 0.1  # between two checks of a cell's process
 RENEW_S = 0.5  # between two renewals of the claim
@@ -166,7 +166,7 @@ def alive(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         hidden = path.with_name(f".{path.name}")  # must not be found before it is locked
         with hidden.open("wb") as file:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            wait_for_lock(file.fileno())
             hidden.rename(path)
             yield
             path.unlink(missing_ok=True)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.schema import read_json
-from embedlab.core.seal import KEY, UNSEALED, seal
+from embedlab.core.seal import KEY, UNSEALED
 from embedlab.core.settings import SAMPLE_RUNS, sibling_runs
 from embedlab.runs.processes import process_start
+from embedlab.store.entries import Store
 from embedlab.store.files import disk_errors, write_atomic
 from embedlab.store.locks import is_locked, is_same_file, take_lock
-from embedlab.store.sealed import read_sealed
+from embedlab.store.sealed import read_sealed, write_sealed
 from embedlab.store.temporaries import temporary_folder
 
 # Listing runs, which the dashboard does before its first paint, reads no recipe and no environment.
@@ -155,26 +156,23 @@ class RunFolder:
 
     def environment(self) -> "Environment":
         """The environment of the run; a folder of a newer schema is refused."""
-        from embedlab.runs.environment import Environment
+        from embedlab.runs.environment import ENVIRONMENT
 
-        try:
-            content = read_sealed(self.environment_file, hint=_RESTORE)
-        except OSError as error:
-            raise MissingError(f"cannot read {str(self.environment_file)!r}: {error}", hint=_RESTORE) from error
-        return Environment.from_json(content, self.environment_file)
+        return Store(self.path).load(ENVIRONMENT, self.environment_file.stem)
 
     def write_once(self, recipe: "Recipe", environment: "Environment") -> None:
         """Write the recipe and the environment; if they exist, check that the recipe is the same."""
         from embedlab.core.recipe import to_toml
+        from embedlab.runs.environment import ENVIRONMENT
 
         if self.recipe_file.exists():
             self.refuse_other(recipe)
         else:
-            write_atomic(self.recipe_file, seal(f"{to_toml(recipe)}# {KEY}: {UNSEALED}\n".encode()))
+            write_sealed(self.recipe_file, f"{to_toml(recipe)}# {KEY}: {UNSEALED}\n".encode())
         if self.environment_file.exists():
             self.environment()
         else:
-            write_atomic(self.environment_file, environment.to_json())
+            Store(self.path).put(ENVIRONMENT, self.environment_file.stem, environment)
 
     def refuse_other(self, recipe: "Recipe") -> None:
         """Raise a UsageError if this folder contains a run of another recipe, naming the keys that differ."""

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.store.files import atomic_folder
-from embedlab.store.sealed import check_folder, write_checksums
+from embedlab.store.sealed import check_folder, sealed_folder
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -26,10 +25,9 @@ class ArraysFormat:
 
     def write(self, path: Path, value: Arrays, *, hint: str) -> None:
         """Replace the folder at PATH in one step."""
-        with atomic_folder(path, hint=hint) as folder:
+        with sealed_folder(path, hint=hint) as folder:
             for name, array in value.items():
                 np.save(folder / f"{name}.npy", array, allow_pickle=False)
-            write_checksums(folder)
 
     def read(self, path: Path, *, hint: str) -> Arrays:
         """Map the arrays of the folder at PATH and verify their checksums."""

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from errno import ENOENT
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -69,6 +70,13 @@ class Store:
                 os.utime(path)  # recently used
         return value
 
+    def load(self, kind: EntryKind[V], key: str) -> V:
+        """Return an entry; an absent one is a MissingError too."""
+        found = self.get(kind, key)
+        if found is None:
+            raise unusable(kind, self.path(kind, key), FileNotFoundError(ENOENT, os.strerror(ENOENT)))
+        return found
+
     def put(self, kind: EntryKind[V], key: str, value: V) -> Path:
         """Put VALUE in the place of an entry, and return where it is; the oldest others beyond the kind's limits are deleted."""
         path = self.path(kind, key)
@@ -83,15 +91,25 @@ class Store:
                 raise
         return path
 
-    def change(self, kind: EntryKind[V], key: str, change: Callable[[V | None], V]) -> V:
-        """Put what CHANGE makes of an entry in its place, and return it; processes that change one entry wait for each other."""
+    def change(self, kind: EntryKind[V], key: str, change: Callable[[V | None], V], *, aside: Path | None = None) -> V:
+        """Put what CHANGE makes of an entry in its place, and return it; processes that change one entry wait for each other.
+
+        A damaged entry is an error, or is moved ASIDE and counts as absent.
+        """
         path = self.path(kind, key)
         with disk_errors(path, hint=kind.place):
             path.parent.mkdir(parents=True, exist_ok=True)
             with sole_writer(path):
-                value = change(self.get(kind, key))
+                value = change(self.get(kind, key) if aside is None else self._got_or_moved(kind, key, aside))
                 self.put(kind, key, value)
         return value
+
+    def _got_or_moved(self, kind: EntryKind[V], key: str, aside: Path) -> V | None:
+        try:
+            return self.get(kind, key)
+        except EmbedlabError:
+            self.path(kind, key).replace(aside)
+            return None
 
 
 def unusable(kind: EntryKind[V], path: Path, error: Exception) -> MissingError:

@@ -14,7 +14,8 @@ def sole_writer(path: Path) -> Iterator[None]:
     lock = path.with_name(f".{path.name}.lock")
     while True:
         with lock.open("ab") as file:
-            wait_for_lock(file.fileno())
+            with suppress(OSError):  # a file system without locks
+                wait_for_lock(file.fileno())
             if is_same_file(file.fileno(), lock):  # `cache clear` may have deleted it meanwhile
                 yield
                 return
@@ -56,8 +57,7 @@ def take_lock(descriptor: int, *, patience_s: Sequence[float] = ()) -> bool:
 
 def wait_for_lock(descriptor: int) -> None:
     """Lock an open file when no other process holds it."""
-    with suppress(OSError):  # a file system without locks
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def is_locked(path: Path) -> bool:

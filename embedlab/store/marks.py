@@ -90,7 +90,7 @@ def remove_own(files: Iterable[Path], entry: Path) -> None:
 def _own_scores(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    candidates = (*folder.glob("scores*.parquet"), *folder.glob("evaluations/*.json"), *folder.glob("evaluations/*.parquet"))
+    candidates = (*folder.glob("scores*.parquet"), *folder.glob("evaluations/**/*.json"), *folder.glob("evaluations/**/*.parquet"))
     found = [path for path in _files(candidates) if is_ours(path)]
     return [*found, *(path for path in _files(folder.glob(".scores*.parquet.lock")) if found and not path.stat().st_size)]
 

@@ -14,7 +14,7 @@ import xxhash
 
 from embedlab.core.errors import MissingError
 from embedlab.core.seal import is_intact, is_sealed, json_values, seal, sealed_json
-from embedlab.store.files import ELSEWHERE, write_atomic
+from embedlab.store.files import ELSEWHERE, atomic_folder, write_atomic
 
 CHECKSUMS = "checksums.json"
 
@@ -60,6 +60,14 @@ def unverified_files() -> Iterator[list[Path]]:
         yield found
     finally:
         _unverified.reset(token)
+
+
+@contextmanager
+def sealed_folder(path: Path, *, hint: str = ELSEWHERE) -> Iterator[Path]:
+    """Yield an empty folder that replaces PATH, with the checksums of its files, when the block ends without an error."""
+    with atomic_folder(path, hint=hint) as folder:
+        yield folder
+        write_checksums(folder)
 
 
 def write_checksums(folder: Path) -> None:

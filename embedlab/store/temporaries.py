@@ -76,7 +76,8 @@ def _locked(path: Path, make: Callable[[Path], object]) -> tuple[Path, int]:
         make(place)
         with suppress(FileNotFoundError):  # another process took it for a leftover before it was locked
             descriptor = os.open(place, os.O_RDONLY)
-            wait_for_lock(descriptor)
+            with suppress(OSError):  # a file system without locks
+                wait_for_lock(descriptor)
             if is_same_file(descriptor, place):
                 return place, descriptor
             os.close(descriptor)

@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
-from embedlab.core.plugin_files import PluginFile, trust
+from embedlab.core.plugin_files import PluginFile
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import load_settings
 from embedlab.models.catalog import ModelSpec
