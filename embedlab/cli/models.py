@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from embedlab.cli import completion
+from embedlab.workflows.options.models import with_aliases
 
 _HELP = (
     "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, scores:FILE, vectors:FILE, wordllama:NAME, "
@@ -14,23 +15,6 @@ _HELP = (
 )
 
 
-def with_aliases(value: "str | list[str] | None") -> "str | list[str] | None":
-    """Store the aliases among typed models, and give their names."""
-    from embedlab.models.aliases import declared
-
-    return [declared(one) for one in value] if isinstance(value, list) else declared(value) if value is not None else None
-
-
-ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models, callback=with_aliases)]
-ModelsAndFiles = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="MODEL... [FILE...]",
-        help=f"{_HELP} A .csv, .tsv, .jsonl or .parquet file of your own is what they are evaluated on.",
-        autocompletion=completion.models,
-        callback=with_aliases,
-    ),
-]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models, callback=with_aliases)]
 
 

@@ -5,9 +5,15 @@ from typing import Annotated
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.models import with_aliases
+from embedlab.workflows.options.models import with_aliases
 
 Option = typer.Option
+
+
+def _encoder_name(value: str | None) -> str | None:
+    return None if value is None else with_aliases(value)
+
+
 RecipeName = Annotated[
     str,
     typer.Argument(
@@ -18,7 +24,7 @@ RecipeName = Annotated[
 ]
 Encoder = Annotated[
     str | None,
-    Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models, callback=with_aliases),
+    Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models, callback=_encoder_name),
 ]
 Dev = Annotated[str | None, Option("--dev", metavar="FILE", help="Your own file, or a dataset, whose score is followed while training.")]
 Seed = Annotated[int | None, Option("--seed", metavar="S", min=0, max=2**63 - 1, help="The one seed to train with. [default: 1]")]

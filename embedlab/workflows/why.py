@@ -1,10 +1,8 @@
 """Why two models differ: where the difference sits, what the items of each side have in common, typical ones, and how steady it is."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.choices import SettingName
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import select_from
@@ -16,22 +14,9 @@ from embedlab.reports.why_tables import WHY, why_tables
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
+from embedlab.workflows.options.why import WhyOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
-
-
-@dataclass(frozen=True, kw_only=True)
-class WhyOptions:
-    """Two models, the items on which they differ, and how much is shown."""
-
-    first: str
-    second: str
-    suites: Sequence[str] = ()
-    tasks: Sequence[str] = ()  # none: all datasets of the suite
-    where: str = ""  # an expression over properties that picks the items; all without one
-    setting: SettingName = "literature"
-    rows: int = 8  # of each table
-    examples: int = 5  # typical items of each side
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

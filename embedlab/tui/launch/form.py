@@ -33,7 +33,8 @@ from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.store.files import write_atomic
 from embedlab.workflows.grid.checks import missing_of_variants
-from embedlab.workflows.grid.plan import GridOptions, plan_grid
+from embedlab.workflows.grid.plan import plan_grid
+from embedlab.workflows.options.grid import GridOptions
 from embedlab.workflows.train.missing import check_rows, missing_evaluation, missing_to_train
 from embedlab.workflows.train.own_file import recipe_of
 from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
