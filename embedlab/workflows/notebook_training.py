@@ -6,17 +6,17 @@ from typing import Any, Literal
 
 from embedlab.choices import Tracker
 from embedlab.core.errors import UsageError
-from embedlab.models.aliases import declared
+from embedlab.models.aliases import declared, declared_or_none
 from embedlab.workflows.arguments import given_seeds, given_values, names_of
 from embedlab.workflows.export import export_model
-from embedlab.workflows.grid.report import GridReport, GridRun, grid_report, grid_run
+from embedlab.workflows.grid.report import GridReport, GridRun, grid_report, grid_run, status_report
 from embedlab.workflows.notebook_session import reported, session_of
-from embedlab.workflows.options.grid import GridOptions, ScoresOptions
+from embedlab.workflows.options.grid import GridOptions, ScoresOptions, StatusOptions
 from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.reproduce.report import claims_report, reproduction_report
 from embedlab.workflows.run_report import RunReport, run_report, runs_report
-from embedlab.workflows.train.plan import TrainOptions
 from embedlab.workflows.train.report import TrainingReport, training_report
 
 
@@ -25,13 +25,13 @@ def train(
     *,
     set: Mapping[str, object] | None = None,
     seeds: int | Sequence[int] = (),
+    max_steps: int | None = None,
     name: str | None = None,
     encoder: str | None = None,
     dev: str | None = None,
-    max_steps: int | None = None,
     resume: bool = False,
-    track: Tracker | None = None,
     keep_checkpoints: bool = False,
+    track: Tracker | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> TrainingReport:
@@ -44,13 +44,13 @@ def train(
         recipe=recipe,
         overrides=given_values(set),
         seeds=given_seeds(seeds),
-        name=name,
-        encoder=encoder,
-        dev=dev,
         max_steps=max_steps,
+        name=name,
+        encoder=declared_or_none(encoder),
+        dev=dev,
         resume=resume,
-        track=track,
         keeps_checkpoints=keep_checkpoints,
+        track=track,
     )
     return reported(train, lambda session: training_report(options, session), progress, settings)
 
@@ -88,12 +88,23 @@ def grid(
     `grid_table` has the scores. A cell that fails stops no other: `.has_failed`.
     """
     options = GridOptions(
-        grid=grid, workers=workers, overrides=given_values(set), seeds=seeds, encoder=encoder, budget=budget, cluster=cluster
+        grid=grid,
+        workers=workers,
+        overrides=given_values(set),
+        seeds=seeds,
+        encoder=declared_or_none(encoder),
+        budget=budget,
+        cluster=cluster,
     )
     return reported(_GRID, lambda session: grid_run(options, session), progress, settings)
 
 
 _GRID = grid  # whose name its argument has
+
+
+def grid_status(grid: str | None = None, **settings: Any) -> Report:
+    """How far a GRID is, one row a cell; without a name all grids."""
+    return reported(grid_status, lambda session: status_report(StatusOptions(grid=grid), session.settings), False, settings)
 
 
 def grid_table(
@@ -157,7 +168,7 @@ def reproduce(
         models=tuple(f"{name}={model}" for name, model in (row or {}).items()),
         seeds=seeds,
         overrides=given_values(set),
-        encoder=encoder,
+        encoder=declared_or_none(encoder),
         workers=workers,
     )
     make = claims_report if claims else reproduction_report

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.errors import UsageError
@@ -17,6 +19,8 @@ from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.options.why import WhyOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
+
+HALVES_SEED = 0  # of the halves that combinations are searched and tested on: the same for the same items
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -55,6 +59,7 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
         raise UsageError(f"{lacking[0]} has no prediction of these items", hint="select a task that both models can do")
     found = compared(gathered, slicing, session)
     with session.progress("looking at kinds of items") as tick:
-        explanation = explained(outcomes, models, selection, examples=options.examples, progress=tick)
+        rng = np.random.default_rng(HALVES_SEED)
+        explanation = explained(outcomes, models, found.evidence, selection, rng=rng, examples=options.examples, progress=tick)
     report = Report.of(why_tables(explanation, found, rows=options.rows), WHY, is_whole=found.is_whole)
     return WhyReport(**vars(report), explanation=explanation, rows=options.rows)

@@ -114,9 +114,9 @@ def test_what_is_beyond_a_limit_is_refused() -> None:
     assert received == []
 
 
-def test_arguments_are_first_and_shared_options_before_the_own_ones_unless_these_say_after_which() -> None:
-    assert [one.name for one in parameters_of(Options)] == ["names", "words", "size", "last", "is_new"]
-    assert [one.name for one in typer.main.get_command(made([])).params][:6] == ["names", "words", "size", "last", "is_new", "loud"]
+def test_shared_options_are_before_the_own_ones_unless_these_say_after_which() -> None:
+    assert [one.name for one in parameters_of(Options)] == ["words", "size", "last", "names", "is_new"]
+    assert [one.name for one in typer.main.get_command(made([])).params][:6] == ["words", "size", "last", "names", "is_new", "loud"]
 
 
 def test_the_options_load_nothing_that_takes_time() -> None:

@@ -8,13 +8,14 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.workflows.compare import comparison_report
-from embedlab.workflows.encode import EncodeOptions, encode_file
+from embedlab.workflows.encode import encode_file
 from embedlab.workflows.evaluate import evaluation_report
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.options.pairs import PairsOptions
 from embedlab.workflows.options.power import PowerOptions
+from embedlab.workflows.options.sentences import EncodeOptions
 from embedlab.workflows.pairs import pairs_report
 from embedlab.workflows.power import power_report
 from embedlab.workflows.session import Session

@@ -17,7 +17,8 @@ EXAMPLES = examples(
 def why(options: WhyOptions, shown: ShownOptions, *, terminal: Terminal) -> None:
     """Say why two models differ: on which kinds of items, by every property, and what the items have in common that one alone gets right.
 
-    The first table has the kinds of items on which the second model's lead is most unlike its lead on all others, the surest first.
+    The first table has the kinds of items on which the second model's lead is most unlike its lead on all others, the surest first. The
+    second one has combinations of two properties: searched on half of the topics and of the seeds, confirmed on the others.
     """
     from embedlab.reports.figure_subjects import ExplainedDifference
     from embedlab.workflows.why import why_report

@@ -1,20 +1,18 @@
 """What a user can select of a comparison."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from embedlab.choices import Aggregate, Test
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.items import OfGroupedItems
-from embedlab.workflows.options.models import MODELS_AND_FILES
+from embedlab.workflows.options.models import OfModelsAndFiles
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(OfGroupedItems):
+class CompareOptions(OfGroupedItems, OfModelsAndFiles):
     """What is compared, and how."""
 
-    models: Annotated[Sequence[str], MODELS_AND_FILES]
     aggregate: Annotated[Aggregate, Flag(names=("--aggregate",), help="How a dataset's sources become one number.", after="where")] = "all"
     test: Annotated[
         Test, Flag(names=("--test",), help="The test behind p; all but dyadic are corrected by the design effect.", after="aggregate")

@@ -1,6 +1,5 @@
 """What a user can select of an evaluation."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -8,14 +7,13 @@ from typing import Annotated
 from embedlab.choices import Aggregate, Correlation
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.items import OfGroupedItems
-from embedlab.workflows.options.models import MODELS_AND_FILES
+from embedlab.workflows.options.models import OfModelsAndFiles
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(OfGroupedItems):
+class EvaluateOptions(OfGroupedItems, OfModelsAndFiles):
     """What is evaluated, and which of its numbers are shown."""
 
-    models: Annotated[Sequence[str], MODELS_AND_FILES]
     aggregate: Annotated[
         Aggregate | None, Flag(names=("--aggregate",), help="Only this aggregation of a dataset's sources.", after="where")
     ] = None

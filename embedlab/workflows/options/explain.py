@@ -6,16 +6,13 @@ from typing import Annotated
 
 from embedlab.choices import EDIT_RULES, ExplainView
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.models import NAMED_MODELS
+from embedlab.workflows.options.sentences import OfTwoSentences
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainOptions:
+class ExplainOptions(OfTwoSentences):
     """Two sentences, the models that compare them, and what is shown."""
 
-    first: Annotated[str, Flag(metavar="SENTENCE1", help="A sentence.")]
-    second: Annotated[str, Flag(metavar="SENTENCE2", help="Another sentence.")]
-    models: Annotated[Sequence[str], NAMED_MODELS]
     reference: Annotated[
         str | None,
         Flag(

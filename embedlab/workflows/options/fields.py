@@ -25,7 +25,7 @@ class FlaggedField:
 
 @cache
 def flagged_fields(options: type) -> tuple[FlaggedField, ...]:
-    """Return the fields of OPTIONS: arguments first, then what can be selected, shared fields before the command's own."""
+    """Return the fields of OPTIONS: shared ones before the command's own, which say after which they are where that is not the end."""
     hints = get_type_hints(options, include_extras=True)
     found = [
         FlaggedField(name=field.name, kind=hints[field.name].__origin__, default=field.default, flag=flag)
@@ -33,8 +33,8 @@ def flagged_fields(options: type) -> tuple[FlaggedField, ...]:
         for flag in getattr(hints[field.name], "__metadata__", ())
         if isinstance(flag, Flag)
     ]
-    placed = [one for one in found if not one.flag.names]
-    for one in (one for one in found if one.flag.names):
+    placed: list[FlaggedField] = []
+    for one in found:
         names = [other.name for other in placed]
         placed.insert(names.index(one.flag.after) + 1 if one.flag.after else len(placed), one)
     return tuple(placed)

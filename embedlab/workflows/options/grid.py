@@ -48,3 +48,10 @@ class ScoresOptions(OfGrid):
         "dataset",
         "average",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusOptions:
+    """One grid, or all of them."""
+
+    grid: Annotated[str | None, Flag(metavar="GRID", help="One grid, cell by cell.", completes="grids")] = None

@@ -1,5 +1,6 @@
 """The fields by which models are typed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
@@ -33,6 +34,13 @@ MODELS_AND_FILES = Flag(
 NAMED_MODELS = Flag(  # of the commands whose arguments are sentences
     names=("--model", "-m"), metavar="MODEL", help=f"{_HELP} Give it again for more.", completes="models", reads=with_aliases
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfModelsAndFiles:
+    """Models, among which a user may name files to evaluate them on."""
+
+    models: Annotated[Sequence[str], MODELS_AND_FILES]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,8 @@
 """The flags of the fields that commands share which train: each says of what."""
 
+from collections.abc import Callable
+from typing import Any
+
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.models import with_aliases
 
@@ -19,6 +22,6 @@ def workers_flag(of: str) -> Flag:
     return Flag(names=("--workers",), metavar="N", help=f"Number of parallel {of}", min=1, max=4096)
 
 
-def seeds_flag(help: str) -> Flag:
+def seeds_flag(help: str, *, typed: Any = None, reads: Callable[[int], Any] | None = None) -> Flag:
     """Return the flag of the seeds 1 to N."""
-    return Flag(names=("--seeds",), metavar="N", help=help, min=1, max=10_000)
+    return Flag(names=("--seeds",), metavar="N", help=help, min=1, max=10_000, typed=typed, reads=reads)
