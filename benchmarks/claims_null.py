@@ -90,9 +90,7 @@ def main() -> None:
         ["verdicts on", "rows", "tables with a verdict", "without the correction"],
         rows,
         packages=["numpy", "scipy", "polars"],
-        notes=[
-            "a right procedure gives a verdict in at most 5% of tables; tables share seeds, so that they are not independent"
-        ],
+        notes=["a right procedure gives a verdict in at most 5% of tables; tables share seeds, so that they are not independent"],
     )
 
 
