@@ -72,17 +72,16 @@ def _fifths(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.S
     numbers, title = values.to_numpy(), by.title or by.name
     fifths = dice_fifths(numbers)
     of_row = fifths.fifth if by.splits_ties else _with_ties(numbers)
-    for number in range(1, FIFTHS + 1):
+    for number in np.unique(of_row).tolist():
         is_own = of_row == number
-        if is_own.any():
-            low, high = (f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
-            yield ItemSlice(
-                block=whole.block,
-                key=f"{whole.key}/{by.fifth or f'{by.name}-fifth'}-{number}",
-                title=f"{whole.title} fifth {number} ({title} {low}–{high})",
-                rows=rows[is_own],
-                notes=tie_notes(fifths, number, title) if by.splits_ties else (),
-            )
+        low, high = (f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
+        yield ItemSlice(
+            block=whole.block,
+            key=f"{whole.key}/{by.fifth or f'{by.name}-fifth'}-{number}",
+            title=f"{whole.title} fifth {number} ({title} {low}–{high})",
+            rows=rows[is_own],
+            notes=tie_notes(fifths, number, title) if by.splits_ties else (),
+        )
 
 
 def _with_ties(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
