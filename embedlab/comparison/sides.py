@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -133,10 +133,12 @@ def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[
             continue
         other = models[1 - place]
         own = [sides_of(outcomes, *(((member,), other.members) if place == 0 else (other.members, (member,)))) for member in model.members]
-        labels = [np.where(one.only_a, 1, np.where(one.only_b, -1, 0)) for one in own]
-        counts, changes = 0, 0
-        for before, after in permutations(labels, 2):
-            counts += int(np.count_nonzero(before))
-            changes += int(np.count_nonzero((before != 0) & (after != before)))
-        mean = counts / (len(labels) * (len(labels) - 1))
-        yield Steadiness(model=model.name, seeds=len(labels), items=round(mean), changed=changes / counts if counts else float("nan"))
+        on_side = [one.only_a | one.only_b for one in own]  # on which one, the other model alone decides
+        counts = sum(int(np.count_nonzero(one)) for one in on_side)
+        changes = sum(int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2))
+        yield Steadiness(
+            model=model.name,
+            seeds=len(on_side),
+            items=round(counts / len(on_side)),
+            changed=changes / (counts * (len(on_side) - 1)) if counts else float("nan"),
+        )

@@ -82,7 +82,7 @@ def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection:
     chosen = has if selection is None else has & selection.holds
     slices: dict[str, list[ItemSlice]] = {}
     for part in cut(outcomes, by, values):
-        if not part.is_whole and has[part.rows].all():  # not those that have no value
+        if has[part.rows[0]]:  # not those that have no value
             name = part.key.removeprefix(f"{outcomes.blocks[part.block].dataset}/")
             slices.setdefault(name, []).append(part)
     for name, parts in slices.items():

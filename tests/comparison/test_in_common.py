@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from embedlab.comparison import in_common as tested
 from embedlab.comparison.in_common import FEWEST_WITH_WORD, Fact, in_common, share_contributions, words_in_common
 from embedlab.outcomes.frame import Outcomes
 from tests.comparison.planted import made_pairs
@@ -84,3 +85,24 @@ def test_a_word_that_a_side_has_more_often_is_found_and_others_are_not(outcomes:
     counts = [sum(word in f"{a} {b}".replace("?", "").split() for a, b in outcomes.sentences.iter_rows()) for word in words]
     tested = sum(FEWEST_WITH_WORD <= count < 300 for count in counts)
     assert found[0].p_corrected == pytest.approx(tested * found[0].p)
+
+
+def test_each_p_is_corrected_by_the_steps_of_holm(outcomes: Outcomes) -> None:
+    rng = np.random.default_rng(6)
+    side = rng.random(300) < 0.3
+    facts = [Fact(by="x", title=f"x{n}", holds=side ^ (rng.random(300) < 0.42), applies=ALL) for n in range(5)]
+    found = in_common(outcomes, side, ALL, facts)
+    p = [one.p for one in found]
+    assert p == sorted(p)
+    assert 0 < p[0] < p[4]
+    assert [one.p_corrected for one in found] == pytest.approx([min(1, max((5 - k) * p[k] for k in range(at + 1))) for at in range(5)])
+
+
+def test_the_p_of_independent_shares_is_that_of_two_proportions() -> None:
+    hits, items, side, rows = np.array([8, 3, 0, 20]), np.array([30, 25, 40, 20]), 20, 100
+    found = tested._independent_p(hits, items, side, rows)
+    for p, own, both in zip(found[:3], hits, items, strict=False):
+        first, second = own / side, (both - own) / (rows - side)
+        spread = np.sqrt(first * (1 - first) / side + second * (1 - second) / (rows - side))
+        assert p == pytest.approx(2 * norm.sf(abs(first - second) / spread))
+    assert found[3] == 0  # all of the side and none of the others
