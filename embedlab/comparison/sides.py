@@ -41,7 +41,7 @@ class Sides:
     @property
     def known(self) -> NDArray[np.bool_]:
         """Where both have an error."""
-        return ~np.isnan(self.errors[0] + self.errors[1])
+        return ~(np.isnan(self.errors[0]) | np.isnan(self.errors[1]))
 
 
 def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) -> Sides:
@@ -59,8 +59,7 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
 
 def _errors(outcomes: Outcomes, members: Sequence[str]) -> tuple[Floats, Floats]:
     own = outcomes.predictions.select(members).fill_nan(None)
-    mean = own.select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()
-    ranks = _ranks(outcomes, mean)
+    ranks = _ranks(outcomes, own.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())  # as of the mean
     found = ranks - _ranks(outcomes, outcomes.rows["gold"])
     predicted, gold = own.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
     for place, block in enumerate(outcomes.blocks):

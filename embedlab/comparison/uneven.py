@@ -64,9 +64,8 @@ def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> li
     """
     found: list[Kind] = []
     for by in all_properties().values():
-        values = by.values(outcomes)
-        if values.null_count() < len(values):
-            found += _without_mirror([kind for kind in _of_property(outcomes, by, values, selection) if kind.parts])
+        kinds = _of_property(outcomes, by, by.values(outcomes), selection)
+        found += _without_mirror([kind for kind in kinds if kind.parts])
     return found
 
 

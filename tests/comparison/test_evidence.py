@@ -329,3 +329,12 @@ def test_an_average_over_different_measures_is_called_as_its_suite_says(name: st
     mixed = {"sts": name, "transfer": "of another suite"} if name else {"transfer": "of another suite"}
     assert evidence(replace(outcomes, blocks=blocks, mixed_metrics=mixed))["mean of two"].metric == (name or "mean")
     assert evidence(replace(outcomes, mixed_metrics=mixed))["mean of two"].metric == "spearman"
+
+
+def test_a_member_that_lacks_a_class_has_no_accuracy(outcomes: Outcomes) -> None:
+    holes = outcomes.predictions.with_columns(bad=pl.when(pl.int_range(pl.len()) != 200).then("bad"))
+    found = evidence(replace(outcomes, predictions=holes))["mrpc"]
+    good, bad = found.points
+    assert good == pytest.approx(evidence(outcomes)["mrpc"].points[0])
+    assert np.isnan(bad)
+    assert found.notes == ("no number of bad: 79 of 80 items scored",)

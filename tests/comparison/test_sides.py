@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.sides import sides_of, steadiness, typical
+from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
 from tests.comparison.planted import MODELS, made_pairs
@@ -130,3 +130,20 @@ def test_without_an_item_on_a_side_nothing_can_change() -> None:
     (found,) = steadiness(replace(outcomes, predictions=same), [MODELS[0], many])
     assert (found.model, found.items) == ("many", 0)
     assert np.isnan(found.changed)
+
+
+def test_right_is_within_ten_points_and_wrong_from_thirty_on() -> None:
+    errors = (np.array([-10, 10, 10.5, 10, np.nan, 0]), np.array([30, -30, 30, 29.5, 50, np.nan]))
+    sides, mirrored = Sides(errors=errors), Sides(errors=errors[::-1])
+    assert sides.only_a.tolist() == mirrored.only_b.tolist() == [True, True, False, False, False, False]
+    assert not (sides.only_b | mirrored.only_a).any()
+    assert sides.known.tolist() == mirrored.known.tolist() == [True] * 4 + [False] * 2
+
+
+def test_typical_items_are_those_of_a_greedy_search_by_the_lead_in_size() -> None:
+    outcomes = made_pairs(60, 5)
+    rng = np.random.default_rng(6)
+    sides = Sides(errors=(rng.uniform(-90, 90, 60), rng.uniform(-90, 90, 60)))
+    among = rng.random(60) < 0.5
+    expected = sorted(np.flatnonzero(among), key=lambda row: -abs(abs(sides.errors[0][row]) - abs(sides.errors[1][row])))
+    assert typical(sides, among, outcomes, 7) == expected[:7]

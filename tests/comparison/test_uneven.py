@@ -11,6 +11,7 @@ from scipy.stats import spearmanr
 from embedlab.comparison.uneven import FEWEST, item_kinds, where_they_differ
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions
 
@@ -103,3 +104,18 @@ def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
     constant = outcomes.rows.with_columns(gold=pl.when(pl.col("source") == "a").then(2.0).otherwise("gold"))
     found = where_they_differ(replace(outcomes, rows=constant), MODELS, item_kinds(outcomes))
     assert {one.value for one in found if one.by == "source"} == {"b", "c"}
+
+
+def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone() -> None:
+    one = made_pairs(200, 8)
+    other = replace(made_pairs(200, 9), blocks=(replace(one.blocks[0], dataset="other"),))
+    titles = {(kind.by, kind.value): (kind.title, kind.rows) for kind in item_kinds(one)}
+    for by, shown, form in (("dice", "Dice", "{:.2f}"), ("words", "words", "{:.0f}")):
+        values = property_named(by).values(one).to_numpy()
+        for number in (1, 5):
+            title, rows = titles[by, f"fifth {number}"]
+            assert title == f"{shown} fifth {number}: {form.format(values[rows].min())}–{form.format(values[rows].max())}"
+    assert titles["question", "one"][0] == "question: one"
+    joined = {(kind.by, kind.value): kind.title for kind in item_kinds(joined_outcomes([one, other]))}
+    assert joined["dice", "fifth 2"] == "Dice fifth 2"
+    assert joined["words", "fifth 2"] == "words fifth 2"
