@@ -258,10 +258,10 @@ def duration(options: argparse.Namespace) -> None:
     from embedlab.core.settings import Settings
     from embedlab.encoders.loading import load_plain
     from embedlab.models.catalog import resolve
-    from embedlab.workflows.explain.plan import ExplainOptions
     from embedlab.workflows.explain.run import Variants, explanation_report
     from embedlab.workflows.models import load_members
     from embedlab.workflows.notebook import NotebookSession
+    from embedlab.workflows.options.explain import ExplainOptions
 
     words = (Path(__file__).parents[1] / "embedlab/data/starter/STS/STSBenchmark/sts-test.csv").read_text(encoding="utf-8").split()
     words = [word for word in words if word.isalpha()]

@@ -23,7 +23,7 @@ import table_pages
 from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
-from embedlab.analysis.evidence import member_columns
+from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
@@ -147,15 +147,21 @@ def compared_again(path: Path, names: Sequence[str] = ()) -> TaskComparison:
         raise SystemExit(f"{path}: no model {lacking[0]!r}; it has {', '.join(known)}")
     items, columns = pl.read_parquet(path), [known[name] for name in names or known]
     members = member_columns(columns)
-    found = []
-    for task, own in stored.members.items():
-        answers = {name: answers_of(task, name, one, items) for name, one in own.items() if name in members}
-        found += item_evidence(SelectedTask(task=task, names=stored.tasks[task]), answers, members)
+    found = evidence_again(stored, items, members)
     slices = compare_evidence(found, columns, columns[0].name)
     others = tuple(f"{name}: " for name in known if name not in {model.name for model in columns})
     parts = {item.name: getattr(stored, item.name) for item in fields(StoredComparison) if item.name not in {"tasks", "members"}}
     parts |= {"models": tuple(columns), "notes": tuple(note for note in stored.notes if not note.startswith(others))}
     return TaskComparison(**parts, slices=slices)
+
+
+def evidence_again(stored: StoredComparison, items: pl.DataFrame, members: Sequence[str]) -> list[Evidence]:
+    """Return the evidence of the answers of MEMBERS to all ITEMS of a file."""
+    found = []
+    for task, own in stored.members.items():
+        answers = {name: answers_of(task, name, one, items) for name, one in own.items() if name in members}
+        found += item_evidence(SelectedTask(task=task, names=stored.tasks[task]), answers, members)
+    return found
 
 
 def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame) -> MemberOutcomes:

@@ -81,6 +81,11 @@ def models_of_answers(path: Path, names: Sequence[str]) -> StoredModels:
 
 def reproduced(path: Path, paper: str, name: str, models_of: Mapping[str, str], settings: Settings) -> Reproduction:
     """Return a table of a paper from the file at PATH; MODELS_OF names the model of each row, or "ROW COLUMN", that has one."""
+    return compare_rows(stored_rows(path, paper, name, models_of, settings), NotebookSession(settings=settings))
+
+
+def stored_rows(path: Path, paper: str, name: str, models_of: Mapping[str, str], settings: Settings) -> KnownRows:
+    """Return the rows of a table whose models are in the file at PATH, as `reproduced` takes them."""
     (table,) = select_tables(paper, name)
     is_pairs = stored_tables.FACTS in pl.read_parquet_metadata(path)
     names = [*dict.fromkeys(models_of.values())]
@@ -92,7 +97,7 @@ def reproduced(path: Path, paper: str, name: str, models_of: Mapping[str, str], 
     training = {label: training_of(models, model) for label, model in models_of.items()}
     table, left_out = for_encoder(table, start_of(table, training))
     members = {cell: members_of(models.columns[models_of[label]]) if label in models_of else () for cell, label in labels.items()}
-    known = KnownRows(
+    return KnownRows(
         table=table,
         known=models.known,
         members={cell: own for cell, own in members.items() if cell[0] in table.sources},
@@ -100,7 +105,6 @@ def reproduced(path: Path, paper: str, name: str, models_of: Mapping[str, str], 
         training={row: own.data for row, own in training.items() if row in table.sources},
         notes=tuple(absent_rows(table, models_of, left_out)),
     )
-    return compare_rows(known, NotebookSession(settings=settings))
 
 
 def start_of(table: PaperTable, training: Mapping[str, StoredTraining]) -> str | None:

@@ -19,7 +19,7 @@ print(found.frame.select("slice", "model", "score", "low", "high", "difference",
 print(*found.notes, sep="\n")
 
 # Where do they disagree although people agree that the sentences mean the same?
-pairs = embedlab.pairs(["dice", model], where="gold>4", datasets=["sts12"], sample=True).frame.filter(model=model)
+pairs = embedlab.pairs(["dice", model], where="gold>4", tasks=["sts12"], sample=True).frame.filter(model=model)
 print(pairs.select("sentence1", "sentence2", "gold", "dice", "similarity").head(5))
 
 # How does the gap depend on word overlap?

@@ -16,7 +16,7 @@ from typing import Any, get_args
 import typer
 
 FILE = Path(__file__).with_name("inventory.json")
-PROSE = {"summary", "notes", "deviations", "text", "lacks"}
+PROSE = {"claims", "summary", "notes", "deviations", "text", "lacks"}
 
 
 def inventory() -> dict[str, Any]:

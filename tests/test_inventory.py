@@ -10,7 +10,11 @@ from tests.inventory import FILE, grids, inventory
 
 REMOVED: dict[str, set[str]] = {  # part of the inventory → its lines that went on purpose
     "files": {"compare.md", "launch.md", "pairs.md", "runs.md"},  # each is help.md in its screen's folder
-    "commands": {f"{name} / --by = one of dataset, dice, source" for name in ("compare", "evaluate")},  # any property of items
+    "commands": {
+        *(f"{name} / --by = one of dataset, dice, source" for name in ("compare", "evaluate")),  # any property of items
+        "evaluate / --suite = value",  # several, as for compare
+        "reproduce / --from = one of runs",  # and scores
+    },
     "settings": {"capture"},  # never measured on a GPU
 }
 

@@ -4,6 +4,7 @@ Where Python processes start is in tests/core/test_python_processes.py, that no 
 """
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -46,6 +47,13 @@ def puts_in_place(node: ast.AST) -> bool:
     return False
 
 
+def declares_an_option(node: ast.AST) -> bool:
+    """Whether a node declares an option or argument for Typer."""
+    return called(node) in {("Option", "typer"), ("Argument", "typer")} or (
+        isinstance(node, ast.Attribute) and ast.unparse(node) in {"typer.Option", "typer.Argument"}
+    )
+
+
 def lets_a_task_evaluate(node: ast.AST) -> bool:
     """Whether a node calls the method of a task that evaluates a model, which takes four arguments."""
     return isinstance(node, ast.Call) and called(node)[0] == "evaluate" and called(node)[1] != "" and len(node.args) == 4
@@ -79,6 +87,9 @@ IDEAS = {
     "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
     "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
     "the atomic writer": Idea(makes=puts_in_place, files=("core/paths.py", "core/temporaries.py")),  # of a file, of a folder
+    "what is typed": Idea(  # --version, all options of commands, and the settings that commands share
+        makes=declares_an_option, files=("cli/app.py", "cli/generated_options.py", "cli/options.py")
+    ),
     "the reader of fields": Idea(makes=splits_fields, files=("core/frame_files.py", "data/text_file.py")),  # of our own tables, of users
 }
 
@@ -103,6 +114,8 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
         ("csv.reader(lines)", splits_fields),
         ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
         ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
+        ("typer.Option('--task')", declares_an_option),
+        ("declare = typer.Argument", declares_an_option),
         ("'<!DOCTYPE html>'", begins_a_page),
     ],
 )
@@ -135,3 +148,21 @@ def test_a_task_where_none_is_named_is_written_once() -> None:
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant) and node.value.value == DEFAULT_TASK
     ]
     assert found == ["core/names.py"]
+
+
+def flags(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the words and the help of each flag that TREE declares with both."""
+    for node in ast.walk(tree):
+        if called(node) == ("Flag", ""):
+            given = {one.arg: ast.unparse(one.value) for one in node.keywords}  # type: ignore[attr-defined]
+            yield given.get("names", given.get("metavar", "")), given.get("help", "")
+
+
+def test_an_option_that_commands_share_is_declared_once() -> None:
+    assert list(flags(ast.parse("A = Flag(names=('--a',), help='One.')\nB = Flag(metavar='B', help='Two.')"))) == [
+        ("('--a',)", "'One.'"),
+        ("'B'", "'Two.'"),
+    ]
+    found = [one for tree in trees().values() for one in flags(tree)]
+    assert len(found) > 80
+    assert [one for one, count in Counter(found).items() if count > 1] == []

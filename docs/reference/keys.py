@@ -74,11 +74,13 @@ def grids_page() -> str:
 
 def papers_page() -> str:
     """Return the page of paper files."""
+    from embedlab.analysis.claims import Claim
     from embedlab.papers import file
 
     parts = [
         "# Paper files\n\n`recipes/papers/*.toml` say what produces each row of a paper's tables: [Reproduce this table](../guides/reproduce.md).\n"
     ]
-    for title, cls in {"[tables.NAME]": file._Table, "rows.LABEL": file._Row, "columns.NAME": file._Column}.items():
+    keys = {"[tables.NAME]": file._Table, "rows.LABEL": file._Row, "columns.NAME": file._Column, "[claims] NAME": Claim}
+    for title, cls in keys.items():
         parts.append(f"## {title}\n\n{first_line(cls.__doc__)}\n\n{field_table(cls)}")
     return "\n".join(parts)

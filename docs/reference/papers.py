@@ -20,7 +20,9 @@ def _section(paper: str, one: Any) -> str:
     if one.sources:
         parts.append(f"`embedlab reproduce {paper} {short}` trains what is missing and puts our numbers next to these.\n")
         parts.append(_rows(one))
-    parts += [f"- The text claims: {claim.text} (`{claim.better}` above `{claim.worse}`).\n" for claim in one.claims]
+    if one.claims:
+        claims = [(code(name), _cell(one.statement(claim)), _cell(claim.text), _cell(claim.source)) for name, claim in one.claims.items()]
+        parts.append(table(("claim", "rows", "in our words", "stated by"), claims))
     parts += [
         f"- Deviation, {_cell(deviation.what)}. Paper: {_cell(deviation.paper)}. Here: {_cell(deviation.here)}.\n"
         for deviation in one.deviations

@@ -26,6 +26,11 @@ class Order:
     high: float
     probability: float  # that the first exceeds the second: one minus the one-sided p; nan without known variance
 
+    @property
+    def p(self) -> float:
+        """The two-sided p of "no difference"."""
+        return 2 * min(self.probability, 1 - self.probability)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RankAgreement:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
 
+from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
@@ -65,13 +66,21 @@ def detectable(
     return found
 
 
-def smallest_difference(uncertainty: Uncertainty) -> float:
-    """Return the true difference that a two-sided test at 5% finds with the probability POWER.
+def smallest_difference(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> float:
+    """Return the true difference that a two-sided test at the level ALPHA finds with the probability POWER.
 
     The test finds what is farther from zero than its interval reaches, and the estimate is farther below the truth than an interval of
     level 2 POWER − 1 reaches in one of 1 / (1 − POWER) cases.
     """
-    return uncertainty.half_width() + uncertainty.half_width(2 * POWER - 1)
+    return uncertainty.half_width(1 - alpha) + uncertainty.half_width(2 * POWER - 1)
+
+
+def smallest_margin(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> float:
+    """Return the margin within which two one-sided tests at the level ALPHA show equal scores to be with the probability POWER.
+
+    The estimate is then within POWER of both of its sides, and each test must exclude the margin from there.
+    """
+    return uncertainty.half_width(1 - 2 * alpha) + uncertainty.half_width(POWER)
 
 
 def planned_difference(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> float:

@@ -36,6 +36,16 @@ def holm(p: Sequence[float]) -> list[float]:
     return corrected
 
 
+def benjamini_hochberg(p: Sequence[float]) -> list[float]:
+    """Benjamini and Hochberg's step-up corrected p-values, at most 1; a nan stays nan and does not count as a test."""
+    tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: -p[index])
+    corrected, smallest = [math.nan] * len(p), 1.0
+    for place, index in enumerate(tested):
+        smallest = min(smallest, p[index] * len(tested) / (len(tested) - place))
+        corrected[index] = smallest
+    return corrected
+
+
 def beta_share(x: float, a: float, b: float) -> float:
     """The regularised incomplete beta function I_x(a, b), 0 ≤ x ≤ 1, by its continued fraction (NIST DLMF 8.17.22)."""
     if x in {0.0, 1.0}:

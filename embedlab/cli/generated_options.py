@@ -1,69 +1,78 @@
-"""The options of a command made from the frozen options of its workflow: flags, types, defaults and help are written once, there."""
+"""The options of a command made from frozen dataclasses: flags, types, defaults and help are written once, there."""
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
-from typing import Annotated, Any, get_origin, get_type_hints
+from collections.abc import Callable
+from dataclasses import MISSING, is_dataclass
+from typing import Annotated, Any, get_args
 
 import typer
 
 from embedlab.cli import completion
-from embedlab.workflows.options import Flag
+from embedlab.workflows.options.fields import FlaggedField, flagged_fields
 
 Command = Callable[..., None]
 
 
-def as_typer(flag: Flag) -> Any:
-    """Return FLAG as Typer declares an option."""
-    listed = getattr(completion, flag.completes) if flag.completes else None
-    return typer.Option(*flag.names, metavar=flag.metavar, help=flag.help, autocompletion=listed)
+def takes(command: Command) -> Command:
+    """Give a command the fields of each of its parameters that is a dataclass of options; the command gets them as one value."""
+    own = inspect.signature(command).parameters
+    options: dict[str, type] = {name: one.annotation for name, one in own.items() if has_flags(one.annotation)}
+
+    @functools.wraps(command)
+    def with_options(**arguments: Any) -> None:
+        made = {name: kind(**_values(kind, arguments)) for name, kind in options.items()}
+        command(**arguments, **made)
+
+    generated = [one for name, as_is in own.items() for one in (parameters_of(options[name]) if name in options else [as_is])]
+    placed = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in generated]
+    del with_options.__wrapped__
+    with_options.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {one.name: one.annotation for one in placed}
+    return with_options
 
 
-def takes(options: type, *, before: Mapping[str, str] | None = None) -> Callable[[Command], Command]:
-    """Give a command with a parameter `options` the fields of OPTIONS that carry a flag; the command gets them as one value.
-
-    Fields without a flag are other parameters of the command. BEFORE places a parameter of the command's own among the generated ones.
-    """
-    generated = parameters_of(options)
-
-    def decorate(command: Command) -> Command:
-        own = dict(inspect.signature(command).parameters)
-        shared = [name for name in own if name in {field.name for field in fields(options)}]
-
-        @functools.wraps(command)
-        def with_options(**arguments: Any) -> None:
-            typed = {name: value for name in generated if (value := arguments.pop(name)) is not None}
-            command(**arguments, options=options(**typed, **{name: arguments[name] for name in shared}))
-
-        placed = _placed([one for name in own for one in (generated.values() if name == "options" else [own[name]])], before or {})
-        del with_options.__wrapped__
-        with_options.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {one.name: one.annotation for one in placed}
-        return with_options
-
-    return decorate
+def has_flags(annotation: Any) -> bool:
+    """Return whether the annotation of a parameter is a dataclass of options."""
+    return isinstance(annotation, type) and is_dataclass(annotation) and bool(flagged_fields(annotation))
 
 
-def parameters_of(options: type) -> dict[str, inspect.Parameter]:
-    """Return the parameter of each field of OPTIONS that carries a flag; a sequence is None where it was not typed."""
-    hints, found = get_type_hints(options, include_extras=True), {}
-    for field in fields(options):
-        flag = next((one for one in getattr(hints[field.name], "__metadata__", ()) if isinstance(one, Flag)), None)
-        if flag is None:
-            continue
-        kind, default = hints[field.name].__origin__, field.default if field.default is not MISSING else inspect.Parameter.empty
-        if get_origin(kind) is Sequence:
-            kind, default = list[str] | None, None
-        annotation = Annotated[kind, as_typer(flag)]  # type: ignore[valid-type]
-        found[field.name] = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+def parameters_of(options: type) -> list[inspect.Parameter]:
+    """Return a parameter for each field of OPTIONS; one of several values is None where it was not typed."""
+    return [_parameter(field) for field in flagged_fields(options)]
+
+
+def _parameter(field: FlaggedField) -> inspect.Parameter:
+    kind, default = field.kind, inspect.Parameter.empty if field.default is MISSING else field.default
+    if field.flag.typed is not None:
+        kind, default = field.flag.typed, None
+    elif field.is_several:
+        kind = list[get_args(kind)[0]]  # type: ignore[misc]
+        kind, default = (kind, default) if default is inspect.Parameter.empty else (kind | None, None)
+    annotation = Annotated[kind, _as_typer(field)]  # type: ignore[valid-type]
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _as_typer(field: FlaggedField) -> Any:
+    """Return a field as Typer declares an option or an argument."""
+    flag = field.flag
+    declare: Callable[..., Any] = typer.Option if flag.names else typer.Argument
+    return declare(
+        *flag.names,
+        metavar=flag.metavar,
+        help=flag.help,
+        min=flag.min,
+        max=flag.max,
+        autocompletion=getattr(completion, flag.completes) if flag.completes else None,
+        readable=False,  # what may not be read is refused where it is read, as missing: for Typer it would be a wrong word
+    )
+
+
+def _values(options: type, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Take the fields of OPTIONS out of ARGUMENTS, as far as they were typed or have a default."""
+    found = {}
+    for field in flagged_fields(options):
+        if (value := arguments.pop(field.name)) is not None:
+            read = field.flag.reads(value) if field.flag.reads is not None else value
+            found[field.name] = tuple(read) if field.is_several else read
     return found
-
-
-def _placed(parameters: Sequence[inspect.Parameter], before: Mapping[str, str]) -> list[inspect.Parameter]:
-    """Return PARAMETERS as keywords, each name in BEFORE in front of the one that it names there."""
-    apart = {name: one for one in parameters if (name := one.name) in before}
-    rest = [one for one in parameters if one.name not in apart]
-    for name, place in before.items():
-        rest.insert([one.name for one in rest].index(place), apart[name])
-    return [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in rest]

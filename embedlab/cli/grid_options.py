@@ -1,19 +1,21 @@
-"""What the commands about grids share: how a grid is typed, and the list of its cells before they run."""
+"""The list of a grid's cells before they run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from embedlab.cli import completion
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.flag import Flag
 
 if TYPE_CHECKING:
     from embedlab.workflows.grid.plan import PlannedGrid
 
-GridName = Annotated[str, typer.Argument(metavar="GRID", help="A grid's name, or its TOML file.", autocompletion=completion.grids)]
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the cells; run nothing.")]
+@dataclass(frozen=True, kw_only=True)
+class CellsOptions:
+    """Whether cells are shown alone."""
+
+    dry_run: Annotated[bool, Flag(names=("--dry-run",), help="Print the cells; run nothing.")] = False
 
 
 def show_cells(planned: "Sequence[PlannedGrid]", terminal: Terminal) -> None:

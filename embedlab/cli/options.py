@@ -20,8 +20,6 @@ from embedlab.core.settings import Device, Format, Precision, load_settings, pro
 
 Group = Literal["data", "runs", "machine", "output", "latex"]
 
-Signed = Annotated[bool, typer.Option("--signature", help="Also show, in one line a model, everything that decides its numbers.")]
-
 
 def _option(*names: str, text: str, metavar: str | None = None) -> Any:
     # What may not be read is refused where it is read, as missing: for Typer it would be a wrong word.

@@ -6,25 +6,13 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from embedlab.core.version import __version__
 from embedlab.data.published import content_of
 
 if TYPE_CHECKING:
     from embedlab.data.dataset import DatasetState
-
-HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with tables and plots.", readable=False)]
-
-
-def check_page(html: Path | None) -> None:
-    """Refuse a page that could not be written before anything is computed for it."""
-    if html is not None:
-        from embedlab.reports.html import check_page_path
-
-        check_page_path(html)
 
 
 def page_facts(states: "Iterable[DatasetState]") -> dict[str, str]:

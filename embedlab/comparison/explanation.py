@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import average_evidence, member_columns
+from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.comparison.combinations import CombinationSearch, search_combinations
 from embedlab.comparison.in_common import Common, Fact, in_common, words_in_common
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
+from embedlab.comparison.topics import Topics, item_topics
 from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import ItemSelection
@@ -39,6 +40,7 @@ class Explanation:
     whole: ComparedSlice  # both on all items, in the mean over datasets
     items: int
     uneven: tuple[Uneven, ...]
+    search: CombinationSearch  # of combinations of two properties
     sides: tuple[Side, Side]  # of the first, then of the second model
     steadiness: tuple[Steadiness, ...]
     outcomes: Outcomes
@@ -48,27 +50,34 @@ class Explanation:
 def explained(
     outcomes: Outcomes,
     models: Sequence[ModelColumns],
+    whole: Sequence[Evidence],
     selection: ItemSelection | None = None,
     *,
+    rng: np.random.Generator,
     examples: int = 5,
     progress: Callable[[int, int], None] | None = None,
 ) -> Explanation:
-    """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION."""
+    """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION.
+
+    WHOLE has the evidence of the whole datasets, or of what is selected of them. RNG draws the halves that combinations of properties
+    are searched and tested on.
+    """
     refuse_mixed(outcomes)
     first, second = models
-    kinds = item_kinds(outcomes, selection)
+    kinds, topics = item_kinds(outcomes, selection), item_topics(outcomes)
     sides = sides_of(outcomes, first.members, second.members)
     among = sides.known if selection is None else sides.known & selection.holds
     facts = [*_kind_facts(kinds, len(among)), *_errors_too_high(sides, [first.name, second.name])]
     return Explanation(
         first=first.name,
         second=second.name,
-        whole=_whole(outcomes, models, selection),
+        whole=_whole(outcomes, models, whole),
         items=int(among.sum()),
         uneven=tuple(where_they_differ(outcomes, models, kinds, progress)),
+        search=search_combinations(outcomes, topics, models, selection, rng),
         sides=(
-            _side(first.name, sides.only_a & among, among, sides, outcomes, facts, examples),
-            _side(second.name, sides.only_b & among, among, sides, outcomes, facts, examples),
+            _side(first.name, sides.only_a & among, among, sides, outcomes, topics, facts, examples),
+            _side(second.name, sides.only_b & among, among, sides, outcomes, topics, facts, examples),
         ),
         steadiness=tuple(steadiness(outcomes, models)),
         outcomes=outcomes,
@@ -76,11 +85,10 @@ def explained(
     )
 
 
-def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], selection: ItemSelection | None) -> ComparedSlice:
-    members = member_columns(models)
-    parts = slices_of(outcomes, members, selection=selection)
-    keys = {part.key for part in parts}
-    own = [one for one in outcome_evidence(outcomes, members, parts) if one.key in keys and not np.isnan(one.points).any()]
+def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]) -> ComparedSlice:
+    """Return both models in the mean over the datasets, by the first measure of each."""
+    keys = {(block.task, block.dataset, block.measures[0]) for block in outcomes.blocks}
+    own = [one for one in evidence if (one.task, one.key, one.metric) in keys and not np.isnan(one.points).any()]
     return compare_evidence([own[0] if len(own) == 1 else average_evidence("all", own)], models, models[0].name)[0]
 
 
@@ -90,6 +98,7 @@ def _side(
     among: NDArray[np.bool_],
     sides: Sides,
     outcomes: Outcomes,
+    topics: Topics,
     facts: Sequence[Fact],
     examples: int,
 ) -> Side:
@@ -100,7 +109,7 @@ def _side(
         items=count,
         common=tuple(in_common(outcomes, own, among, facts)) if is_many else (),
         words=tuple(words_in_common(outcomes, own, among)) if is_many else (),
-        typical=tuple(typical(sides, own, outcomes, examples)),
+        typical=tuple(typical(sides, own, topics, examples)),
     )
 
 

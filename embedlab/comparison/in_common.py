@@ -13,6 +13,7 @@ from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
+from embedlab.comparison.topics import near_sentences
 from embedlab.outcomes.frame import SENTENCES, Outcomes, text_numbers
 
 FEWEST_WITH_WORD = 20  # items that have a word which is counted
@@ -136,7 +137,7 @@ class _Behind:
     """The rows behind shares: what is the same for all facts of the same rows is found once."""
 
     def __init__(self, outcomes: Outcomes) -> None:
-        self._texts = text_numbers(outcomes)
+        self._texts, self._near = text_numbers(outcomes), near_sentences(outcomes)
         self._known: dict[bytes, SliceRows] = {}
 
     def common(self, fact: Fact, rows: Rows, side: Rows, holds: Rows) -> Common:
@@ -170,4 +171,5 @@ class _Behind:
 
     def _of(self, rows: Rows) -> SliceRows:
         count = int(rows.sum())
-        return SliceRows(contributions=np.zeros((1, count)), texts=self._texts[rows], groups=np.zeros(count, np.intp))
+        nothing = np.zeros((1, count))
+        return SliceRows(contributions=nothing, texts=self._texts[rows], groups=np.zeros(count, np.intp), near=self._near)

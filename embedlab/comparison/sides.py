@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.pairing import RIGHT, WRONG
 from embedlab.analysis.rank_errors import percentile
 from embedlab.analysis.scores import ModelColumns
-from embedlab.outcomes.frame import Outcomes, text_numbers
+from embedlab.comparison.topics import Topics
+from embedlab.outcomes.frame import Outcomes
 
 _FAR = 10  # a relevant text at a worse rank is missed
 _UNSURE = (RIGHT + WRONG) / 2  # neither right nor wrong
@@ -51,16 +51,18 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
     30 points on; on a classified item by the class that most members give; on a query if the relevant text is first, and wrong if it
     is not among the ten first.
     """
-    errors, ranks = zip(*(_errors(outcomes, own) for own in (first, second)), strict=True)
+    ranked = _ranks(outcomes, outcomes.rows["gold"])
+    errors, ranks = zip(*(_errors(outcomes, own, ranked) for own in (first, second)), strict=True)
     is_of_pairs = all(block.is_of_pairs and not block.classes for block in outcomes.blocks)
     gold = _ranks(outcomes, outcomes.column("gold")) if is_of_pairs else None
     return Sides(errors=(errors[0], errors[1]), ranks=(ranks[0], ranks[1]) if is_of_pairs else None, gold_ranks=gold)
 
 
-def _errors(outcomes: Outcomes, members: Sequence[str]) -> tuple[Floats, Floats]:
+def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> tuple[Floats, Floats]:
+    """Return the errors of a model and its percentile ranks; GOLD_RANKS are those of the gold scores."""
     own = outcomes.predictions.select(members).fill_nan(None)
     ranks = _ranks(outcomes, own.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())  # as of the mean
-    found = ranks - _ranks(outcomes, outcomes.rows["gold"])
+    found = ranks - gold_ranks
     predicted, gold = own.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
     for place, block in enumerate(outcomes.blocks):
         rows = outcomes.rows_of(place)
@@ -90,22 +92,15 @@ def _is_wrong(errors: Floats) -> NDArray[np.bool_]:
     return np.abs(errors) >= WRONG
 
 
-def typical(sides: Sides, among: NDArray[np.bool_], outcomes: Outcomes, count: int) -> list[int]:
+def typical(sides: Sides, among: NDArray[np.bool_], topics: Topics, count: int) -> list[int]:
     """Return the rows AMONG which one model leads by most, COUNT at most and no two of one topic; ties are in the order of the frame."""
     lead = np.abs(np.abs(sides.errors[0]) - np.abs(sides.errors[1]))
-    topics = item_topics(outcomes)
     rows = np.flatnonzero(among)
     found: list[int] = []
     for row in rows[np.argsort(-lead[rows], kind="stable")].tolist():
         if len(found) < count and topics[row] not in {topics[other] for other in found}:
             found.append(row)
     return found
-
-
-def item_topics(outcomes: Outcomes) -> NDArray[np.intp]:
-    """Return the number of each row's topic: rows that a chain of shared sentences connects; a row of unknown text is one of its own."""
-    texts = text_numbers(outcomes)
-    return SharedSentences.of(texts[:, 0], texts[:, 1]).components
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,13 +122,20 @@ def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Stead
 
 
 def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[Steadiness]:
+    if max(len(model.members) for model in models) < 2:
+        return
+    ranked = _ranks(outcomes, outcomes.rows["gold"])
+    whole = [_errors(outcomes, model.members, ranked)[0] for model in models]
     for place, model in enumerate(models):
         if len(model.members) < 2:
             continue
-        other = models[1 - place]
-        own = [sides_of(outcomes, *(((member,), other.members) if place == 0 else (other.members, (member,)))) for member in model.members]
-        on_side = [one.only_a | one.only_b for one in own]  # on which one, the other model alone decides
-        counts = sum(int(np.count_nonzero(one)) for one in on_side)
+        on_side = []
+        for member in model.members:
+            errors = [*whole]
+            errors[place] = _errors(outcomes, (member,), ranked)[0]
+            one = Sides(errors=(errors[0], errors[1]))
+            on_side.append(one.only_a | one.only_b)  # on which one, the other model alone decides
+        counts = sum(int(np.count_nonzero(own)) for own in on_side)
         changes = sum(int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2))
         yield Steadiness(
             model=model.name,

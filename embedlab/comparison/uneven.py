@@ -13,7 +13,7 @@ from embedlab.analysis.evidence import Evidence, average_evidence, contrast_evid
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.cuts import ItemSlice, cut
+from embedlab.outcomes.cuts import ItemSlice, cut, quantile_name
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property, all_properties
 from embedlab.outcomes.selection import ItemSelection
@@ -79,42 +79,57 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
 def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None) -> Iterator[Kind]:
     has = values.is_not_null().to_numpy()
     chosen = has if selection is None else has & selection.holds
-    slices: dict[str, list[ItemSlice]] = {}
-    for part in cut(outcomes, by, values):
-        if has[part.rows[0]]:  # not those that have no value
-            name = part.key.removeprefix(f"{outcomes.blocks[part.block].dataset}/")
-            slices.setdefault(name, []).append(part)
-    for name, parts in slices.items():
+    for named in named_parts(outcomes, by, values):
         chosen_parts, others = [], []
-        for part in parts:
+        for part in named.parts:
             own = part.rows[chosen[part.rows]]
             all_rows = outcomes.rows_of(part.block)
             rest = np.setdiff1d(all_rows[chosen[all_rows]], own)
             if min(len(own), len(rest)) >= FEWEST:
                 chosen_parts.append(replace(part, rows=own))
                 others.append(replace(part, key=f"{part.key}/others", rows=rest))
-        title = _title(by, name, parts, values)
         yield Kind(
             by=by.name,
-            value=_value(by, name),
-            title=title,
+            value=named.value,
+            title=named.title,
             datasets=tuple(outcomes.blocks[part.block].dataset for part in chosen_parts),
             parts=tuple(chosen_parts),
             others=tuple(others),
         )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NamedParts:
+    """The slices of all datasets with one value of a property."""
+
+    value: str  # "one", "fifth 1", "headlines"
+    title: str
+    parts: tuple[ItemSlice, ...]
+
+
+def named_parts(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[NamedParts]:
+    """Yield the items of each value of a property, of which all rows have VALUES."""
+    has = values.is_not_null().to_numpy()
+    slices: dict[str, list[ItemSlice]] = {}
+    for part in cut(outcomes, by, values):
+        if has[part.rows[0]]:  # not those that have no value
+            name = part.key.removeprefix(f"{outcomes.blocks[part.block].dataset}/")
+            slices.setdefault(name, []).append(part)
+    for name, parts in slices.items():
+        value = _value(by, name)
+        yield NamedParts(value=value, title=_title(by, value, parts, values), parts=tuple(parts))
+
+
 def _value(by: Property, name: str) -> str:
     """Return the value behind the NAME of a slice, which is its key without the dataset."""
     if by.kind == "number":
-        prefix = by.fifth or f"{by.name}-fifth"
-        return f"fifth {name.removeprefix(f'{prefix}-')}"
+        return f"fifth {name.removeprefix(f'{quantile_name(by)}-')}"
     return name.removeprefix(f"{by.name}=")
 
 
-def _title(by: Property, name: str, parts: Sequence[ItemSlice], values: pl.Series) -> str:
-    """Return what people read: of a number in one dataset the bounds of the fifth too, which differ between datasets."""
-    title, value = by.title or by.name, _value(by, name)
+def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Series) -> str:
+    """Return what people read: of a number in one dataset the bounds of its group too, which differ between datasets."""
+    title = by.title or by.name
     if by.kind == "name":
         return f"{title}: {value}"
     if len(parts) > 1:

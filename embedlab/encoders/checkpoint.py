@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from torch import nn
 from transformers import PreTrainedModel
 
 from embedlab.core.checksums import write_checksums
@@ -14,7 +15,8 @@ from embedlab.core.paths import ELSEWHERE, atomic_folder
 from embedlab.encoders.adapters import add_lora, apply_adapter
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
-from embedlab.encoders.layers import load_layers
+from embedlab.encoders.layers import load_layers, pooler_layer
+from embedlab.encoders.pooling import pools_by_pooler
 from embedlab.encoders.pretrained import load_backbone, load_tokenizer
 from embedlab.encoders.sentence_transformers_format import write_layout
 from embedlab.encoders.transformer import TransformerEncoder
@@ -23,6 +25,8 @@ from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.fingerprint import combined_fingerprint, used_fingerprint, weight_parts
 from embedlab.models.folder import Usage, Wishes, read_intact_usage
 from embedlab.models.hub import hub_folder
+
+SPREAD = 0.02  # of new weights, where a config states none: BERT's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,28 +46,49 @@ def load_transformer(
     revision: str | None = None,
     note: str | None = None,
     lora: Lora | None = None,
+    seed: int = 0,
     offline: bool = False,
 ) -> TransformerEncoder:
     """The transformer in a folder or of a hub id, used as WISHES say or else as it states.
 
     Without a pooling it is `mean`, and the encoder's facts say so. The folder's layers and normalisation follow, in training too.
+    The pooler, where it is pooled by one that the folder lacks, is drawn by SEED.
     Only safetensors are read and no remote code is run; what is missing or cannot be read is a MissingError.
     """
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
-    return open_transformer(read_intact_usage(folder, wishes), machine, name=name or location, note=note, lora=lora, is_trained=True)
+    usage = read_intact_usage(folder, wishes)
+    return open_transformer(usage, machine, name=name or location, note=note, lora=lora, is_trained=True, seed=seed)
 
 
 def open_transformer(
-    usage: Usage, machine: Machine, *, name: str, note: str | None = None, lora: Lora | None = None, is_trained: bool = False
+    usage: Usage,
+    machine: Machine,
+    *,
+    name: str,
+    note: str | None = None,
+    lora: Lora | None = None,
+    is_trained: bool = False,
+    seed: int = 0,
 ) -> TransformerEncoder:
     """The transformer that USAGE describes, with LORA to be trained in place of its weights; static token vectors are a UsageError.
 
-    Unless it IS_TRAINED, its weights are in the precision that computes, and may be spread over several devices.
+    Unless it IS_TRAINED, its weights are in the precision that computes, and may be spread over several devices. A pooler that is
+    pooled by and not in its folder is drawn by SEED where it IS_TRAINED, otherwise a UsageError.
     """
     if usage.is_static:
         raise UsageError(f"{name!r} has static token vectors: nothing of it is trained", hint="name a transformer")
     fingerprint = used_fingerprint(usage, precision=machine.precision)
-    tokenizer, backbone = load_tokenizer(usage), _backbone(usage, machine, is_trained=is_trained)
+    tokenizer = load_tokenizer(usage)
+    backbone, pooler = _backbone(usage, machine, is_trained=is_trained)
+    layers, notes = load_layers(usage.layers), usage.notes
+    if pools_by_pooler(usage.pooling):
+        if pooler is None and not is_trained:
+            raise UsageError(
+                f"{name!r} has no pooler: a linear layer of its own after the first token", hint="?pooling=cls takes the first token itself"
+            )
+        notes = (*notes, *(["the folder has no pooler: it started at random"] if pooler is None else []))
+        width, spread = int(backbone.config.hidden_size), float(getattr(backbone.config, "initializer_range", SPREAD))
+        layers.insert(0, pooler_layer(pooler, width, seed=seed, spread=spread))
     if usage.adapter is not None:
         apply_adapter(backbone, usage.adapter)
     if lora is not None:
@@ -75,14 +100,14 @@ def open_transformer(
         tokenizer=tokenizer,
         usage=usage,
         machine=machine,
-        layers=load_layers(usage.layers),
-        notes=(*usage.notes, *([note] if note else [])),
+        layers=layers,
+        notes=(*notes, *([note] if note else [])),
         frozen_weights=None if lora is None else combined_fingerprint("base", *weight_parts(usage)),
     )
 
 
-def _backbone(usage: Usage, machine: Machine, *, is_trained: bool) -> PreTrainedModel:
-    """The weights of a transformer: float32 where they are trained, as the optimizer's small steps vanish in bf16."""
+def _backbone(usage: Usage, machine: Machine, *, is_trained: bool) -> tuple[PreTrainedModel, nn.Linear | None]:
+    """The weights of a transformer, and of its pooler: float32 where they are trained, as the optimizer's small steps vanish in bf16."""
     if is_trained:
         return load_backbone(usage.source)
     return load_backbone(usage.source, is_narrow=machine.precision == "bf16", device_map=machine.device_map)

@@ -61,6 +61,18 @@ def load_layers(layers: Sequence[Layer]) -> nn.Sequential:
     return nn.Sequential(*(_load(layer) for layer in layers))
 
 
+def pooler_layer(pooler: nn.Linear | None, width: int, *, seed: int, spread: float) -> Dense:
+    """The layer of the pooling `pooler`: tanh of a linear layer, POOLER or a new one of WIDTH drawn by SEED with the SPREAD of BERT's."""
+    made = Dense(width, width, bias=True, activation=nn.Tanh(), activation_name=f"{TORCH}.modules.activation.Tanh", has_residual=False)
+    if pooler is not None:
+        made.linear = pooler
+        return made
+    with torch.no_grad():
+        made.linear.weight.normal_(0, spread, generator=torch.Generator().manual_seed(seed))
+        made.linear.bias.zero_()
+    return made
+
+
 def token_weights(folder: Path, tokens: Sequence[str]) -> Tensor:
     """The weight of each of TOKENS, the vocabulary in the order of its ids, by a WordWeights module in FOLDER; (tokens,)."""
     file = read_model_file(folder / "config.json", WordWeightsFile)

@@ -137,9 +137,18 @@ def load_plain(spec: ModelSpec, machine: "Machine", *, offline: bool = False) ->
 
 
 def load_trainable(
-    spec: ModelSpec, machine: "Machine", *, max_tokens: int | None = None, lora: "Lora | None" = None, offline: bool = False
+    spec: ModelSpec,
+    machine: "Machine",
+    *,
+    max_tokens: int | None = None,
+    lora: "Lora | None" = None,
+    seed: int = 0,
+    offline: bool = False,
 ) -> "TransformerEncoder":
-    """Load the transformer of SPEC without a cache, with LORA to be trained in place of its weights; anything else is a UsageError."""
+    """Load the transformer of SPEC without a cache, with LORA to be trained in place of its weights; anything else is a UsageError.
+
+    What starts at random is drawn by SEED.
+    """
     if not spec.is_transformer:
         raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
     if spec.is_transformed or spec.layer is not None:
@@ -158,5 +167,6 @@ def load_trainable(
         revision=spec.revision,
         note=spec.note,
         lora=lora,
+        seed=seed,
         offline=offline,
     )

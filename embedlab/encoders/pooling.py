@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from embedlab.core import plugins
-from embedlab.models.modules import pooling_parts
+from embedlab.core.errors import UsageError
+from embedlab.models.modules import BETWEEN, pooling_parts
 
 PoolFunction = Callable[[Tensor, Tensor], Tensor]
 """From token vectors, (batch, tokens, dim), and a mask, (batch, tokens), to vectors, (batch, dim).
@@ -27,6 +28,8 @@ class PoolingMethod:
     is_first_only: bool = False  # whether it reads the first token alone
     exported_as: str | None = None  # sentence-transformers' mode that computes the same; None: it has none
     unweighted: str | None = None  # the special token, as tokenizers name it, that has weight 0 there
+    has_pooler: bool = False  # the model's own pooler, a linear layer and tanh, follows
+    saved_as: str | None = None  # the pooling that a saved model states; None: this one
 
 
 def pooling_method(name: str) -> PoolingMethod:
@@ -45,6 +48,20 @@ def combined_pooling(names: str, *, skips_prompt: bool = False) -> PoolingMethod
     if len(functions) == 1:
         return PoolingMethod(pool=functions[0], is_first_only=methods[0].is_first_only and not skips_prompt)
     return PoolingMethod(pool=lambda tokens, mask: torch.cat([function(tokens, mask) for function in functions], dim=-1))
+
+
+def pools_by_pooler(names: str) -> bool:
+    """Return whether the model's own pooler follows the pooling NAMES; beside another pooling it is a UsageError."""
+    methods = {name: pooling_method(name) for name in pooling_parts(names)}
+    own = next((name for name, method in methods.items() if method.has_pooler), None)
+    if own is not None and len(methods) > 1:
+        raise UsageError(f"pooling {names!r}: no other pooling can be joined to {own!r}", hint="join cls in its place")
+    return own is not None
+
+
+def saved_pooling(names: str) -> str:
+    """Return the pooling NAMES as a saved model states it."""
+    return BETWEEN.join(pooling_method(name).saved_as or name for name in pooling_parts(names))
 
 
 def pool_first(tokens: Tensor, mask: Tensor) -> Tensor:

@@ -4,10 +4,12 @@ transformers initialises missing tensors at random and drops unknown ones, with 
 refused here, and so is anything else that would make a model differ from its folder.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
 from tokenizers import normalizers
+from torch import nn
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import MissingError
@@ -16,6 +18,7 @@ from embedlab.encoders.device import DeviceMap
 from embedlab.encoders.model_types import refuse_other_type
 from embedlab.encoders.narrow_weights import widen_vectors
 from embedlab.encoders.weight_checks import (
+    POOLER,
     is_headless,
     reading,
     refuse_foreign_code,
@@ -27,8 +30,10 @@ from embedlab.models.config import ENCODER_HALVES, read_config
 from embedlab.models.folder import Usage
 
 
-def load_backbone(folder: Path, *, is_narrow: bool = False, device_map: DeviceMap | None = None) -> PreTrainedModel:
-    """Load the encoder in FOLDER in float32, without its pooling layer; incomplete or non-finite weights are a MissingError.
+def load_backbone(
+    folder: Path, *, is_narrow: bool = False, device_map: DeviceMap | None = None
+) -> tuple[PreTrainedModel, nn.Linear | None]:
+    """Load the encoder in FOLDER in float32, and apart from it its pooler, if it has one; weights that are not whole are a MissingError.
 
     If it IS_NARROW, weights are read as bf16 and no others are made: for encoding under autocast. With a DEVICE_MAP accelerate
     spreads the layers over several devices.
@@ -41,10 +46,19 @@ def load_backbone(folder: Path, *, is_narrow: bool = False, device_map: DeviceMa
         widen_vectors(model)
     if not isinstance(getattr(model.config, "hidden_size", None), int):
         raise MissingError(f"the model in {str(folder)!r} is not a text encoder: it states no hidden_size", hint=WHOLE)
-    # A pooling layer missing in the checkpoint would be random, and none is used.
+    # A pooler that is missing in the checkpoint would be random.
+    pooler = None if any(re.search(POOLER, name) for name in info["missing_keys"]) else _pooler(model)
     if getattr(model, "pooler", None) is not None:
         model.register_module("pooler", None)
-    return model
+    return model, pooler
+
+
+def _pooler(model: PreTrainedModel) -> nn.Linear | None:
+    """The linear layer of BERT's pooler, and of its kin's, before tanh; None where MODEL has another one or none."""
+    pooler = getattr(model, "pooler", None)
+    activation = getattr(pooler, "activation", getattr(model, "pooler_activation", None))  # ALBERT's is beside its layer
+    linear = getattr(pooler, "dense", pooler)
+    return linear.float() if isinstance(linear, nn.Linear) and isinstance(activation, nn.Tanh) else None
 
 
 def load_language_model(folder: Path) -> PreTrainedModel | None:

@@ -12,7 +12,7 @@ from torch import nn
 from transformers import PreTrainedTokenizerFast
 
 from embedlab.encoders.layers import Dense, LayerNorm, Normalise
-from embedlab.encoders.pooling import pooling_method
+from embedlab.encoders.pooling import pooling_method, saved_pooling
 from embedlab.models.folder import STATEMENT, Usage
 from embedlab.models.folder_files import SWITCHES
 from embedlab.models.modules import OWN_POOLING, pooling_parts
@@ -57,7 +57,7 @@ def write_layout(
     if usage.details:
         _write_json(folder / OPTIONS, _options(usage))
     known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}
-    _write_json(folder / STATEMENT, {"pooling": usage.pooling, "max_tokens": usage.max_tokens, **known})
+    _write_json(folder / STATEMENT, {"pooling": saved_pooling(usage.pooling), "max_tokens": usage.max_tokens, **known})
 
 
 def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:

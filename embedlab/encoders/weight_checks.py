@@ -20,6 +20,7 @@ from embedlab.models.config import read_config
 from embedlab.models.folder_files import weight_files
 from embedlab.models.omissions import brings_code
 
+POOLER = r"(^|\.)pooler\."  # in the names of its tensors
 # Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids, and heads of language models.
 _UNUSED = re.compile(
     r"(^|\.)(pooler\.|position_ids$|token_type_ids$)"
@@ -54,7 +55,7 @@ def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
 def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
     """Refuse missing, unknown and wrongly shaped tensors in the weights in FOLDER for MODEL."""
     file = _weights_name(folder)
-    missing = {name for name in info["missing_keys"] if not re.search(r"(^|\.)pooler\.", name)}
+    missing = {name for name in info["missing_keys"] if not re.search(POOLER, name)}
     for what, names in (("lacks", missing), ("has unknown", _unknown(info["unexpected_keys"], folder))):
         if names:
             raise MissingError(f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}", hint=WHOLE)

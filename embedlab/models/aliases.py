@@ -64,6 +64,11 @@ def declared(text: str) -> str:
     return name
 
 
+def declared_or_none(text: str | None) -> str | None:
+    """Return the name of a typed model, where one was typed."""
+    return declared(text) if text is not None else None
+
+
 def _without_aliases(model: str, known: Mapping[str, str]) -> str:
     """Return a typed model with the model of an alias that it begins with: what is stored names no other alias."""
     match = _BEGINS.match(model)

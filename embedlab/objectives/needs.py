@@ -24,6 +24,7 @@ class Needs:
     only: Mapping[str, str] = field(default_factory=dict)  # label column → the one class whose rows are read; not a column of the loss
     words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
+    predicts: str | None = None  # the label column whose classes the trained head predicts of a pair of vectors
     together: str | None = None  # rows with the same sentence in this column share a batch
     inert: Mapping[str, str] = field(default_factory=dict)  # options without effect given the others → the value to give them
 

@@ -10,6 +10,6 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 
 # Premises stay together also where only the cross-entropy reads them: the baselines then see the same batches
 # as the contrastive recipes, and a premise is encoded once for its three hypotheses.
-NEEDS = Needs(sentences=("premise", "hypothesis"), classes={"label": NLI_CLASSES}, together="premise")
+NEEDS = Needs(sentences=("premise", "hypothesis"), classes={"label": NLI_CLASSES}, predicts="label", together="premise")
 
 HeadKind = Literal["linear", "two-layer"]  # of the classifier on [u; v; |u−v|]

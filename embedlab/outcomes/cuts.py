@@ -13,6 +13,7 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import Property
 from embedlab.outcomes.selection import ItemSelection
 
+GROUP_NAMES = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth", 10: "tenth"}
 DATASET = "dataset"  # the property that every item has: a slice is the whole dataset
 
 
@@ -34,18 +35,19 @@ def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
         yield ItemSlice(block=place, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(place), is_whole=True)
 
 
-def cut(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[ItemSlice]:
+def cut(outcomes: Outcomes, by: Property, values: pl.Series, groups: int = FIFTHS) -> Iterator[ItemSlice]:
     """Yield the slices of each dataset by the VALUES of a property, which are of all rows; items without a value are in none.
 
-    Of a property that says what it means to have none, they are a slice under the name of their dataset. Numbers are cut into fifths
-    of the whole dataset, so that a selection does not move the cuts.
+    Of a property that says what it means to have none, they are a slice under the name of their dataset. Numbers are cut into GROUPS,
+    fifths where it is not said, of the whole dataset, so that a selection does not move the cuts.
     """
     for whole in whole_blocks(outcomes):
         own = values.gather(whole.rows)
         has_value = own.is_not_null().to_numpy()
         there = whole.rows[has_value]
         if len(there):
-            yield from (_fifths if by.kind == "number" else _values)(whole, by, there, own.drop_nulls())
+            known = own.drop_nulls()
+            yield from _quantiles(whole, by, there, known, groups) if by.kind == "number" else _values(whole, by, there, known)
         if by.absent and len(there) < len(whole.rows):
             yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))
 
@@ -68,23 +70,29 @@ def _values(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.S
         yield ItemSlice(block=whole.block, key=f"{whole.key}/{key}", title=f"{whole.title} {title}", rows=own)
 
 
-def _fifths(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series) -> Iterator[ItemSlice]:
+def quantile_name(by: Property, groups: int = FIFTHS) -> str:
+    """Return what one of as many GROUPS of a number is called in the keys of slices, before its number."""
+    return by.fifth if by.fifth and groups == FIFTHS else f"{by.name}-{GROUP_NAMES[groups]}"
+
+
+def _quantiles(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series, groups: int) -> Iterator[ItemSlice]:
     numbers, title = values.to_numpy(), by.title or by.name
-    fifths = dice_fifths(numbers)
-    of_row = fifths.fifth if by.splits_ties else _with_ties(numbers)
+    splits_ties = by.splits_ties and groups == FIFTHS
+    fifths = dice_fifths(numbers) if splits_ties else None
+    of_row = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
     for number in np.unique(of_row).tolist():
         is_own = of_row == number
         low, high = (f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
         yield ItemSlice(
             block=whole.block,
-            key=f"{whole.key}/{by.fifth or f'{by.name}-fifth'}-{number}",
-            title=f"{whole.title} fifth {number} ({title} {low}–{high})",
+            key=f"{whole.key}/{quantile_name(by, groups)}-{number}",
+            title=f"{whole.title} {GROUP_NAMES[groups]} {number} ({title} {low}–{high})",
             rows=rows[is_own],
-            notes=tie_notes(fifths, number, title) if by.splits_ties else (),
+            notes=tie_notes(fifths, number, title) if fifths is not None else (),
         )
 
 
-def _with_ties(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the fifth of each number, 1–5, equal numbers in that of their mean rank: fifths differ in size, and one can be empty."""
+def _with_ties(numbers: NDArray[np.float64], groups: int) -> NDArray[np.int64]:
+    """Return the group of each number, from 1, equal numbers in that of their mean rank: groups differ in size, and one can be empty."""
     share = (average_ranks(numbers) - 0.5) / len(numbers)
-    return (share * FIFTHS).astype(np.int64) + 1
+    return (share * groups).astype(np.int64) + 1

@@ -5,6 +5,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from embedlab.analysis.claims import Claim, check_claim
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
 from embedlab.core.nearest import nearest_name, unknown
@@ -13,7 +14,7 @@ from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.models.grammar import Combination
 from embedlab.papers.printed import PAPERS, by_number, published_scores, published_tables
-from embedlab.papers.table import ENCODER, Claim, Deviation, PaperMeasure, PaperTable, Point, RowSource
+from embedlab.papers.table import ENCODER, Deviation, PaperMeasure, PaperTable, Point, RowSource
 
 
 @table
@@ -60,7 +61,6 @@ class _Table:
     each: bool = False  # order the rows by each of these columns separately instead
     set: dict[str, Any] = field(default_factory=dict)  # recipe keys for every row
     rows: dict[str, _Row] | str = field(default_factory=dict)  # or the name of the table with the same rows
-    claims: tuple[Claim, ...] = ()
     deviations: tuple[Deviation, ...] = ()  # known in advance
     notes: tuple[str, ...] = ()  # misprints and the like
 
@@ -69,6 +69,7 @@ class _Table:
 class _File:
     summary: str
     tables: dict[str, dict[str, Any]]
+    claims: dict[str, Claim] = field(default_factory=dict)  # by name
 
 
 def paper_names() -> list[str]:
@@ -83,7 +84,8 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
     path = recipes_folder() / "papers" / f"{paper}.toml"
     values = build(_File, read_toml(path), where=str(path))
     tables = {name: build(_Table, table, where=str(path), prefix=f"tables.{name}") for name, table in values.tables.items()}
-    return {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
+    read = {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
+    return _with_claims(read, values.claims, str(path))
 
 
 def summary_of(paper: str) -> str:
@@ -125,13 +127,34 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
             for column in values.columns
             if label not in printed or printed[label].get(column, 0.0) is not None
         ),
-        claims=values.claims,
+        claims={},
         deviations=values.deviations,
         notes=values.notes,
         printed=printed,
     )
     _check_names(found, where)
     return found
+
+
+def _with_claims(tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], where: str) -> dict[str, PaperTable]:
+    """Return TABLES, each with the CLAIMS about it; one about a table, row or column that does not exist is refused."""
+    for name, claim in claims.items():
+        own = f"{where}: claims.{name}"
+        check_claim(claim, own)
+        if not claim.source:
+            raise UsageError(f"{own}: no source", hint='name what states it, for example source = "section 3.2"')
+        _refuse_unknown("table", [claim.table], tables, own)
+        table = tables[claim.table]
+        _refuse_unknown("row", [claim.first, claim.second], table.sources, own)
+        if table.by is None:
+            _refuse_unknown("column", claim.columns, table.columns, own)
+            if not table.columns_of(claim):
+                raise UsageError(f"{own}: {claim.table!r} has no order of its own", hint='name columns, for example columns = ["STS12"]')
+        elif not claim.columns:
+            raise UsageError(f"{own}: {claim.table!r} has slices: name some", hint='for example columns = ["sts12 MSRpar"]')
+    return {
+        name: replace(table, claims={own: claim for own, claim in claims.items() if claim.table == name}) for name, table in tables.items()
+    }
 
 
 def _rows(values: _Table, tables: Mapping[str, _Table], where: str) -> tuple[Mapping[str, _Row], Mapping[str, Any]]:
@@ -188,7 +211,6 @@ def _check_names(found: PaperTable, where: str) -> None:
     rows = list(found.sources)
     spoken = [row for source in found.sources.values() for row in source.of]
     spoken += [row for deviation in found.deviations for row in deviation.rows]
-    spoken += [row for claim in found.claims for row in (claim.better, claim.worse)]
     _refuse_unknown("row", spoken, rows, where)
     _refuse_unknown("column", (column for columns in found.ranked_by for column in columns), found.columns, where)
     _refuse_unknown("task", found.tasks, task_names(), where)

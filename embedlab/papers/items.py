@@ -27,6 +27,12 @@ def item_rows(wanted: Mapping[PaperMeasure, Sequence[str]], stored: AnswersByCel
     return found
 
 
+def shared_items(measure: PaperMeasure, members: Sequence[str], stored: AnswersByCell) -> list[StoredOutcomes]:
+    """Return the items behind a measure with the predictions of each of MEMBERS; of those alone that answered the items of the first."""
+    there = [items for member in members if (items := _items(stored.get((member, measure.task), ()), measure)) is not None]
+    return [items for items in there if _questions(items).equals(_questions(there[0]))]
+
+
 def _contributions(measure: PaperMeasure, outcomes: Sequence[StoredOutcomes]) -> SliceRows | None:
     """Return the contributions of the items to a measure, one row for each of OUTCOMES; None for a metric without contributions."""
     known = MEASURES.get(measure.metric)

@@ -1,8 +1,9 @@
 """Our numbers next to a paper's, and whether ours reproduce the printed order of the rows."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import nan
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import cast, get_args
@@ -10,18 +11,21 @@ from typing import cast, get_args
 import numpy as np
 import polars as pl
 
+from embedlab.analysis.claims import Verdict
+from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers, together
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
+from embedlab.analysis.scores import ModelColumns, Reach, weakest
+from embedlab.analysis.seed_notes import REACHES
+from embedlab.analysis.seed_tests import holm
 from embedlab.choices import Aggregate
 from embedlab.outcomes.pairs import near_pairs_of
 from embedlab.papers.items import AnswersByCell, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import PaperMeasure, PaperTable, Point
 from embedlab.runs.evaluations import Evaluation, StoredScore
-
-HOLDS = 0.95  # an order holds from this probability, and is reversed up to 1 − HOLDS
 
 CellMembers = Mapping[CellKey, Sequence[Member]]  # the models of each number
 EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
@@ -33,6 +37,7 @@ class ScoredItems:
 
     pairs: pl.DataFrame | None  # for STS: the pair table with a column a member
     answers: AnswersByCell  # for classified and scored items
+    published: frozenset[str] = frozenset()  # members that are checkpoints others can name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +73,20 @@ class PairOrder:
     printed: float | None  # the printed difference; None for a figure without numbers
     ours: Order
     claim: str  # the paper's statement about them; empty: neighbours in the printed order
+    reach: Reach = "models"
+    p: float = nan  # two-sided, corrected by Holm over the pairs of the table; nan without known variance
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the order holds; what has no known variance is open."""
+        if not self.p < SIGNIFICANT:
+            return "open"
+        return "holds" if self.ours.difference > 0 else "reversed"
+
+    @property
+    def sign(self) -> str:
+        """The sign of how far the verdict reaches; empty where there is none."""
+        return REACHES[self.reach] if self.verdict != "open" else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,10 +150,24 @@ def find_row_order(
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
         ordering = Ordering([one.ours for one in ranked])
-        found += _pairs(table, columns, ranked, ordering)
+        reach = {row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)]) for row in table.sources}
+        found += _pairs(table, columns, ranked, ordering, reach)
         rankings += _rankings(table, columns, ranked, ordering)
         progress(done + 1, len(table.ranked_by))
-    return RowOrder(pairs=tuple(found), rankings=tuple(rankings))
+    corrected = holm([pair.ours.p for pair in found])
+    pairs_found = tuple(replace(pair, p=p) for pair, p in zip(found, corrected, strict=True))
+    return RowOrder(pairs=pairs_found, rankings=tuple(rankings))
+
+
+def row_model(row: str, members: Sequence[Member], published: Collection[str]) -> ModelColumns:
+    """Return the members of a row as one model: of a recipe, of a checkpoint that others can name, or of neither."""
+    return ModelColumns(
+        name=row,
+        members=tuple(f"{row} {member.name}" for member in members),
+        seeds=tuple(member.seed for member in members if member.seed is not None),
+        runs=tuple(member.runs or frozenset({member.name}) for member in members),
+        is_published=bool(members) and all(member.name in published for member in members),
+    )
 
 
 def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:
@@ -249,10 +282,16 @@ def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
     return 0.0
 
 
-def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[PairOrder]:
+def _pairs(
+    table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering, reach: Mapping[str, Reach]
+) -> list[PairOrder]:
     """Return neighbours in the printed order within a group, then the other pairs that the text is about."""
     by_row = {one.row: place for place, one in enumerate(ranked)}
-    claims = {(claim.better, claim.worse): claim.text for claim in table.claims if {claim.better, claim.worse} <= by_row.keys()}
+    claims = {
+        (claim.first, claim.second) if claim.direction == "above" else (claim.second, claim.first): claim.text or claim.statement
+        for claim in table.claims.values()
+        if {claim.first, claim.second} <= by_row.keys() and claim.direction != "equal" and table.columns_of(claim) == columns
+    }
     spoken: dict[tuple[str, str], str] = {}
     for group in dict.fromkeys(table.group(row) for row in table.sources):
         printed = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
@@ -265,6 +304,7 @@ def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked
             printed=_printed_difference(ranked[by_row[better]], ranked[by_row[worse]]),
             ours=ordering.order(by_row[better], by_row[worse]),
             claim=text,
+            reach="models" if {reach[better], reach[worse]} == {"models"} else "checkpoints",
         )
         for (better, worse), text in {**spoken, **claims}.items()
     ]

@@ -43,6 +43,18 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
     return found
 
 
+def for_claims(table: PaperTable) -> PaperTable:
+    """Return the table with those rows alone that its claims are about, and the parts of combinations."""
+    wanted = {row for claim in table.claims.values() for row in (claim.first, claim.second)}
+    wanted |= {part for row in wanted for part in table.sources[row].of}
+    columns = {column for claim in table.claims.values() for column in table.columns_of(claim)}
+    return replace(
+        table,
+        sources={row: source for row, source in table.sources.items() if row in wanted},
+        points=tuple(point for point in table.points if point.row in wanted and point.column in columns),
+    )
+
+
 def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
     """Return the table with every row starting from ENCODER, and the rows left out: those about another encoder of the paper."""
     if encoder is None:
@@ -53,7 +65,7 @@ def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tup
         raise UsageError(f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder")
     trained = {row: _started(source) for row, source in table.sources.items() if row not in out}
     points = tuple(replace(point, source=_started(point.source)) for point in table.points if point.row not in out)
-    claims = tuple(claim for claim in table.claims if not out & {claim.better, claim.worse})
+    claims = {name: claim for name, claim in table.claims.items() if not out & {claim.first, claim.second}}
     return replace(table, sources=trained, points=points, claims=claims), tuple(row for row in table.sources if row in out)
 
 

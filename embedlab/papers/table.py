@@ -1,24 +1,18 @@
 """A table of a paper: how each row is produced, which of our numbers corresponds to a printed one, and the paper's claims."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, Literal
 
+from embedlab.analysis.claims import Claim
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.recipe import Pooling
 from embedlab.core.schema import table
 from embedlab.models.grammar import Combination
 
 ENCODER = "encoder.model"
-
-
-@table
-class Claim:
-    """A pair of rows whose order the paper's text states."""
-
-    better: str
-    worse: str
-    text: str
+NAMES = {"model", "system", "settings"}  # keys of rows that have names
 
 
 @table
@@ -88,7 +82,7 @@ class PaperTable:
     ranked_by: tuple[tuple[str, ...], ...]  # each: the columns whose mean orders the rows
     sources: Mapping[str, RowSource]  # by row
     points: tuple[Point, ...]
-    claims: tuple[Claim, ...]
+    claims: Mapping[str, Claim]  # by name
     deviations: tuple[Deviation, ...]
     notes: tuple[str, ...]
     printed: Mapping[str, Mapping[str, float | None]]  # row → column → printed number; empty for a figure
@@ -97,6 +91,25 @@ class PaperTable:
     def tasks(self) -> tuple[str, ...]:
         """Return the tasks that its numbers come from."""
         return (DEFAULT_TASK,) if self.by is not None else tuple(dict.fromkeys(point.measure.task for point in self.points))
+
+    def columns_of(self, claim: Claim) -> tuple[str, ...]:
+        """Return the columns whose mean a claim is about: its own, or those that put the rows in order."""
+        return claim.columns or (self.ranked_by[0] if self.ranked_by else ())
+
+    def statement(self, claim: Claim) -> str:
+        """Return what is claimed, in a few words: the encoder of both rows once, and what numbers of rows are."""
+        group, columns = self.group(claim.first), self.columns_of(claim)
+        about = f"{group}: " if group and group == self.group(claim.second) else ""
+        about = f"{self.key[0]}: " if len(self.key) == 1 and self.key[0] not in NAMES else about
+        rows = {side: getattr(claim, side).removeprefix(f"{group} ") if about else getattr(claim, side) for side in ("first", "second")}
+        where = f" ({', '.join(columns)})" if self.by is not None or (claim.columns and len(columns) == 1 < len(self.columns)) else ""
+        return f"{about}{replace(claim, **rows).statement}{where}"
+
+    def printed_difference(self, claim: Claim) -> float | None:
+        """Return the printed difference of the rows of a claim, or None where the paper prints none."""
+        cells = [[self.printed.get(row, {}).get(column) for column in self.columns_of(claim)] for row in (claim.first, claim.second)]
+        known = [fmean(value for value in row if value is not None) for row in cells if row and None not in row]
+        return known[0] - known[1] if len(known) == len(cells) else None
 
     def group(self, row: str) -> str:
         """Return the group within which a row is ranked: its encoder or GLUE task, where several columns name a row."""

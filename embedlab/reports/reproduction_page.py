@@ -9,6 +9,7 @@ from embedlab.reports.comparison_page import comparison_section
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_plots import reproduction_plots
+from embedlab.reports.tables import Table
 
 Facts = Callable[[Sequence[DatasetState]], Mapping[str, str]]  # what the page states about itself, by the data that was read
 
@@ -18,6 +19,11 @@ def write_reproduction_page(path: Path, found: Sequence[Reproduction], facts: Fa
     states = [state for one in found if one.scored is not None for state in one.scored.states]
     sections = [section for one in found for section in _sections(one)]
     write_page(path, f"{found[0].table.paper}, reproduced", sections, facts=facts(states))
+
+
+def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str, str]) -> None:
+    """Write the page of a paper's claims to PATH."""
+    write_page(path, f"{paper}, its claims", [Section(title=claims.title, table=replace(claims, title=""))], facts=facts)
 
 
 def _sections(one: Reproduction) -> Iterator[Section]:

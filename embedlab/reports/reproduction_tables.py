@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 
+from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.papers.deviations import rows_text
 from embedlab.papers.file import load_paper, paper_names, summary_of
 from embedlab.papers.matching_runs import CellKey
-from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, RowOrder
+from embedlab.papers.order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.papers.printed import published_table, published_texts
 from embedlab.papers.table import Deviation, PaperTable
 from embedlab.reports.captions import data_sentences
@@ -179,17 +180,24 @@ def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
         "ours": TableCell(value=ours.difference, text=difference + interval),
         "low": ours.low,
         "high": ours.high,
+        "p": pair.p,
         "probability": TableCell(value=ours.probability, text=ABSENT if isnan(ours.probability) else f"{ours.probability:z.3f}"),
         "verdict": _verdict(pair),
         "claim": pair.claim or None,
     }
 
 
-def _verdict(pair: PairOrder) -> str:
-    probability = pair.ours.probability
-    if isnan(probability):
-        return "same sign" if pair.ours.difference > 0 else "other sign"
-    return "holds" if probability >= HOLDS else "reversed" if probability <= 1 - HOLDS else "open"
+def _verdict(pair: PairOrder) -> TableCell:
+    """Return the verdict, with the sign of how far it reaches; without known variance the sign of the difference."""
+    if isnan(pair.p):
+        sign = "same sign" if pair.ours.difference > 0 else "other sign"
+        return TableCell(value=sign, text=sign)
+    return TableCell(value=pair.verdict, text=f"{pair.verdict}{reach_mark(pair.sign)}")
+
+
+def reach_mark(sign: str) -> str:
+    """Return the sign of a verdict as people see it: only one that reaches less far than it could is marked."""
+    return sign if sign == REACHES["checkpoints"] else ""
 
 
 def _ranking_note(ranking: Ranking) -> str:
@@ -212,5 +220,13 @@ def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
         *averaged,
         "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",
         f"probability: that ours are in the printed order, over {over}, the same for every row (those of one topic count as "
-        f"dependent), and over seeds; holds from {HOLDS:z.2f}, reversed up to {1 - HOLDS:z.2f}, otherwise open",
+        "dependent), and over seeds",
+        verdict_note(sum(not isnan(pair.p) for pair in row_order.pairs), "pair", "of the table"),
+        *([REACH_SIGN.replace(" ", ": ", 1)] if any(pair.sign == REACHES["checkpoints"] for pair in row_order.pairs) else []),
     )
+
+
+def verdict_note(count: int, noun: str, of: str) -> str:
+    """Return what a verdict is, and over how many it is corrected."""
+    family = f"the {count} {noun}s {of}" if count != 1 else f"the one {noun} {of}"
+    return f"verdict: holds or reversed by a two-sided test at 5%, corrected by Holm over {family}; otherwise open"

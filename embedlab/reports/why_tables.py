@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
+from statistics import median
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.pairing import RIGHT, WRONG
 from embedlab.analysis.seed_notes import REACH_NOTE, REACHES
+from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS, Tested
 from embedlab.comparison.explanation import Explanation, Side
 from embedlab.comparison.in_common import FEWEST_WITH_WORD, Common
 from embedlab.comparison.uneven import FEWEST, Uneven
@@ -24,8 +26,10 @@ from embedlab.reports.frames import Row, Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
 from embedlab.tasks.task import scale_of
 
+FEW_SHOWN = 3  # of what is not clear
+
 WHY: Schema = {
-    "part": pl.String(),  # "where", "common", "word" or "typical"
+    "part": pl.String(),  # "where", "combination", "common", "word" or "typical"
     "side": pl.String(),  # the model that alone is right; null of "where"
     "by": pl.String(),  # a property, "error" (the direction of a model's error) or "word"
     "slice": pl.String(),
@@ -39,6 +43,8 @@ WHY: Schema = {
     "contrast": pl.Float64(),  # the difference minus that on the other items
     "contrast_low": pl.Float64(),
     "contrast_high": pl.Float64(),
+    "searched": pl.Float64(),  # of a combination the contrast on the half that it was searched on
+    "could_find": pl.Float64(),  # contrast that would be confirmed in four of five cases if no other combination had one
     "share": pl.Float64(),  # of the side's items, per cent
     "elsewhere": pl.Float64(),
     "p": pl.Float64(),  # of the contrast, or of the difference of shares
@@ -54,7 +60,8 @@ WHY: Schema = {
 def why_tables(found: Explanation, compared: TaskComparison, *, rows: int) -> list[Table]:
     """Return the tables of an explanation, each of ROWS rows at most; their frames have all."""
     titles = titles_of([found.first, found.second])
-    tables = [_where(found, compared, titles, rows), *(_common(side, found, compared, titles, rows) for side in found.sides if side.items)]
+    first = [_where(found, compared, titles, rows), *([_combined(found, compared, titles, rows)] if found.search.tested else [])]
+    tables = [*first, *(_common(side, found, compared, titles, rows) for side in found.sides if side.items)]
     return [*tables, *(_typical(side, found, compared, titles) for side in found.sides if side.typical)]
 
 
@@ -64,21 +71,68 @@ def _where(found: Explanation, compared: TaskComparison, titles: Mapping[str, st
     whole = row_of(found.whole, {}, scale=_scale(found))
     return Table(
         title=f"Where {second} and {first} differ: {score_title(compared)}",
-        columns=[
-            Column(key="slice", title="items", role="key"),
-            Column(key="pairs", title="n"),
-            Column(key=found.first, title=first, align="left", role="score"),
-            Column(key=found.second, title=second, align="left", role="score"),
-            Column(key=f"{found.second}.delta", title=f"{second} − {first}", align="left", role="difference"),
-            Column(key="contrast", title="more than elsewhere", align="left", role="difference"),
-        ],
-        rows=[{**whole, "slice": "all", "pairs": found.items}, *(_where_row(one, found) for one in shown)],
+        columns=_where_columns(found, titles),
+        rows=[{**whole, "slice": "all", "pairs": found.items}, *(_where_row(one, found, one.contrast.reach_sign) for one in shown)],
         frame=tidy_frame((_where_fields(one, found, compared.marks) for one in found.uneven), WHY),
         notes=[*general_notes(compared), *_where_notes(found, len(shown))],
         signatures=compared.signatures,
         titles=titles,
         caption=_caption(found, compared, len(shown)),
     )
+
+
+def _where_columns(found: Explanation, titles: Mapping[str, str]) -> list[Column]:
+    first, second = titles.values()
+    return [
+        Column(key="slice", title="items", role="key"),
+        Column(key="pairs", title="n"),
+        Column(key=found.first, title=first, align="left", role="score"),
+        Column(key=found.second, title=second, align="left", role="score"),
+        Column(key=f"{found.second}.delta", title=f"{second} − {first}", align="left", role="difference"),
+        Column(key="contrast", title="more than elsewhere", align="left", role="difference"),
+    ]
+
+
+def _combined(found: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+    """Return the combinations of two properties that the other half confirms; the surest three where it confirms none."""
+    search = found.search
+    shown = search.confirmed[:rows] or search.tested[:FEW_SHOWN]
+    return Table(
+        title=f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} on other topics"
+        + (" and other seeds" if search.seeds else ""),
+        columns=_where_columns(found, titles),
+        rows=[_where_row(one.found, found, REACHES[one.reach] if one.is_confirmed else "") for one in shown],
+        frame=tidy_frame((_combined_fields(one, found, compared.marks) for one in search.tested), WHY),
+        notes=[*_combined_notes(found, shown)],
+        titles=titles,
+    )
+
+
+def _combined_fields(one: Tested, found: Explanation, marks: Sequence[str]) -> Row:
+    scale = _scale(found)
+    own = {"searched": scale * one.searched, "could_find": scale * one.smallest}
+    corrected = {"p_corrected": one.p_corrected, "significant": one.is_confirmed}
+    return {**_where_fields(one.found, found, marks), "part": "combination", **own, **corrected}
+
+
+def _combined_notes(found: Explanation, shown: Sequence[Tested]) -> Iterator[str]:
+    search, scale = found.search, _scale(found)
+    tested, (first, second) = len(search.tested), search.items
+    halves = "".join(f", seeds {one} + {other} of {name}" for name, (one, other) in search.seeds.items())
+    yield (
+        f"of {search.combinations} combinations the {tested} surest on half of the topics ({first} items) were tested on the other half "
+        f"({second} items){halves}; scores are of the test"
+    )
+    clear = _clear(one.is_confirmed for one in search.tested)
+    yield f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {tested}, and as in the search, of which {clear}"
+    if search.reach == "checkpoints":
+        yield f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} seeds, or both halves have the same ones"
+    reaches = sorted(scale * one.smallest for one in search.tested)
+    yield (
+        f"could find, in four of five cases and were it the only one: {reaches[0]:z.2f} to {reaches[-1]:z.2f} points more than elsewhere, "
+        f"in the median {median(reaches):z.2f}"
+    )
+    yield from hanging_note((one.found.title, one.found.contrast) for one in shown)
 
 
 def _caption(found: Explanation, compared: TaskComparison, shown: int) -> str:
@@ -94,11 +148,11 @@ def _scale(found: Explanation) -> float:
     return scale_of(found.whole.task, found.whole.metric)
 
 
-def _where_row(one: Uneven, found: Explanation) -> Mapping[str, Value | TableCell]:
+def _where_row(one: Uneven, found: Explanation, reach_sign: str) -> Mapping[str, Value | TableCell]:
     cells = row_of(one.slice, {}, scale=_scale(found))
     scores = {name: _without_letters(cells[name]) for name in (found.first, found.second)}
     difference = one.slice.differences[found.second]
-    scale, sign = _scale(found), f"{one.contrast.reach_sign}{one.contrast.topic_sign}"
+    scale, sign = _scale(found), f"{reach_sign}{one.contrast.topic_sign}"
     return {
         **scores,
         "slice": one.title,
@@ -165,13 +219,15 @@ def _where_notes(found: Explanation, shown: int) -> Iterator[str]:
         "side with another seed"
         for one in found.steadiness
     )
+    if not found.search.tested:
+        yield f"two properties together are not tested: no two have {FEWEST_OF_HALF} items and as many others in either half of the topics"
     if not found.steadiness:
         yield "neither model has two seeds: how many items change sides with the seed is unknown"
 
 
 def _common(side: Side, found: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
     own = titles[side.model]
-    shown = [one for one in side.common if one.significant][:rows] or [*side.common[:3]]
+    shown = [one for one in side.common if one.significant][:rows] or [*side.common[:FEW_SHOWN]]
     words = [one for one in side.words if one.significant][:rows]
     return Table(
         title=f"Where {own} alone is right: {side.items} of {found.items} items",

@@ -11,9 +11,12 @@ from embedlab.objectives.objective import Frozen, Objective
 
 
 @contextmanager
-def frozen(backbone: PreTrainedModel, part: Frozen) -> Iterator[None]:
-    """Compute no gradient for PART of BACKBONE within the block, so that the optimizer leaves it unchanged, to the bit."""
-    parameters = [parameter for parameter in part_parameters(backbone, part) if parameter.requires_grad]
+def frozen(backbone: PreTrainedModel, layers: nn.Module, part: Frozen) -> Iterator[None]:
+    """Compute no gradient for PART of BACKBONE and of the LAYERS after pooling within the block.
+
+    The optimizer leaves it unchanged, to the bit.
+    """
+    parameters = [parameter for parameter in part_parameters(backbone, layers, part) if parameter.requires_grad]
     for parameter in parameters:
         parameter.requires_grad_(False)
     try:
@@ -28,7 +31,7 @@ def is_frozen(stage: Stage, objective: Objective) -> bool:
     return objective.frozen == "encoder" and set(objective.views) == {0.0} and stage.optim.turn is None
 
 
-def part_parameters(backbone: PreTrainedModel, part: Frozen) -> list[nn.Parameter]:
+def part_parameters(backbone: PreTrainedModel, layers: nn.Module, part: Frozen) -> list[nn.Parameter]:
     """Return the parameters of PART: none, the embedding layer (word, position and segment vectors and their norm), or all."""
     match part:
         case "nothing":
@@ -36,7 +39,7 @@ def part_parameters(backbone: PreTrainedModel, part: Frozen) -> list[nn.Paramete
         case "embeddings":
             return list(_embedding_layer(backbone).parameters())
         case "encoder":
-            return list(backbone.parameters())
+            return [*backbone.parameters(), *layers.parameters()]
 
 
 def _embedding_layer(backbone: PreTrainedModel) -> nn.Module:

@@ -66,7 +66,7 @@ class Learner(nn.Module):
 
 def backward(learner: Learner, batch: Batch, accelerator: Accelerator, *, is_cached: bool) -> Tensor:
     """Return the loss of BATCH and add its gradient to the parameters; frozen parameters get none."""
-    with frozen(learner.encoder, learner.objective(batch).frozen):
+    with frozen(learner.encoder, learner.layers, learner.objective(batch).frozen):
         if is_cached:
             return cached_backward(learner, batch, accelerator)
         with accelerator.autocast():

@@ -345,4 +345,4 @@ def _starting_encoder(recipe: Recipe, source: Source, machine: Machine, run: Run
     (member,) = starting_members(section.model, run.path.parents[1], [run.seed])
     spec = replace(member, pooling=section.pooling)
     lora = None if section.lora is None else Lora(section=section.lora, seed=run.seed)
-    return load_trainable(spec, machine, max_tokens=section.max_tokens, lora=lora, offline=source.offline)
+    return load_trainable(spec, machine, max_tokens=section.max_tokens, lora=lora, seed=run.seed, offline=source.offline)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from embedlab.choices import Aggregate, SettingName, TableRows, Test
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import SelectedTask, select_from
@@ -20,34 +19,11 @@ from embedlab.reports.tables import Table
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
+from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions:
-    """What is compared, and how."""
-
-    models: Sequence[str]
-    suites: Sequence[str] = ()
-    tasks: Sequence[str] = ()
-    by: str = DATASET  # a property of items
-    where: str = ""  # an expression over properties that picks the items; all without one
-    aggregate: Aggregate = "all"
-    test: Test = "dyadic"
-    equivalent: float | None = None  # a margin in points
-    setting: SettingName = "literature"
-    common: bool = False  # on the pairs that all models score
-    published: bool = False  # also what papers print for models of these names
-    rows: TableRows = "slices"  # of the table
-
-    @property
-    def slicing(self) -> Slicing:
-        """What is compared of the items, and how."""
-        margin = None if self.equivalent is None else self.equivalent / 100
-        return Slicing(by=self.by, where=self.where, aggregate=self.aggregate, common=self.common, test=self.test, margin=margin)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -79,15 +55,22 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     selected = select_from(options.suites, options.tasks, session.settings.data)
     _refuse_options(options, selected)
     names, stated = _apart(options.models, selected, session)
-    gathered = gather(names, selected, session, slicing=options.slicing, setting=options.setting)
+    slicing = _slicing(options)
+    gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
     if options.test != "mcnemar" and all(options.test in one.definition.tests for one in selected):
         check_test(gathered.models, options.aggregate, options.test)
-    found = compared(gathered, options.slicing, session)
+    found = compared(gathered, slicing, session)
     rows = (published_row(model) for model in names) if options.published else ()
     printed = tuple(row for row in rows if row is not None)
     table = comparison_table(found, printed, stated, rows=options.rows)
     frame = Report.of([table], COMPARED, is_whole=found.is_whole)
     return ComparisonReport(**vars(frame), compared=found, gathered=gathered, printed=printed)
+
+
+def _slicing(options: CompareOptions) -> Slicing:
+    """What is compared of the items, and how."""
+    margin = None if options.equivalent is None else options.equivalent / 100
+    return Slicing(by=options.by, where=options.where, aggregate=options.aggregate, common=options.common, test=options.test, margin=margin)
 
 
 def _apart(models: Sequence[str], selected: Sequence[SelectedTask], session: Session) -> tuple[list[str], list[StatedModel]]:

@@ -12,13 +12,15 @@ from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.models.packaged import PACKAGED
 from embedlab.reports.pair_tables import dataset_table
 from embedlab.reports.tables import Table
-from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.compare import comparison_report
+from embedlab.workflows.options.compare import CompareOptions
+from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.packaged_models import list_models
 from embedlab.workflows.report import Report
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.scoring import keep, score_pairs
 from embedlab.workflows.session import Session
-from embedlab.workflows.train.plan import TrainOptions, plan_training
+from embedlab.workflows.train.plan import plan_training
 from embedlab.workflows.train.run import train_runs
 
 EXTRA = "pip install 'embedlab[demo]'"

@@ -13,18 +13,8 @@ from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.partial_vectors import PartialVectors
 from embedlab.reports.notes import facts_of
 from embedlab.workflows.models import needs_network, one_member, resolve_model
+from embedlab.workflows.options.sentences import EncodeOptions
 from embedlab.workflows.session import Session
-
-
-@dataclass(frozen=True, kw_only=True)
-class EncodeOptions:
-    """What is encoded, by which model, and where to."""
-
-    model: str
-    file: Path
-    out: Path
-    column: str | None = None  # of a .tsv, .csv or .jsonl file; None: sentence
-    is_replaced: bool = False  # a file that is there
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import cast, get_args
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.scored_pairs import evaluate_pairs
-from embedlab.evaluation.selection import SelectedTask, select_tasks
+from embedlab.evaluation.selection import SelectedTask, select_from
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
@@ -26,8 +26,8 @@ from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
-from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.models import one_member, resolve_model
+from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import Evaluations, keep, score_pairs
@@ -65,7 +65,7 @@ def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:
         message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
         raise UsageError(message, hint="remove it, or group by dataset")
     note_files(options.tasks, session)
-    selected = select_tasks(options.suite, options.tasks, session.settings.data)
+    selected = select_from(options.suites, options.tasks, session.settings.data)
     if _is_of_items(options, selected):
         return _evaluate_items(options, selected, session)
     is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)

@@ -23,23 +23,13 @@ from embedlab.reports.tables import Column, Table, Value
 from embedlab.tasks.task import task
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.neighbours import Corpus, Search, find_neighbours
+from embedlab.workflows.options.sentences import NearestOptions
 from embedlab.workflows.session import Session
 
 Row = dict[str, Value]
 
 _MODEL = Column(key="model", title="model")
 _PLACES = {"row": Column(key="row", title="row"), "dataset": Column(key="dataset", title="dataset")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class NearestOptions:
-    """A sentence, the file to search, and the models that search it."""
-
-    sentence: str
-    models: Sequence[str]
-    file: Path | None = None  # None: the sentences of the datasets, by their cached vectors
-    column: str | None = None  # of a .tsv, .csv or .jsonl file; None: sentence
-    top: int = 10
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,19 +13,24 @@ from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.models.aliases import declared
 from embedlab.workflows.arguments import names_of, pairs_of, texts_of
-from embedlab.workflows.compare import CompareOptions, ComparisonReport, comparison_report
+from embedlab.workflows.compare import ComparisonReport, comparison_report
 from embedlab.workflows.evaluate import EvaluationReport, evaluation_report
-from embedlab.workflows.evaluate_options import EvaluateOptions
-from embedlab.workflows.explain.plan import ExplainOptions
 from embedlab.workflows.explain.run import ExplanationReport, explanation_report
 from embedlab.workflows.models import load_members, resolve_model
-from embedlab.workflows.nearest import NearestOptions, nearest_table
+from embedlab.workflows.nearest import nearest_table
 from embedlab.workflows.notebook_session import reported, session_of, typed_models
-from embedlab.workflows.pairs import PairsOptions, pairs_report
-from embedlab.workflows.power import PowerOptions, PowerReport, power_report
+from embedlab.workflows.options.compare import CompareOptions
+from embedlab.workflows.options.evaluate import EvaluateOptions
+from embedlab.workflows.options.explain import ExplainOptions
+from embedlab.workflows.options.pairs import PairsOptions
+from embedlab.workflows.options.power import PowerOptions
+from embedlab.workflows.options.sentences import NearestOptions
+from embedlab.workflows.options.why import WhyOptions
+from embedlab.workflows.pairs import pairs_report
+from embedlab.workflows.power import PowerReport, power_report
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.verify import VerificationReport, verification_report
-from embedlab.workflows.why import WhyOptions, WhyReport, why_report
+from embedlab.workflows.why import WhyReport, why_report
 
 Similarities = NDArray[np.float32]
 
@@ -73,7 +78,7 @@ def score_pairs(model: str, first: Sequence[str], second: Sequence[str], *, prog
 def evaluate(
     models: str | Sequence[str],
     *,
-    suite: str | None = None,
+    suite: str | Sequence[str] = (),
     tasks: str | Sequence[str] = (),
     by: str = "dataset",
     where: str = "",
@@ -81,8 +86,8 @@ def evaluate(
     metric: Correlation = "spearman",
     setting: SettingName = "literature",
     common: bool = False,
-    again: bool = False,
     rows: TableRows = "slices",
+    again: bool = False,
     mteb: str | Path | None = None,
     submission: str | Path | None = None,
     progress: bool = False,
@@ -94,7 +99,7 @@ def evaluate(
     """
     options = EvaluateOptions(
         models=typed_models(models),
-        suite=suite,
+        suites=names_of(suite),
         tasks=names_of(tasks),
         by=by,
         where=where,
@@ -102,8 +107,8 @@ def evaluate(
         metric=metric,
         setting=setting,
         common=common,
-        again=again,
         rows=rows,
+        again=again,
         mteb=Path(mteb) if mteb is not None else None,
         submission=Path(submission) if submission is not None else None,
     )
@@ -111,9 +116,9 @@ def evaluate(
 
 
 def compare(
-    models: Sequence[str],
+    models: str | Sequence[str],
     *,
-    suite: str | Sequence[str] | None = None,
+    suite: str | Sequence[str] = (),
     tasks: str | Sequence[str] = (),
     by: str = "dataset",
     where: str = "",
@@ -153,7 +158,7 @@ def power(
     first: str,
     second: str,
     *,
-    suite: str | Sequence[str] | None = None,
+    suite: str | Sequence[str] = (),
     tasks: str | Sequence[str] = (),
     where: str = "",
     detect: float | None = None,
@@ -188,9 +193,9 @@ def why(
     suite: str | Sequence[str] = (),
     tasks: str | Sequence[str] = (),
     where: str = "",
-    setting: SettingName = "literature",
     rows: int = 8,
     examples: int = 5,
+    setting: SettingName = "literature",
     progress: bool = False,
     **settings: Any,
 ) -> WhyReport:
@@ -204,9 +209,9 @@ def why(
         suites=names_of(suite),
         tasks=names_of(tasks),
         where=where,
-        setting=setting,
         rows=rows,
         examples=examples,
+        setting=setting,
     )
     return reported(why, lambda session: why_report(options, session), progress, settings)
 
@@ -214,11 +219,11 @@ def why(
 def pairs(
     models: str | Sequence[str],
     *,
+    tasks: str | Sequence[str] = (),
     where: str = "",
     name: str = "",
     sort: str | None = None,
     limit: int | None = None,
-    datasets: str | Sequence[str] | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Report:
@@ -226,7 +231,7 @@ def pairs(
 
     NAME calls what it picks @NAME in every filter from then on.
     """
-    options = PairsOptions(models=typed_models(models), datasets=names_of(datasets) or None, where=where, name=name, sort=sort, limit=limit)
+    options = PairsOptions(models=typed_models(models), tasks=names_of(tasks), where=where, name=name, sort=sort, limit=limit)
     return reported(pairs, lambda session: pairs_report(options, session), progress, settings)
 
 

@@ -6,18 +6,17 @@ from typing import Any, Literal
 
 from embedlab.choices import Tracker
 from embedlab.core.errors import UsageError
-from embedlab.models.aliases import declared
+from embedlab.models.aliases import declared, declared_or_none
 from embedlab.workflows.arguments import given_seeds, given_values, names_of
 from embedlab.workflows.export import export_model
-from embedlab.workflows.grid.plan import GridOptions, Hands
 from embedlab.workflows.grid.report import GridReport, GridRun, grid_report, grid_run
-from embedlab.workflows.grid.table import ScoresOptions
 from embedlab.workflows.notebook_session import reported, session_of
+from embedlab.workflows.options.grid import GridOptions, ScoresOptions
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.report import Report
-from embedlab.workflows.reproduce.plan import ReproductionOptions
-from embedlab.workflows.reproduce.report import reproduction_report
+from embedlab.workflows.reproduce.report import claims_report, reproduction_report
 from embedlab.workflows.run_report import RunReport, run_report, runs_report
-from embedlab.workflows.train.plan import TrainOptions
 from embedlab.workflows.train.report import TrainingReport, training_report
 
 
@@ -26,13 +25,13 @@ def train(
     *,
     set: Mapping[str, object] | None = None,
     seeds: int | Sequence[int] = (),
+    max_steps: int | None = None,
     name: str | None = None,
     encoder: str | None = None,
     dev: str | None = None,
-    max_steps: int | None = None,
     resume: bool = False,
-    track: Tracker | None = None,
     keep_checkpoints: bool = False,
+    track: Tracker | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> TrainingReport:
@@ -45,13 +44,13 @@ def train(
         recipe=recipe,
         overrides=given_values(set),
         seeds=given_seeds(seeds),
-        name=name,
-        encoder=encoder,
-        dev=dev,
         max_steps=max_steps,
+        name=name,
+        encoder=declared_or_none(encoder),
+        dev=dev,
         resume=resume,
-        track=track,
         keeps_checkpoints=keep_checkpoints,
+        track=track,
     )
     return reported(train, lambda session: training_report(options, session), progress, settings)
 
@@ -88,8 +87,15 @@ def grid(
 
     `grid_table` has the scores. A cell that fails stops no other: `.has_failed`.
     """
-    hands = Hands(workers=workers, cluster=cluster)
-    options = GridOptions(grid=grid, overrides=given_values(set), seeds=seeds, encoder=encoder, budget=budget, hands=hands)
+    options = GridOptions(
+        grid=grid,
+        workers=workers,
+        overrides=given_values(set),
+        seeds=seeds,
+        encoder=declared_or_none(encoder),
+        budget=budget,
+        cluster=cluster,
+    )
     return reported(_GRID, lambda session: grid_run(options, session), progress, settings)
 
 
@@ -99,7 +105,7 @@ _GRID = grid  # whose name its argument has
 def grid_table(
     grid: str,
     *,
-    rows: str | Sequence[str] | None = None,
+    rows: str | Sequence[str] = (),
     columns: str | None = None,
     score: str | None = None,
     where: Mapping[str, object] | None = None,
@@ -119,7 +125,7 @@ def grid_table(
         metric=metric,
         setting=aggregate,
         by=tuple(names_of(by)),
-        rows=tuple(names_of(rows)) if rows is not None else None,
+        rows=tuple(names_of(rows)),
         columns=columns,
         score=score,
         where=tuple(f"{axis}={value}" for axis, value in (where or {}).items()),
@@ -132,7 +138,9 @@ def reproduce(
     table: str | None = None,
     *,
     published_only: bool = False,
-    from_: Literal["runs"] | None = None,
+    claims: bool = False,
+    from_: Literal["runs", "scores"] | None = None,
+    row: Mapping[str, str] | None = None,
     seeds: int | None = None,
     set: Mapping[str, object] | None = None,
     encoder: str | None = None,
@@ -140,10 +148,23 @@ def reproduce(
     progress: bool = False,
     **settings: Any,
 ) -> Report:
-    """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are there, or PUBLISHED_ONLY."""
-    if table is None and from_ is None and not published_only:
+    """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are there, or PUBLISHED_ONLY.
+
+    ROW gives the model of a row in place of a run. CLAIMS returns the verdicts on the paper's claims instead, and trains nothing.
+    """
+    if table is None and from_ is None and not published_only and not claims:
         raise UsageError(f"no table of {paper!r} is named", hint='name one, or give from_="runs" or published_only=True')
-    options = ReproductionOptions(overrides=given_values(set), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
-    return reported(
-        reproduce, lambda session: reproduction_report(paper, table, options, session, published_only=published_only), progress, settings
+    options = ReproductionOptions(
+        paper=paper,
+        table=table,
+        published_only=published_only,
+        claims=claims,
+        from_=from_,
+        models=tuple(f"{name}={model}" for name, model in (row or {}).items()),
+        seeds=seeds,
+        overrides=given_values(set),
+        encoder=declared_or_none(encoder),
+        workers=workers,
     )
+    make = claims_report if claims else reproduction_report
+    return reported(reproduce, lambda session: make(options, session), progress, settings)

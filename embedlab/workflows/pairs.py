@@ -1,7 +1,6 @@
 """Single pairs, filtered and sorted: what people and models say of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -15,21 +14,10 @@ from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.reports.frames import PAIRED
 from embedlab.reports.pair_list import TEXTS, listed_columns, pair_list
+from embedlab.workflows.options.pairs import PairsOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import score_pairs
 from embedlab.workflows.session import Session
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairsOptions:
-    """Which pairs are shown, of which models."""
-
-    models: Sequence[str]
-    datasets: Sequence[str] | None = None  # None: all
-    where: str = ""
-    name: str = ""  # what the selection is called from now on
-    sort: str | None = None  # a column, largest first, or -COLUMN; None: the gap, of a single model its error
-    limit: int | None = None
 
 
 def pairs_report(options: PairsOptions, session: Session) -> Report:
@@ -42,7 +30,7 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
     matches = compile_expression(options.where, [*listed_columns(names), *OF_PAIR])
     named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
-    scored, is_whole = score_pairs(names, session, datasets=options.datasets)
+    scored, is_whole = score_pairs(names, session, datasets=options.tasks or None)
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
     matching = _with_facts(ranked, scored, named).filter(matches)

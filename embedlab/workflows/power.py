@@ -1,10 +1,8 @@
 """Which difference between two models these items and seeds can detect."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embedlab.analysis.power import detectable
-from embedlab.choices import SettingName
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import select_from
 from embedlab.evaluation.task_comparison import Slicing
@@ -13,23 +11,9 @@ from embedlab.reports.power_table import POWER, power_table
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather
 from embedlab.workflows.models import refuse_twice
+from embedlab.workflows.options.power import PowerOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
-
-
-@dataclass(frozen=True, kw_only=True)
-class PowerOptions:
-    """Two models, and what is planned with them."""
-
-    first: str
-    second: str
-    suites: Sequence[str] = ()
-    tasks: Sequence[str] = ()  # none: all datasets of the suite
-    where: str = ""  # an expression over properties that picks the items; all without one
-    detect: float | None = None  # a difference in points
-    seeds: int | None = None  # of each recipe
-    setting: SettingName = "literature"
-    common: bool = False  # on the pairs that both models score
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -1,10 +1,10 @@
 """Why two models differ: where the difference sits, what the items of each side have in common, typical ones, and how steady it is."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from embedlab.analysis.evidence import member_columns
-from embedlab.choices import SettingName
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import select_from
@@ -16,22 +16,11 @@ from embedlab.reports.why_tables import WHY, why_tables
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
+from embedlab.workflows.options.why import WhyOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 
-
-@dataclass(frozen=True, kw_only=True)
-class WhyOptions:
-    """Two models, the items on which they differ, and how much is shown."""
-
-    first: str
-    second: str
-    suites: Sequence[str] = ()
-    tasks: Sequence[str] = ()  # none: all datasets of the suite
-    where: str = ""  # an expression over properties that picks the items; all without one
-    setting: SettingName = "literature"
-    rows: int = 8  # of each table
-    examples: int = 5  # typical items of each side
+HALVES_SEED = 0  # of the halves that combinations are searched and tested on: the same for the same items
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -70,6 +59,7 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
         raise UsageError(f"{lacking[0]} has no prediction of these items", hint="select a task that both models can do")
     found = compared(gathered, slicing, session)
     with session.progress("looking at kinds of items") as tick:
-        explanation = explained(outcomes, models, selection, examples=options.examples, progress=tick)
+        rng = np.random.default_rng(HALVES_SEED)
+        explanation = explained(outcomes, models, found.evidence, selection, rng=rng, examples=options.examples, progress=tick)
     report = Report.of(why_tables(explanation, found, rows=options.rows), WHY, is_whole=found.is_whole)
     return WhyReport(**vars(report), explanation=explanation, rows=options.rows)

@@ -9,9 +9,10 @@ from stored_answers import refreshed, shown, store
 
 from embedlab.core.settings import Settings
 from embedlab.evaluation.selection import SelectedTask
-from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.items import listed_items
 from embedlab.workflows.notebook_session import NotebookSession
+from embedlab.workflows.options.compare import CompareOptions
 
 RESULTS = Path(__file__).parents[2] / "results"
 

@@ -22,7 +22,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.reproduce.plan import ReproductionOptions
+from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.run import reproduce_tables
 from tests.conftest import thin_out_the_sample
 from tests.tasks.test_head_predictions import MACHINE, SAMPLE
@@ -42,7 +42,7 @@ def finished(runs: Path, name: str, seed: int) -> None:
 
 
 def from_runs(paper: str, table: str, settings: Settings) -> Reproduction:
-    options = ReproductionOptions(trains=False)
+    options = ReproductionOptions(from_="runs")
     (found,) = reproduce_tables(select_tables(paper, table), options, NotebookSession(settings=settings))
     return found
 

@@ -20,8 +20,9 @@ from embedlab.reports.notes import data_notes
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
-from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.notebook_session import NotebookSession
+from embedlab.workflows.options.compare import CompareOptions
 from tests.conftest import thin_out_the_sample
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -1,57 +1,83 @@
-"""The options of `evaluate` are written once: the command line is made from them, and the Python function has the same."""
+"""The options of a command are written once, in a dataclass: the command line is made from it."""
 
-import inspect
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, get_type_hints
+from dataclasses import MISSING, dataclass
+from typing import Annotated, Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-import embedlab
 from embedlab.cli.app import app
 from embedlab.cli.generated_options import parameters_of, takes
-from embedlab.workflows.evaluate_options import EvaluateOptions
-from embedlab.workflows.options import Flag
+from embedlab.cli.reporting import PageOptions
+from embedlab.workflows.options.compare import CompareOptions
+from embedlab.workflows.options.evaluate import EvaluateOptions
+from embedlab.workflows.options.explain import ExplainOptions
+from embedlab.workflows.options.fields import flagged_fields
+from embedlab.workflows.options.flag import Flag
+from embedlab.workflows.options.grid import GridOptions
+from embedlab.workflows.options.power import PowerOptions
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.options.why import WhyOptions
 
 
-def flags(options: type) -> dict[str, Flag]:
-    """The flag of each field of OPTIONS that carries one."""
-    hints = get_type_hints(options, include_extras=True)
-    found = {name: next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Flag)), None) for name, hint in hints.items()}
-    return {name: flag for name, flag in found.items() if flag is not None}
+def command(*path: str) -> Any:
+    """The command of the program that is typed as PATH."""
+    found: Any = typer.main.get_command(app)
+    for word in path:
+        found = found.commands[word]
+    return found
 
 
-def test_every_field_is_an_option_of_the_command_with_its_help() -> None:
-    (command,) = (one for name, one in typer.main.get_command(app).commands.items() if name == "evaluate")  # type: ignore[attr-defined]
-    shown = {tuple(one.opts): one for one in command.params}
-    assert set(flags(EvaluateOptions)) == {field.name for field in fields(EvaluateOptions)} - {"models"}
-    for field in fields(EvaluateOptions):
-        if (flag := flags(EvaluateOptions).get(field.name)) is not None:
-            assert shown[flag.names].help == flag.help
-            assert shown[flag.names].default == (field.default or None if isinstance(field.default, tuple) else field.default)
-
-
-def test_the_python_function_has_the_options_of_the_command_with_their_defaults() -> None:
-    written = inspect.signature(embedlab.evaluate).parameters
-    wanted = {field.name: field.default for field in fields(EvaluateOptions)}
-    assert {name: one.default for name, one in written.items() if name in wanted and name != "models"} == {
-        name: default for name, default in wanted.items() if default is not MISSING
-    }
-    assert set(written) == {*wanted, "progress", "settings"}
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [
+        (("evaluate",), EvaluateOptions),
+        (("compare",), CompareOptions),
+        (("compare",), PageOptions),
+        (("power",), PowerOptions),
+        (("why",), WhyOptions),
+        (("explain",), ExplainOptions),
+        (("reproduce",), ReproductionOptions),
+        (("grid", "run"), GridOptions),
+    ],
+)
+def test_every_field_is_an_option_of_the_command_with_its_help_and_default(path: tuple[str, ...], options: type) -> None:
+    shown = {tuple(one.opts): one for one in command(*path).params}
+    for field in flagged_fields(options):
+        found = shown[field.flag.names or (field.name,)]
+        assert found.help == field.flag.help
+        assert found.required is (field.default is MISSING)
+        if field.flag.typed is None and not field.is_several and field.default is not MISSING:
+            assert found.default == field.default
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options of a command that only this test has."""
+class Shared:
+    """Options that two commands share."""
 
-    names: Sequence[str]
-    size: Annotated[int, Flag(names=("--size",), help="How large.")] = 3
     words: Annotated[Sequence[str], Flag(names=("--word",), metavar="WORD", help="Again for more.")] = ()
     last: Annotated[bool, Flag(names=("--last",), help="Last.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Shared):
+    """Options of a command that only this test has."""
+
+    names: Annotated[Sequence[str], Flag(metavar="NAME...", help="Names.", reads=lambda typed: [one.upper() for one in typed])]
+    size: Annotated[int, Flag(names=("--size",), help="How large.", max=9, after="words")] = 3
+    is_new: Annotated[bool, Flag(names=("--from",), help="Old.", typed=str | None, reads=lambda place: place is None)] = True
+    unseen: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loud:
+    """How this command says it."""
+
+    loud: Annotated[bool, Flag(names=("--loud",), help="Loud.")] = False
 
 
 def made(received: list[Any]) -> typer.Typer:
@@ -59,37 +85,41 @@ def made(received: list[Any]) -> typer.Typer:
     program = typer.Typer()
 
     @program.command()
-    @takes(Options, before={"loud": "last"})
-    def run(names: list[str], options: Options, loud: bool = False) -> None:
-        received.append((names, options, loud))
+    @takes
+    def run(options: Options, shown: Loud) -> None:
+        received.append((options, shown))
 
     return program
 
 
 @pytest.mark.parametrize(
-    ("words", "options", "loud"),
+    ("words", "expected"),
     [
-        (["a", "b"], Options(names=["a", "b"]), False),
+        (["a", "b"], (Options(names=("A", "B")), Loud())),
         (
-            ["a", "--size", "5", "--word", "x", "--word", "y", "--last", "--loud"],
-            Options(names=["a"], size=5, words=["x", "y"], last=True),
-            True,
+            ["a", "--size", "5", "--word", "x", "--word", "y", "--last", "--loud", "--from", "runs"],
+            (Options(names=("A",), size=5, words=("x", "y"), last=True, is_new=False), Loud(loud=True)),
         ),
     ],
 )
-def test_a_command_gets_its_options_as_one_value(words: list[str], options: Options, loud: bool) -> None:
+def test_a_command_gets_its_options_as_values(words: list[str], expected: tuple[Options, Loud]) -> None:
     received: list[Any] = []
     assert CliRunner().invoke(made(received), words).exit_code == 0
-    assert received == [(options.names, options, loud)]
+    assert received == [expected]
 
 
-def test_an_option_of_the_command_alone_is_placed_among_the_generated_ones() -> None:
-    command = typer.main.get_command(made([]))
-    assert [one.name for one in command.params if one.name in {"size", "words", "loud", "last"}] == ["size", "words", "loud", "last"]
-    assert list(parameters_of(Options)) == ["size", "words", "last"]
+def test_what_is_beyond_a_limit_is_refused() -> None:
+    received: list[Any] = []
+    assert CliRunner().invoke(made(received), ["a", "--size", "10"]).exit_code == 2
+    assert received == []
+
+
+def test_shared_options_are_before_the_own_ones_unless_these_say_after_which() -> None:
+    assert [one.name for one in parameters_of(Options)] == ["words", "size", "last", "names", "is_new"]
+    assert [one.name for one in typer.main.get_command(made([])).params][:6] == ["words", "size", "last", "names", "is_new", "loud"]
 
 
 def test_the_options_load_nothing_that_takes_time() -> None:
-    program = "import sys, embedlab.cli.commands.evaluate; print(sorted({'polars', 'numpy', 'torch'} & set(sys.modules)))"
+    program = "import sys, embedlab.cli.app; print(sorted({'polars', 'numpy', 'torch'} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

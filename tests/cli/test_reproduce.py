@@ -11,7 +11,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import load_recipe, to_toml
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.papers.file import paper_names
+from embedlab.papers.file import paper_names, select_tables
 from embedlab.runs.store import RunFolder
 from tests.conftest import thin_out_the_sample
 
@@ -142,6 +142,37 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     Path("changed.json").write_text(answer.out.replace(str(ours["STS12"]), str(ours["STS12"] + 1)))
     assert with_runs("verify", "ours.json", "ours.json").out.count("of the same thing; all 6 scores agree") == 2
     assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--sample").out
+    _check_claims(with_runs, words, pair)
+
+
+def _check_claims(with_runs: Embedlab, words: tuple[str, ...], pair: dict[str, float]) -> None:
+    """The same runs settle the claim about them, also when they are named for their rows and no other run counts."""
+    page = Path("claims.html")
+    found = with_runs(*words, "--claims", "--json", "--html", str(page))
+    own = found.row(claim="lambda-sts-01")
+    assert own["ours"] == pytest.approx(pair["ours"])
+    assert own["verdict"] in {"holds", "reversed", "open"}
+    assert (own["p"] < 0.05) == (own["verdict"] != "open")
+    assert own["reach"] == "checkpoints"  # one seed each
+    assert {row["verdict"] for row in found.rows if row["claim"] != "lambda-sts-01"} == {"not measured"}
+    assert "lambda: 0.3 above 0.1" in page.read_text()
+    assert "over the one claim of liao" in str(found.json["notes"])
+    named = ("--from", "scores", "--row", "0.3=mine-0.1", "--row", "0.1=mine-0.3")
+    other_way = with_runs("reproduce", "liao", "table6", "--claims", "--sample", "--threads", "1", *named, "--json")
+    assert other_way.row(claim="lambda-sts-01")["ours"] == pytest.approx(-own["ours"])
+
+
+def test_claims_without_a_run_are_not_measured_and_say_what_to_run(embedlab: Embedlab) -> None:
+    answer = embedlab("reproduce", "liao", "--claims", "--json")
+    assert answer.code == 0, answer.err
+    assert {row["verdict"] for row in answer.rows} == {"not measured"}
+    assert len(answer.rows) == sum(len(table.claims) for table in select_tables("liao", None))
+    assert answer.row(claim="tau-sts-01")["printed"] == pytest.approx(8.44, abs=0.01)
+    assert answer.row(claim="tau-sts-01")["ours"] is None
+    assert "`embedlab reproduce liao TABLE` trains" in answer.json["notes"][-1]
+    assert {row["table"] for row in embedlab("reproduce", "liao", "table7", "--claims", "--json").rows} == {"table7_tau_sts"}
+    assert "tau: 1.0 above 0.1" in embedlab("reproduce", "liao", "--claims").out
+    assert r"\toprule" in embedlab("reproduce", "liao", "--claims", "--format", "latex").out
 
 
 def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Path) -> None:
@@ -200,6 +231,10 @@ def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: P
         (("liao", "--html", "page.html"), "--html and --figure show", "--from runs"),
         (("--html", "page.html"), "--html and --figure show", "name the paper"),
         (("liao", "table6", "--published-only", "--from", "runs"), "exclude each other", "nothing of ours"),
+        (("liao", "--claims", "--published-only"), "--claims prints the verdicts", "name the paper"),
+        (("liao", "--claims", "--from", "scores"), "--from scores reads the models that --row names", "--row"),
+        (("liao", "--claims", "--row", "0.1"), "--row takes ROW=MODEL: '0.1'", "scores:"),
+        (("liao", "--claims", "--row", "0.11=dice"), "no row named '0.11'", "'0.1'"),
     ],
 )
 def test_what_is_typed_wrong_is_said_in_two_lines(words: tuple[str, ...], message: str, hint: str, embedlab: Embedlab) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from embedlab.comparison.combinations import TESTED
 from embedlab.outcomes.frame import Outcomes
 from tests.cli.conftest import Embedlab
 from tests.comparison.planted import made_pairs, questions
@@ -30,6 +31,10 @@ def test_what_the_scores_of_one_file_were_damaged_on_is_named_first(embedlab: Em
     rule = next(number for number, line in enumerate(lines) if "──" in line)
     assert lines[rule + 2].split()[:2] == ["question:", "one"]  # below that of all items
     assert "°" in lines[rule + 2]  # brought scores are of checkpoints
+    combined = answer.out.partition("Two properties together, confirmed on other topics")[2].partition("Where first.csv")[0]
+    assert combined.splitlines()[4].startswith(" question: ")
+    assert "°: of these checkpoints" in combined
+    assert "could find" in combined
     side = answer.out.partition("Where first.csv alone is right")[2]  # the damaged one is wrong there
     assert next(line for line in side.splitlines() if line.strip().startswith("question: one")).endswith("*")
     assert "Typical items on which first.csv alone is right" in side
@@ -51,6 +56,13 @@ def test_json_has_all_kinds_shares_and_typical_items_with_their_numbers(embedlab
     compared = embedlab("compare", first, second, "--task", pairs, "--by", "question", "--json")
     own = compared.row(slice="pairs.csv/question=one", model=second)
     assert (by_question["items"], by_question["second"]) == (own["items"], pytest.approx(own["score"]))
+    combined = [row for row in rows if row["part"] == "combination"]
+    assert 0 < len(combined) <= TESTED
+    confirmed = [row for row in combined if row["significant"]]
+    assert any("question" in str(row["by"]) for row in confirmed)
+    assert all(row["searched"] * row["contrast"] > 0 and row["p_corrected"] < 0.05 for row in confirmed)
+    assert all(row["could_find"] > 0 for row in combined)
+    assert not any(row["could_find"] for row in where)
     sides = {row["side"] for row in rows if row["part"] == "common"}
     assert first in sides  # the damaged model is wrong where the other is right
     assert 0 < len([row for row in rows if row["part"] == "typical" and row["side"] == first]) <= 2
@@ -109,3 +121,4 @@ def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(embedlab: Embedl
         assert said in drawn
         assert said in table
     assert r"\begin{tabular}" in table
+    assert "Two properties together, confirmed" in drawn

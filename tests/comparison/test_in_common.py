@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from scipy.stats import norm
 
+from embedlab.analysis.near_duplicates import near_duplicates
 from embedlab.comparison import in_common as tested
 from embedlab.comparison.in_common import FEWEST_WITH_WORD, Common, Fact, in_common, share_contributions, words_in_common
 from embedlab.outcomes.frame import Outcomes
@@ -71,6 +72,20 @@ def test_rows_of_one_topic_count_as_dependent(outcomes: Outcomes) -> None:
     (apart,), (together,) = (in_common(own, of_topic[topics], ALL, [fact]) for own in (outcomes, dependent))
     assert together.difference == pytest.approx(apart.difference)
     assert together.high - together.low > 2 * (apart.high - apart.low)
+
+
+def test_similar_sentences_count_as_one_topic(outcomes: Outcomes) -> None:
+    texts = pl.DataFrame({"sentence1": [f"{n % 40} apple{n % 40} tree{n % 40} {n}" for n in range(300)]})  # forty topics, none twice
+    dependent = replace(
+        outcomes, blocks=(replace(outcomes.blocks[0], near=lambda: near_duplicates(numbers, texts["sentence1"].to_list())),)
+    )
+    numbers = dependent.rows["first_text"].to_numpy()
+    of_topic = np.random.default_rng(6).random((2, 40)) < 0.4
+    side, holds = of_topic[:, np.arange(300) % 40]
+    fact = Fact(by="x", title="x", holds=holds, applies=ALL)
+    (apart,), (together,) = (in_common(own, side, ALL, [fact]) for own in (outcomes, dependent))
+    assert together.difference == apart.difference
+    assert together.high - together.low > 1.5 * (apart.high - apart.low)
 
 
 def test_a_fact_of_none_of_the_rows_or_of_all_is_left_out(outcomes: Outcomes) -> None:

@@ -11,6 +11,7 @@ from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
+from embedlab.comparison.topics import item_topics
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
 from tests.comparison.planted import MODELS, made_pairs
@@ -39,13 +40,14 @@ def test_typical_items_lead_by_most_and_are_of_different_topics(table: pl.DataFr
     doubled = pl.concat([table, table.with_columns(pair=pl.col("pair") + 1000)])  # each pair twice: topics of two rows
     outcomes = pair_outcomes(doubled, ["A", "B"], task="sts", averages={})
     sides = sides_of(outcomes, ["A"], ["B"])
-    rows = typical(sides, sides.only_a, outcomes, 4)
+    topics = item_topics(outcomes)
+    rows = typical(sides, sides.only_a, topics, 4)
     lead = np.abs(sides.errors[1]) - np.abs(sides.errors[0])
     assert len({row % table.height for row in rows}) == len(rows) == 4
     best = [row for row in np.argsort(-lead, kind="stable").tolist() if sides.only_a[row]]
     assert rows[0] == best[0]
     assert lead[rows].tolist() == sorted(lead[rows], reverse=True)
-    assert typical(sides, np.zeros(len(lead), dtype=bool), outcomes, 4) == []
+    assert typical(sides, np.zeros(len(lead), dtype=bool), topics, 4) == []
 
 
 def test_the_share_that_changes_sides_is_that_of_a_loop_over_seeds_and_items() -> None:
@@ -146,4 +148,4 @@ def test_typical_items_are_those_of_a_greedy_search_by_the_lead_in_size() -> Non
     sides = Sides(errors=(rng.uniform(-90, 90, 60), rng.uniform(-90, 90, 60)))
     among = rng.random(60) < 0.5
     expected = sorted(np.flatnonzero(among), key=lambda row: -abs(abs(sides.errors[0][row]) - abs(sides.errors[1][row])))
-    assert typical(sides, among, outcomes, 7) == expected[:7]
+    assert typical(sides, among, item_topics(outcomes), 7) == expected[:7]

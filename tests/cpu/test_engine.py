@@ -63,7 +63,7 @@ def test_vectors_and_gradients_are_those_of_transformers(architecture: str, pool
 
 def test_switched_off_the_modules_are_those_of_transformers(tmp_path: Path) -> None:
     build_random_encoder(tmp_path, seed=0, hidden=128, vocabulary=["a", "man"])
-    plain = load_backbone(tmp_path)
+    plain, _ = load_backbone(tmp_path)
     on, off = (load_transformer(str(tmp_path), here).backbone for here in (MACHINE, OFF))
     assert [type(module) for module in off.modules()] == [type(module) for module in plain.modules()]
     assert not any(module._forward_pre_hooks for module in off.modules())

@@ -19,7 +19,7 @@ from embedlab.runs.launch import shared_flags
 from embedlab.tui.pair_table.data import load_pairs
 from embedlab.workflows.data import check_data, fetch_data, list_splits
 from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.train.plan import TrainOptions
+from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.train.report import training_report
 
 SIZE = 2 * 2**20

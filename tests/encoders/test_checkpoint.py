@@ -13,7 +13,7 @@ from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
-from embedlab.encoders.pooling import pooling_method
+from embedlab.encoders.pooling import pooling_method, saved_pooling
 from embedlab.models.folder import Wishes
 
 EXPORTED = [
@@ -44,7 +44,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     saved = load_transformer(str(tmp_path / "model"), cpu)
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
     assert "MISSING" not in "".join(capfd.readouterr())  # no layer was invented, and no warning of one
-    assert (saved.pooling, saved.max_tokens, theirs.max_seq_length) == (pooling, 64, 64)
+    assert (saved.pooling, saved.max_tokens, theirs.max_seq_length) == (saved_pooling(pooling), 64, 64)
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(saved.encode(sentences), vectors, atol=1e-6)
     np.testing.assert_allclose(theirs.encode(sentences), vectors, atol=1e-5)
@@ -54,7 +54,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
 def test_pooling_is_read_from_sentence_transformers_own_files(small_bert: Path, cpu: Machine, pooling: Pooling, tmp_path: Path) -> None:
     save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling)), card="")
     (tmp_path / "model" / "embedlab.json").unlink()
-    assert load_transformer(str(tmp_path / "model"), cpu).pooling == pooling
+    assert load_transformer(str(tmp_path / "model"), cpu).pooling == saved_pooling(pooling)
 
 
 def test_a_model_that_sentence_transformers_saved_gives_its_vectors(

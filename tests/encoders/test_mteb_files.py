@@ -175,7 +175,7 @@ def test_two_models_are_compared_with_intervals_pairs_and_figures(tmp_path: Path
     assert second["difference_low"] < second["difference"] < second["difference_high"]
     assert (stated["model"], stated["score"], stated["low"], stated["marks"]) == ("mteb:c", 50.0, None, "stated")
     assert "Mine.tsv test at revision 4d8694f8" in done.stdout
-    shown = embedlab.pairs(names, datasets=["mine.tsv"]).frame
+    shown = embedlab.pairs(names, tasks=["mine.tsv"]).frame
     assert shown.height == 80
     other = frame.head(20).with_columns(
         sentence1=pl.lit("x ") + pl.col("sentence1"), sentence2=pl.when(pl.col("score") > 0.5).then(pl.lit("x"))

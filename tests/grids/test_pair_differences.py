@@ -18,7 +18,8 @@ from embedlab.grids.table import Pivot, ScoreFilter, pivot
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import EventLog, Finished
-from embedlab.workflows.grid.table import ScoresOptions, grid_scores
+from embedlab.workflows.grid.table import grid_scores
+from embedlab.workflows.options.grid import ScoresOptions
 from tests.grids.conftest import plan_of
 from tests.pair_tables import compare_models
 

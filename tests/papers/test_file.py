@@ -65,6 +65,33 @@ def test_a_table_is_found_by_its_number() -> None:
     assert [table.name for table in select_tables("chen", "table1")] == ["table1_unsupervised"]
 
 
+def test_every_claim_about_printed_numbers_has_their_direction() -> None:
+    for paper in paper_names():
+        for table in load_paper(paper).values():
+            for name, claim in table.claims.items():
+                printed = table.printed_difference(claim)
+                if table.printed:
+                    assert printed is not None, (paper, name)
+                    assert (printed > 0) == (claim.direction == "above"), (paper, name, printed)
+                assert claim.text, (paper, name)  # in our words, as no quotation is at hand
+
+
+def test_the_slices_of_claims_are_those_of_their_figures() -> None:
+    sources = {*published_table("tsukagoshi", "table1_sts_sources")["source"], *(f"fifth-{number}" for number in range(1, 6))}
+    figures = [table for table in TABLES if table.by is not None]
+    assert any(table.claims for table in figures)
+    for claim in (claim for table in figures for claim in table.claims.values()):
+        assert {*claim.columns} <= sources, claim
+
+
+def test_a_claim_is_said_with_its_group_or_key_once() -> None:
+    said = {name: table.statement(claim) for table in TABLES for name, claim in table.claims.items()}
+    assert said["bert-base-s-d-over-sbert"] == "BERT-base: S+D above SBERT"
+    assert said["lambda-sts-01"] == "lambda: 0.3 above 0.1"
+    assert said["sbert-over-defsent-fifth-5"] == "SBERT above DefSent (fifth-5)"
+    assert said["over-standard-cola-mcc"] == "SupCL-Seq above Standard (CoLA_mcc)"
+
+
 def test_a_wrong_name_suggests_the_nearest() -> None:
     with pytest.raises(UsageError) as paper:
         select_tables("laio", None)
@@ -75,6 +102,11 @@ def test_a_wrong_name_suggests_the_nearest() -> None:
 
 
 ROW = 'rows = { "0.1" = { recipe = "snli-supcl" } }'
+CLAIM = (
+    'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda"]\ncolumns = { STS12 = "sts12" }\n'
+    'rows = { "0.1" = { recipe = "snli-supcl" }, "0.3" = { recipe = "snli-ce" } }\n'
+    '[claims]\nx = { table = "table6_lambda_sts", source = "s", first = "0.1", '
+)
 HEAD = 'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda"]\n'
 
 
@@ -90,7 +122,13 @@ HEAD = 'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda
         (f'{HEAD}columns = {{ STS12 = {{ metric = "pearson" }} }}\n{ROW}', "names no slice", "sts12"),
         (f'{HEAD}rows = "table7"', "takes the rows of 'table7'", ""),
         (HEAD, "neither rows nor shown_by", "command"),
-        (f'{HEAD}claims = [{{ better = "0.1", worse = "0.9", text = "x" }}]\n{ROW}', "no row '0.9'", "0.1"),
+        (f'{CLAIM}second = "0.9", direction = "above" }}', "claims.x: no row '0.9'", "0."),
+        (f'{CLAIM}second = "0.3", direction = "over" }}', "claims.x.direction", ""),
+        (f'{CLAIM}second = "0.3", direction = "equal" }}', "claims.x: 'equal' needs a size", "size"),
+        (f'{CLAIM}second = "0.3", direction = "above", colums = ["STS12"] }}', "colums", "columns"),
+        (f'{CLAIM}second = "0.3", direction = "above", columns = ["STS21"] }}', "claims.x: no column 'STS21'", "STS12"),
+        (f'{CLAIM}second = "0.3", direction = "above" }}', "claims.x: 'table6_lambda_sts' has no order", "columns"),
+        (CLAIM.replace('"s", first', '"", first') + 'second = "0.3", direction = "above" }', "claims.x: no source", "section"),
     ],
 )
 def test_what_is_wrong_in_a_paper_file_is_said_by_its_place(

@@ -29,8 +29,9 @@ from embedlab.tasks._heads import load_trained
 from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
-from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.notebook_session import NotebookSession
+from embedlab.workflows.options.compare import CompareOptions
 from tests.stored_json import without_checksums
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)

@@ -166,9 +166,9 @@ def test_a_rate_stored_as_a_plain_number_is_found() -> None:
 def test_a_frozen_part_has_no_gradient_while_the_rest_has(architecture: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
     encoder = encoder_of(tmp_path / "model")
-    embeddings = part_parameters(encoder.backbone, "embeddings")
+    embeddings = part_parameters(encoder.backbone, encoder.layers, "embeddings")
     assert any(parameter is encoder.backbone.get_input_embeddings().weight for parameter in embeddings)
-    with frozen(encoder.backbone, "embeddings"):
+    with frozen(encoder.backbone, encoder.layers, "embeddings"):
         encoder.forward_tokens(torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)).square().sum().backward()
     without_gradient = {id(parameter) for parameter in embeddings}
     for parameter in encoder.backbone.parameters():

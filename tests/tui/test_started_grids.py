@@ -19,7 +19,8 @@ from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.heat_map import HeatMap, draw_heat_map
-from embedlab.workflows.grid.plan import GridOptions, plan_grid
+from embedlab.workflows.grid.plan import plan_grid
+from embedlab.workflows.options.grid import GridOptions
 from tests.tui.driving import Open, make_run, noticed, on_top, until
 from tests.tui.test_launch_screen import Started, started
 

@@ -160,7 +160,7 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(wrong: dict[str, Any
 
 
 def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
-    found = embedlab.pairs("dice", where="gold>6 dice>0.5", datasets=[own])
+    found = embedlab.pairs("dice", where="gold>6 dice>0.5", tasks=[own])
     assert found.frame.schema == dict(PAIRED)
     assert 0 < found.frame.height < 12
     assert found.frame["gold"].min() > 6  # type: ignore[operator]
@@ -168,7 +168,7 @@ def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
 
 def test_pairs_have_one_row_a_model_as_in_the_command(embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str) -> None:
     models = ["dice", str(tiny_encoder)]
-    found = embedlab.pairs(models, datasets=[own], sort="-gold", limit=2)
+    found = embedlab.pairs(models, tasks=[own], sort="-gold", limit=2)
     printed = embedlab_command("pairs", *models, "--dataset", own, "--sort", "-gold", "--limit", "2", "--json")
     assert found.frame.to_dicts() == printed["rows"]
     assert found.frame["model"].to_list() == models * 2
@@ -253,7 +253,7 @@ def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -
     assert size["width"] == 480
     assert embedlab.evaluate("dice", tasks=[own]).plot().name == "scores"
     with pytest.raises(UsageError, match="no figure is declared for this result"):
-        embedlab.pairs("dice", datasets=[own]).plot()
+        embedlab.pairs("dice", tasks=[own]).plot()
 
 
 def test_models_are_rows_of_the_tables_where_that_is_chosen(tiny_encoder: Path, own: str) -> None:

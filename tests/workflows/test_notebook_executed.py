@@ -12,7 +12,7 @@ CELLS = [
     "%matplotlib inline\nfound.plot('differences')",
     'embedlab.evaluate(MODEL, tasks=["sts12"], sample=True, again=True, progress=True)',
     'embedlab.power("dice", MODEL, tasks=["sts12"], sample=True).plot()',
-    'embedlab.pairs("dice", datasets=["sts12"], sample=True, limit=3)',
+    'embedlab.pairs("dice", tasks=["sts12"], sample=True, limit=3)',
     'trained = embedlab.train("snli-ce", set=VALUES, name="small", sample=True, threads=1, max_steps=2, progress=True)\ntrained',
     "trained.plot()",
 ]

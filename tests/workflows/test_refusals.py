@@ -7,13 +7,17 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.workflows.compare import CompareOptions, comparison_report
-from embedlab.workflows.encode import EncodeOptions, encode_file
+from embedlab.workflows.compare import comparison_report
+from embedlab.workflows.encode import encode_file
 from embedlab.workflows.evaluate import evaluation_report
-from embedlab.workflows.evaluate_options import EvaluateOptions
 from embedlab.workflows.notebook_session import NotebookSession
-from embedlab.workflows.pairs import PairsOptions, pairs_report
-from embedlab.workflows.power import PowerOptions, power_report
+from embedlab.workflows.options.compare import CompareOptions
+from embedlab.workflows.options.evaluate import EvaluateOptions
+from embedlab.workflows.options.pairs import PairsOptions
+from embedlab.workflows.options.power import PowerOptions
+from embedlab.workflows.options.sentences import EncodeOptions
+from embedlab.workflows.pairs import pairs_report
+from embedlab.workflows.power import power_report
 from embedlab.workflows.session import Session
 
 ABSENT = "a/model/that/is/absent"
@@ -53,8 +57,8 @@ def encode(out: str) -> Callable[[Session], object]:
         (compare(suites=["geometry"], published=True), "option published is for the task sts alone"),
         (compare(suites=["geometri"]), "no task named 'geometri'"),
         (evaluate(by="dice", aggregate="mean"), "option aggregate 'mean' is for datasets"),
-        (evaluate(suite="geometry", metric="pearson"), "option metric 'pearson' is for the task sts alone"),
-        (evaluate(suite="geometry", submission=Path("out")), "predictions of the task glue alone"),
+        (evaluate(suites=["geometry"], metric="pearson"), "option metric 'pearson' is for the task sts alone"),
+        (evaluate(suites=["geometry"], submission=Path("out")), "predictions of the task glue alone"),
         (evaluate(setting="exact"), "option setting 'exact' is for classifiers"),
         (evaluate(mteb=Path(__file__)), "option mteb is .*, a file"),
         (pairs(where="nothing>1"), "unknown field 'nothing'"),

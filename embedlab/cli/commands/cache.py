@@ -1,13 +1,14 @@
 """`embedlab cache`: results stored on disk for later commands, and how to delete them."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from embedlab.cli.confirmation import ConfirmOptions
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
-from embedlab.core.errors import UsageError
 
 if TYPE_CHECKING:
     from embedlab.reports.tables import Value
@@ -47,18 +48,15 @@ def ls(*, terminal: Terminal) -> None:
 
 @app.command(epilog=examples("embedlab cache clear", "embedlab cache clear --yes"))
 @common("output", uses=("cache",))
-def clear(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without confirmation.")] = False,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def clear(confirm: ConfirmOptions, *, terminal: Terminal) -> None:
     """Delete what embedlab has stored; it is computed again when it is needed. Other files in the folder stay."""
     from embedlab.workflows.cache import cache_state, clear_cache
 
     state = cache_state(terminal.settings.cache)
     what = f"{len(state.entries)} entries, {state.mib:.1f} MiB"
-    if state.entries and not yes and not terminal.confirm(f"delete {what} in {state.folder}?"):
-        raise UsageError("nothing deleted: not confirmed", hint="add --yes")
+    if state.entries:
+        confirm.require(f"delete {what} in {state.folder}?", "nothing deleted", terminal)
     clear_cache(state)
     terminal.done(f"deleted {what}", folder=str(state.folder), deleted=len(state.entries), mib=state.mib)
 

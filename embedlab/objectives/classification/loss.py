@@ -16,7 +16,7 @@ class Classification(Objective):
     Formula: −log softmax(W dropout(v) + b)[label], or (w·dropout(v) + b − gold)², mean over texts and views.
     Columns: sentence, label; or sentence1, sentence2, and label or gold, with the pair encoded together.
     Source: Devlin et al. 2019 (fine-tuning); sedghamiz, "dropout augmented" and the linear layer on the frozen encoder.
-    Differs from the paper in: BERT's pooling layer between vector and linear layer is left out, as everywhere here. The
+    Differs from the paper in: BERT's pooler between vector and linear layer is there with the pooling `pooler` alone. The
     frozen encoder runs without dropout: the paper does not say.
     """
 

@@ -42,7 +42,12 @@ class NliSoftmax(Objective):
         anchor, sentence = np.nonzero(sets.positives | sets.negatives)
         return {"premise": sets.anchors[anchor], "hypothesis": sentence, "label": sets.classes[anchor, sentence]}
 
+    def pair_logits(self, first: Tensor, second: Tensor) -> Tensor:
+        """The logits of the classes of each pair of vectors; (pairs, classes)."""
+        found: Tensor = self.head(pair_features(first, second))
+        return found
+
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The mean cross-entropy over the batch's pairs."""
-        logits = self.head(pair_features(vectors[columns["premise"]], vectors[columns["hypothesis"]]))
+        logits = self.pair_logits(vectors[columns["premise"]], vectors[columns["hypothesis"]])
         return F.cross_entropy(logits, columns["label"])

@@ -67,12 +67,19 @@ class SupervisedContrastive(Objective):
         ).with_positives()
         return {"anchors": sets.anchors, "positives": sets.positives, "negatives": sets.negatives}
 
+    def pair_logits(self, first: Tensor, second: Tensor) -> Tensor:
+        """The logits of the classes of each pair of vectors, (pairs, classes); λ = 1 trains no head for them."""
+        if self.head is None:
+            raise TypeError("no head was trained: the weight of the contrastive loss is 1")
+        found: Tensor = self.head(pair_features(first, second))
+        return found
+
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The weighted sum; a part whose weight is 0 is not computed."""
         weight = self.options.weight
         loss = vectors.new_zeros(())
         if self.head is not None:
-            logits = self.head(pair_features(vectors[columns["premise"]], vectors[columns["hypothesis"]]))
+            logits = self.pair_logits(vectors[columns["premise"]], vectors[columns["hypothesis"]])
             loss = (1 - weight) * F.cross_entropy(logits, columns["label"])
         if weight > 0:
             loss = loss + weight * supervised_contrastive_loss(

@@ -1,5 +1,6 @@
 """Options of the supervised contrastive objective on NLI."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -27,9 +28,9 @@ class Options:
     head: HeadKind = "two-layer"
 
 
-def needs(_: Options) -> Needs:
-    """The columns of NLI pairs."""
-    return NEEDS
+def needs(options: Options) -> Needs:
+    """The columns of NLI pairs; without cross-entropy no head is trained."""
+    return NEEDS if options.weight < 1 else replace(NEEDS, predicts=None)
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

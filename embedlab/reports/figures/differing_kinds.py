@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from embedlab.analysis.comparison import Difference
+from embedlab.analysis.comparison import ComparedSlice, Difference
 from embedlab.models.grammar import titles_of
 from embedlab.reports.figure_subjects import ExplainedDifference
 from embedlab.reports.figures import FigureKind
@@ -11,15 +11,27 @@ from embedlab.tasks.task import scale_of
 
 
 def _plots(subject: ExplainedDifference) -> Sequence[Plot]:
-    """One plot: all items first, then the kinds on which the difference is most unlike that on the others, the surest first."""
+    """All items first, then the kinds on which the difference is most unlike that on the others, the surest first; and what is confirmed.
+
+    The second plot has the combinations of two properties that the other half of the topics confirms, where there are any.
+    """
     found = subject.found
     first, second = titles_of([found.first, found.second]).values()
     shown = found.uneven[: subject.rows]
     rows = [("all", found.whole), *((one.title, one.slice) for one in shown)]
+    plots = [_dots(f"Where {second} and {first} differ", rows, subject)]
+    if confirmed := found.search.confirmed[: subject.rows]:
+        combined = [(one.found.title, one.found.slice) for one in confirmed]
+        plots.append(_dots("Two properties together, confirmed", combined, subject))
+    return plots
+
+
+def _dots(title: str, rows: Sequence[tuple[str, ComparedSlice]], subject: ExplainedDifference) -> Dots:
+    found = subject.found
+    first, second = titles_of([found.first, found.second]).values()
     differences = [one.differences[found.second] for _, one in rows]
     series = _series(f"{second} − {first}", differences, scale_of(found.whole.task, found.whole.metric))
-    title = f"Where {second} and {first} differ"
-    return [Dots(title=title, labels=[label for label, _ in rows], series=[series], axis="points", zero=True)]
+    return Dots(title=title, labels=[label for label, _ in rows], series=[series], axis="points", zero=True)
 
 
 def _series(name: str, differences: Sequence[Difference], scale: float) -> Series:

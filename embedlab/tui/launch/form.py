@@ -32,10 +32,12 @@ from embedlab.grids.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.checks import missing_of_variants
-from embedlab.workflows.grid.plan import GridOptions, plan_grid
+from embedlab.workflows.grid.plan import plan_grid
+from embedlab.workflows.options.grid import GridOptions
+from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.train.missing import check_rows, missing_evaluation, missing_to_train
 from embedlab.workflows.train.own_file import recipe_of
-from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
+from embedlab.workflows.train.plan import plan_training, train_arguments
 
 STARTED = "started grid"
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"

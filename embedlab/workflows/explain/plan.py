@@ -1,29 +1,14 @@
 """What is explained of two sentences; options that contradict each other are refused before any work."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from embedlab.choices import EDIT_RULES, ExplainView
+from embedlab.choices import EDIT_RULES
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.data.words import shown_words
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
+from embedlab.workflows.options.explain import ExplainOptions
 
 DEFAULT_REFERENCE = "starter"  # the pairs inside embedlab
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExplainOptions:
-    """Two sentences, the models that compare them, and what is shown."""
-
-    first: str
-    second: str
-    models: Sequence[str]
-    reference: str | None = None  # a dataset of pairs; None: the one that the pair is from, otherwise that inside embedlab
-    instead: Sequence[str] = ()  # edited sentences
-    edits: Sequence[str] = ()  # rules by which a sentence is edited
-    view: ExplainView = "effects"
 
 
 def check_options(options: ExplainOptions) -> None:

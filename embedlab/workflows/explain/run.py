@@ -33,8 +33,9 @@ from embedlab.reports.explanation_tables import EXPLAINED, effect_tables, token_
 from embedlab.reports.notes import model_marks, model_notes
 from embedlab.tasks.task import task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
-from embedlab.workflows.explain.plan import DEFAULT_REFERENCE, ExplainOptions, check_member, check_options
+from embedlab.workflows.explain.plan import DEFAULT_REFERENCE, check_member, check_options
 from embedlab.workflows.models import load_members, needs_network, refuse_twice, resolve_model
+from embedlab.workflows.options.explain import ExplainOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 

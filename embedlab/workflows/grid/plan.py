@@ -18,6 +18,7 @@ from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.grids.progress import entry_of_run
 from embedlab.grids.queue import Queue, QueueEntry
 from embedlab.grids.worker import is_alive
+from embedlab.workflows.options.grid import GridOptions
 from embedlab.workflows.starting import starting_encoder
 
 
@@ -27,19 +28,6 @@ class Hands:
 
     workers: int | None = None  # cells at once; absent = by the GPUs and processors of this machine
     cluster: str | None = None  # the address of a Ray cluster
-
-
-@dataclass(frozen=True, kw_only=True)
-class GridOptions:
-    """What a user selects of a grid."""
-
-    grid: str  # a name, or a TOML file
-    called: str | None = None  # what errors call it, where the user did not choose the file
-    overrides: tuple[str, ...] = ()  # KEY=VALUE for every cell
-    seeds: int | None = None  # each of the seeds 1 to N, instead of those of the file
-    encoder: str | None = None  # where every cell starts from
-    budget: float | None = None  # about the share of the full time that the grid may take
-    hands: Hands = Hands()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +62,12 @@ def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     A grid that was started from the user's own file continues by its name as it was planned. The sample world's encoder decides the
     names of its runs; where it is not built yet, the cells are named by the recipe's own encoder.
     """
-    if options.budget is not None and options.hands.cluster is not None:
+    if options.budget is not None and options.cluster is not None:
         raise UsageError("--budget and --cluster exclude each other", hint="halve on one machine, or run every cell on the cluster")
     rungs = rungs_for(options.budget) if options.budget is not None else ()
     plan = _started_plan(options, settings) or _new_plan(options, settings)
     check_rungs(plan, rungs)
-    return PlannedGrid(plan=plan, rungs=rungs, hands=options.hands)
+    return PlannedGrid(plan=plan, rungs=rungs, hands=Hands(workers=options.workers, cluster=options.cluster))
 
 
 def entries_of_runs(plan: GridPlan) -> list[QueueEntry]:

@@ -10,9 +10,9 @@ from embedlab.core.settings import Settings
 from embedlab.grids.table import Pivot
 from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.grid_tables import status_table
-from embedlab.workflows.grid.plan import GridOptions
 from embedlab.workflows.grid.run import look_at_grid, planned_grid, run_grid
-from embedlab.workflows.grid.table import GridScores, ScoresOptions, grid_scores
+from embedlab.workflows.grid.table import GridScores, grid_scores
+from embedlab.workflows.options.grid import GridOptions, ScoresOptions
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.session import Session
 

@@ -13,7 +13,8 @@ from embedlab.grids.progress import GridFollower, GridProgress
 from embedlab.grids.queue import QueueEntry
 from embedlab.training.signals import stop_requests
 from embedlab.workflows.grid.checks import check_variants
-from embedlab.workflows.grid.plan import GridEstimate, GridOptions, PlannedGrid, estimate, plan_grid, start_of
+from embedlab.workflows.grid.plan import GridEstimate, PlannedGrid, estimate, plan_grid, start_of
+from embedlab.workflows.options.grid import GridOptions
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.names import DEFAULT_TASK, task_names
+from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import data_folder
 from embedlab.core.settings import Settings
@@ -17,21 +17,7 @@ from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_mea
 from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoresOptions:
-    """Which scores of a grid are shown, along which of its axes."""
-
-    grid: str
-    task: str = DEFAULT_TASK
-    metric: str | None = None  # None: the usual one of the task
-    setting: str | None = None
-    by: tuple[str, ...] = ("dataset", "average")
-    rows: tuple[str, ...] | None = None  # axes; absent = all
-    columns: str | None = None  # an axis; absent = the scores
-    score: str | None = None  # the only score that is shown
-    where: tuple[str, ...] = ()  # AXIS=VALUE of the cells that are shown
+from embedlab.workflows.options.grid import ScoresOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +43,9 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
     """Return the scores of a started grid; where no finished cell has such scores, that is an error."""
     plan = GridPlan.load(GridFolder.find(settings.runs_folder, options.grid).plan_file)
     measure = usual_measure(plan, options.task, metric=options.metric, setting=options.setting, by=options.by)
-    rows = list(options.rows) if options.rows is not None else None
-    found = pivot(plan, measure, rows=rows, columns=options.columns, score=options.score, where=_axis_values(options.where))
+    found = pivot(
+        plan, measure, rows=list(options.rows) or None, columns=options.columns, score=options.score, where=_axis_values(options.where)
+    )
     if not found.rows:
         _refuse_unknown_task(measure.task)
         raise EmbedlabError(

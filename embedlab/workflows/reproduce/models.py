@@ -18,6 +18,7 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task as evaluate_on
 from embedlab.evaluation.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
+from embedlab.papers.claim_evidence import ClaimedItems
 from embedlab.papers.items import AnswersByCell
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.order import ScoredItems
@@ -28,7 +29,8 @@ from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import is_scored_together
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
-from embedlab.workflows.reproduce.plan import ReproductionOptions
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.reproduce.plan import named_rows
 from embedlab.workflows.scoring import keep
 from embedlab.workflows.session import Session
 
@@ -48,11 +50,34 @@ class EvaluatedRows:
     @property
     def items(self) -> ScoredItems:
         """What the scores vary over."""
-        return ScoredItems(pairs=self.scored.table if self.scored is not None else None, answers=self.answers)
+        pairs = self.scored.table if self.scored is not None else None
+        return ScoredItems(pairs=pairs, answers=self.answers, published=self.published)
+
+    @property
+    def claimed_items(self) -> ClaimedItems:
+        """What claims are measured on."""
+        pairs = self.scored.outcomes if self.scored is not None else None
+        return ClaimedItems(pairs=pairs, answers=self.answers, published=self.published)
+
+    @property
+    def published(self) -> frozenset[str]:
+        """The members that are checkpoints others can name."""
+        models = self.scored.models if self.scored is not None else ()
+        return frozenset(member for model in models if model.is_published for member in model.members)
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
         return {cell: tuple(member for member in own if member.name not in self.absent) for cell, own in members.items()}
+
+
+def with_named_rows(members: Members, options: ReproductionOptions, session: Session) -> dict[CellKey, Sequence[Member]]:
+    """Return MEMBERS with the models that a user names for rows in their place; of scores alone no other row has one."""
+    named: dict[str, tuple[Member, ...]] = {}
+    for row, name in named_rows(options).items():
+        if any(own == row for own, _ in members):
+            specs = resolve_model(name, session).members
+            named[row] = tuple(Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name})) for spec in specs)
+    return {cell: named.get(cell[0], own if options.uses_runs else ()) for cell, own in members.items()}
 
 
 def evaluate_models(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:
@@ -99,7 +124,14 @@ def again(settings: Settings, options: ReproductionOptions | None = None) -> str
 
 
 def absent_rows(
-    table: PaperTable, members: Members, known: EvaluatedRows, failures: Mapping[str, str], options: ReproductionOptions, settings: Settings
+    table: PaperTable,
+    members: Members,
+    known: EvaluatedRows,
+    failures: Mapping[str, str],
+    options: ReproductionOptions,
+    settings: Settings,
+    *,
+    says_untrained: bool = True,
 ) -> Iterator[str]:
     """What is said of the rows that have no model here, one note for each reason.
 
@@ -121,7 +153,7 @@ def absent_rows(
             untrained.append(row)
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
-    if untrained:
+    if untrained and says_untrained:
         command = f"embedlab reproduce {table.paper} {table.name}{again(settings, options)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
         yield f"there is no finished run of {', '.join(untrained)}{hint}"

@@ -1,50 +1,54 @@
 """What a user selects of a reproduction, and the trainings that it needs. Nothing is written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import UsageError
+from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridPlace, GridPlan
 from embedlab.papers.plan import TablePlan, for_encoder, plan_cells, trainings
 from embedlab.papers.table import PaperTable
 from embedlab.workflows.grid.plan import Hands, PlannedGrid
+from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.starting import starting_encoder
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReproductionOptions:
-    """Which models are behind a table, and whether they are trained for it."""
-
-    overrides: tuple[str, ...] = ()  # KEY=VALUE for every recipe
-    encoder: str | None = None
-    seeds: int | None = None
-    workers: int | None = None
-    trains: bool = True  # otherwise only runs that are there are used
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """How a user wants to see the tables of a paper; nothing of it = run here, next to the published values."""
-
-    published: bool = False  # the published values alone
-    runs: bool = False  # from runs that are there
-    page: bool = False  # also as a page or as a figure
-    plan: bool = False  # only the trainings
+def named_rows(options: ReproductionOptions) -> dict[str, str]:
+    """Return the model that a user names for each row."""
+    found = {}
+    for text in options.models:
+        row, equals, model = text.partition("=")
+        if not (row and equals and model):
+            raise UsageError(f"--row takes ROW=MODEL: {text!r}", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
+        found[row] = model
+    return found
 
 
-def check_selection(paper: str | None, table: str | None, shown: Shown) -> None:
-    """Refuse ways to show a paper that exclude each other, or that need a table."""
-    if shown.plan and (table is None or shown.published or shown.runs or shown.page):
+def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
+    """Refuse a model for a row that no table has, and scores without any."""
+    rows = {row for table in tables for row in table.sources}
+    for row in named_rows(options):
+        if row not in rows:
+            raise unknown("row", row, rows)
+    if not options.uses_runs and not options.models:
+        raise UsageError("--from scores reads the models that --row names", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
+
+
+def check_selection(options: ReproductionOptions, *, is_plan: bool = False, is_page: bool = False, is_figure: bool = False) -> None:
+    """Refuse ways to show a paper that exclude each other, or that need a table: its trainings alone, or also a page or a figure."""
+    paper, table, runs, is_shown = options.paper, options.table, options.from_ is not None, is_page or is_figure
+    if options.claims and (paper is None or is_plan or options.published_only or is_figure):
+        raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper, without another way to show it")
+    if is_plan and (table is None or options.published_only or runs or is_shown):
         raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table, without another way to show it")
-    if paper is None and shown.page:
+    if paper is None and is_shown:
         raise UsageError("--html and --figure show a paper's tables", hint="name the paper, and a table or --from runs")
-    if shown.published and shown.runs:
+    if options.published_only and runs:
         raise UsageError(
             "--published-only and --from exclude each other", hint="--published-only prints what the paper says, and nothing of ours"
         )
-    if shown.page and (shown.published or (table is None and not shown.runs)):
+    if is_shown and (options.published_only or (table is None and not runs and not options.claims)):
         raise UsageError("--html and --figure show tables that are run or found here", hint="name a table, or take --from runs")
 
 

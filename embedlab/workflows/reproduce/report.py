@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from embedlab.papers.file import select_tables
+from embedlab.reports.claims_table import KEYS, claims_table
 from embedlab.reports.figure_subjects import ReproducedTables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.reports.reproduction_tables import printed_table
+from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.report import Report, report_of
-from embedlab.workflows.reproduce.plan import ReproductionOptions
+from embedlab.workflows.reproduce.claims import measure_claims
 from embedlab.workflows.reproduce.run import reproduce_tables
 from embedlab.workflows.session import Session
 
@@ -26,6 +28,9 @@ NUMBERS = {
     "difference": pl.Float64(),
 }
 
+FIGURES = {"size", "printed", "ours", "low", "high", "p", "visible"}
+CLAIMS = {key: pl.Float64() if key in FIGURES else pl.String() for key in KEYS}
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReproductionReport(Report):
@@ -39,12 +44,11 @@ class ReproductionReport(Report):
         return ReproducedTables(found=self.found)
 
 
-def reproduction_report(
-    paper: str, table: str | None, options: ReproductionOptions, session: Session, *, published_only: bool
-) -> ReproductionReport:
+def reproduction_report(options: ReproductionOptions, session: Session) -> ReproductionReport:
     """The tables of a paper next to ours, or as published alone."""
-    chosen = select_tables(paper, table)
-    if published_only:
+    assert options.paper is not None
+    chosen = select_tables(options.paper, options.table)
+    if options.published_only:
         return ReproductionReport(**vars(report_of([printed_table(one) for one in chosen])))
     found = reproduce_tables([one for one in chosen if one.sources], options, session)
     shown = iter(found)
@@ -56,6 +60,14 @@ def reproduction_report(
         has_failed=any(one.has_failed for one in found),
         found=found,
     )
+
+
+def claims_report(options: ReproductionOptions, session: Session) -> Report:
+    """The verdicts on a paper's claims; the frame has one row a claim."""
+    assert options.paper is not None
+    found = measure_claims(select_tables(options.paper, options.table), options, session)
+    shown = claims_table(found.paper, found.tables, found.settled, marks=found.marks, notes=found.notes)
+    return Report(frame=pl.DataFrame(shown.data()["rows"], schema=CLAIMS), tables=(shown,), notes=tuple(shown.notes))
 
 
 def _numbers(one: Reproduction) -> pl.DataFrame:

@@ -21,8 +21,9 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
-from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of
-from embedlab.workflows.reproduce.plan import ReproductionOptions, planned_trainings, start_of_rows
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of, with_named_rows
+from embedlab.workflows.reproduce.plan import planned_trainings, start_of_rows
 from embedlab.workflows.reproduce.trained import Recipes, find_trained_rows, train_rows
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
@@ -47,17 +48,18 @@ def reproduce_tables(
     tables: Sequence[PaperTable], options: ReproductionOptions, session: Session, board: Board | None = None
 ) -> list[Reproduction]:
     """Train or find the models of TABLES, evaluate what is missing, and compare each table with the published one."""
-    start = _built_start(options, session.settings)
-    return [compare_rows(_rows(table, options, start, session, board), session) for table in tables]
+    start = built_start(options, session.settings)
+    return [compare_rows(known_rows(table, options, start, session, board), session) for table in tables]
 
 
 def trainings_of(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
     """Return the trainings of TABLES under the names that their runs will have."""
-    _built_start(options, settings)
+    built_start(options, settings)
     return planned_trainings(tables, options, settings)
 
 
-def _built_start(options: ReproductionOptions, settings: Settings) -> str | None:
+def built_start(options: ReproductionOptions, settings: Settings) -> str | None:
+    """Return where every row starts from, None for the papers' encoders; the encoder of the sample world is built first."""
     build_sample_encoder(starting_encoder(options.encoder, settings), settings)
     return start_of_rows(options, settings)
 
@@ -70,15 +72,29 @@ def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
     return _figure(rows, listed, session) if rows.table.by is not None else _numbers(rows, listed, session)
 
 
-def _rows(table: PaperTable, options: ReproductionOptions, start: str | None, session: Session, board: Board | None) -> KnownRows:
+def known_rows(
+    table: PaperTable,
+    options: ReproductionOptions,
+    start: str | None,
+    session: Session,
+    board: Board | None = None,
+    *,
+    says_untrained: bool = True,
+) -> KnownRows:
+    """Return the models behind the rows of TABLE, trained or found, with what they score.
+
+    Unless SAYS_UNTRAINED is false, a note names the rows without a run.
+    """
     table, left_out = for_encoder(table, start)
     if options.trains:
         trained = train_rows(table, options, start, session, board)
     else:
         trained = find_trained_rows(table, options, start, session.settings.runs_folder)
-    everything = trained.models.all_members()
+    everything = with_named_rows(trained.models.all_members(), options, session)
     known = evaluate_models(table, everything, options, session)
-    notes = [*trained.apart, *absent_rows(table, everything, known, trained.failures, options, session.settings), *known.missing]
+    untrained = trained.failures, options, session.settings
+    absent = absent_rows(table, everything, known, *untrained, says_untrained=says_untrained)
+    notes = [*trained.apart, *absent, *known.missing]
     notes += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
     members = known.present(everything)
     training = training_data_of(table, members, session)

@@ -13,7 +13,8 @@ from embedlab.papers.plan import TablePlan, expected_recipe, trainings
 from embedlab.papers.table import PaperTable
 from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.run import Board, run_grid
-from embedlab.workflows.reproduce.plan import ReproductionOptions, as_grid, plan_table, seeds_of
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.reproduce.plan import as_grid, plan_table, seeds_of
 from embedlab.workflows.session import Session
 
 Recipes = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]  # by row: the paper's, resolved, and the run's

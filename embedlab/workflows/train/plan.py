@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from embedlab.choices import Tracker
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
@@ -14,43 +13,11 @@ from embedlab.objectives.needs import check_columns, require_data
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.status import is_trained, refuse_begun, run_status
 from embedlab.runs.store import RunFolder, find_runs
+from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.starting import starting_encoder
 from embedlab.workflows.train.own_file import OwnTraining, recipe_of
 
 PlannedState = Literal["new", "unfinished", "running", "finished"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainOptions:
-    """What a user selects of a training."""
-
-    recipe: str  # a name, a TOML file, or a file of the user's own rows
-    overrides: tuple[str, ...] = ()  # KEY=VALUE
-    seed: int | None = None  # one alone
-    seeds: tuple[int, ...] = ()  # several, as one model with a spread
-    max_steps: int | None = None
-    name: str | None = None  # of the run; absent = the recipe's
-    encoder: str | None = None  # to start from; absent = the recipe's, or that of the sample world
-    dev: str | None = None  # the dataset or file of the dev score; absent = the recipe's, or a part of the user's own rows
-    resume: bool = False
-    gpus: int | None = None
-    track: Tracker | None = None
-    keeps_checkpoints: bool = False
-
-    @property
-    def all_overrides(self) -> tuple[str, ...]:
-        """What is set in the recipe, with the length that `max_steps` gives the training."""
-        return (*self.overrides, *([f"max_steps={self.max_steps}"] if self.max_steps is not None else []))
-
-    @property
-    def planned_seeds(self) -> tuple[int, ...]:
-        """The seeds to train with."""
-        return self.seeds or (self.seed if self.seed is not None else 1,)
-
-    @property
-    def names_seeds(self) -> bool:
-        """Whether the seeds were given, and not left to what is there already."""
-        return self.seed is not None or bool(self.seeds)
 
 
 @dataclass(frozen=True, kw_only=True)

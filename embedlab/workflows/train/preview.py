@@ -7,7 +7,8 @@ from embedlab.core.printable import one_line
 from embedlab.core.recipe import Recipe, recipe_to_table, to_toml
 from embedlab.core.settings import Settings
 from embedlab.objectives.needs import require_data
-from embedlab.workflows.train.plan import TrainOptions, check_start, planned_folders, selected_recipe
+from embedlab.workflows.options.train import TrainOptions
+from embedlab.workflows.train.plan import check_start, planned_folders, selected_recipe
 
 
 @dataclass(frozen=True, kw_only=True)

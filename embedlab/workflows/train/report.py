@@ -7,9 +7,10 @@ from embedlab.reports.figure_subjects import TrainedRuns
 from embedlab.reports.trained_frame import trained_frame
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
+from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
-from embedlab.workflows.train.plan import TrainOptions, plan_training
+from embedlab.workflows.train.plan import plan_training
 from embedlab.workflows.train.run import TrainedRun, check_training, train_plan
 
 

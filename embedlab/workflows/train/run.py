@@ -13,7 +13,7 @@ from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
 from embedlab.workflows.evaluate import evaluation_report
-from embedlab.workflows.evaluate_options import EvaluateOptions
+from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.train.log import event_reporter, logged

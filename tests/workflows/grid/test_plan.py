@@ -7,8 +7,9 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.workflows.grid.plan import GridOptions, Hands, PlannedGrid, entries_of_runs, estimate, plan_grid
+from embedlab.workflows.grid.plan import Hands, PlannedGrid, entries_of_runs, estimate, plan_grid
 from embedlab.workflows.grid.run import planned_grid
+from embedlab.workflows.options.grid import GridOptions
 from tests.grids.conftest import SHORT
 
 OPEN = SHORT.replace('encoder = "nobody/nothing"\n', "")
@@ -44,7 +45,7 @@ def test_seeds_threads_and_overrides_of_a_plan(settings: Settings) -> None:
 
 
 def test_the_estimate_says_who_works_where(settings: Settings) -> None:
-    planned = plan_grid(GridOptions(grid="mine.toml", hands=Hands(workers=2)), settings)
+    planned = plan_grid(GridOptions(grid="mine.toml", workers=2), settings)
     found = estimate(planned, entries_of_runs(planned.plan))
     assert (found.cost.cells, found.at_once, found.gpus) == (3, 2, ())
     assert found.text.startswith("mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;")
@@ -55,7 +56,7 @@ def test_the_estimate_says_who_works_where(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (GridOptions(grid="mine.toml", budget=0.5, hands=Hands(cluster="auto")), "exclude each other"),
+        (GridOptions(grid="mine.toml", budget=0.5, cluster="auto"), "exclude each other"),
         (GridOptions(grid="mine.toml", budget=2.0), "--budget is 2"),
         (GridOptions(grid="mine.toml", overrides=("optim.lr=1",)), "'optim.lr' is the axis"),
         (GridOptions(grid="nothing"), "no grid named 'nothing'"),

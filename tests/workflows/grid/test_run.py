@@ -9,9 +9,10 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.grids.local import run_local
-from embedlab.workflows.grid.plan import GridOptions, Hands, cancel_grid, plan_grid
+from embedlab.workflows.grid.plan import cancel_grid, plan_grid
 from embedlab.workflows.grid.run import look_at_grid, run_grid
 from embedlab.workflows.notebook_session import NotebookSession
+from embedlab.workflows.options.grid import GridOptions
 from tests.grids.conftest import SHORT, STAND_IN
 
 
@@ -20,7 +21,7 @@ def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(tmp_path: P
     Path("mine.toml").write_text(SHORT)
     monkeypatch.setattr("embedlab.workflows.grid.run.run_local", partial(run_local, program=STAND_IN))
     session = NotebookSession(settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
-    planned = plan_grid(GridOptions(grid="mine.toml", hands=Hands(workers=2)), session.settings)
+    planned = plan_grid(GridOptions(grid="mine.toml", workers=2), session.settings)
     monkeypatch.setenv("FAULTS", json.dumps({planned.plan.cell(1).id: "diverge"}))
     result = run_grid(planned, session)
     assert result.has_failed

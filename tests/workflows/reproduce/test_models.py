@@ -3,8 +3,8 @@
 from embedlab.core.settings import Settings
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
+from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.models import EvaluatedRows, absent_rows
-from embedlab.workflows.reproduce.plan import ReproductionOptions
 
 
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:

@@ -7,7 +7,8 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.papers.file import select_tables
-from embedlab.workflows.reproduce.plan import ReproductionOptions, Shown, check_selection, planned_trainings
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.reproduce.plan import check_selection, planned_trainings
 from embedlab.workflows.reproduce.run import trainings_of
 
 
@@ -29,9 +30,9 @@ def test_a_table_without_trainings_has_no_plan(tmp_path: Path) -> None:
 
 
 def test_all_ways_to_show_a_paper_at_once_are_refused() -> None:
-    check_selection("liao", "table6", Shown(plan=True))
-    check_selection("liao", None, Shown(runs=True, page=True))
+    check_selection(ReproductionOptions(paper="liao", table="table6"), is_plan=True)
+    check_selection(ReproductionOptions(paper="liao", from_="runs"), is_page=True)
     with pytest.raises(UsageError, match="exclude each other"):
-        check_selection("liao", "table6", Shown(published=True, runs=True))
+        check_selection(ReproductionOptions(paper="liao", table="table6", published_only=True, from_="runs"))
     with pytest.raises(UsageError, match="--dry-run prints"):
-        check_selection("liao", None, Shown(plan=True))
+        check_selection(ReproductionOptions(paper="liao"), is_plan=True)

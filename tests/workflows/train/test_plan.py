@@ -12,7 +12,8 @@ from embedlab.core.settings import Settings
 from embedlab.runs import events
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
-from embedlab.workflows.train.plan import TrainOptions, TrainPlan, plan_training, train_arguments
+from embedlab.workflows.options.train import TrainOptions
+from embedlab.workflows.train.plan import TrainPlan, plan_training, train_arguments
 
 OPTIONS = TrainOptions(recipe="snli-ce")
 
@@ -61,7 +62,7 @@ def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
     code = (
         "import sys; from pathlib import Path; from embedlab.core.settings import Settings\n"
         "from embedlab.workflows.train.missing import missing_parts\n"
-        "from embedlab.workflows.train.plan import TrainOptions, plan_training\n"
+        "from embedlab.workflows.options.train import TrainOptions\nfrom embedlab.workflows.train.plan import plan_training\n"
         f"settings = Settings(sample=True, runs=Path({str(settings.runs)!r}))\n"
         "found = [plan_training(TrainOptions(recipe=name), settings).recipe for name in ('snli-ce', 'multitask', 'glue-finetune')]\n"
         "assert not [line for recipe in found for line in missing_parts(recipe, settings)]\n"

@@ -2,16 +2,18 @@
 
 import typer
 
-from embedlab.cli.dataset_names import DatasetNames
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
+from embedlab.workflows.options.data import DatasetsOptions
 
 EXAMPLES = examples("embedlab data check --data DIR", "embedlab data check snli sts12 --allow-partial --json")
 
 
 @common("data", "output")
-def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
+@takes
+def check(options: DatasetsOptions, *, terminal: Terminal) -> None:
     """Read datasets, your own files of pairs or hub:OWNER/NAME, and compare datasets with the published corpora.
 
     All in the data folder when none is named. "whole" has the published counts and the published content; "counts right" has the
@@ -20,7 +22,7 @@ def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
     from embedlab.reports.tables import Column, Role, Table
     from embedlab.workflows.data import check_data
 
-    checked = check_data(names or (), terminal)
+    checked = check_data(options.names, terminal)
     titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
     roles: dict[str, Role] = {"dataset": "key", "split": "key", "skipped": "text", "note": "text"}
     columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in titles)

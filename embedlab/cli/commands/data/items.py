@@ -1,25 +1,16 @@
 """`embedlab data items`: the items of classified datasets, with the numbers by which a file of predictions names them."""
 
-from typing import Annotated
-
-import typer
-
-from embedlab.cli import completion
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.data import ItemsOptions
 
 EXAMPLES = examples("embedlab data items trec --data DIR --format csv > trec.csv", "embedlab data items mr mrpc glue-rte --json")
 
 
 @common("data", "output")
-def items(
-    names: Annotated[
-        list[str],
-        typer.Argument(metavar="DATASET...", help="Datasets of transfer, probing, glue or multitask.", autocompletion=completion.datasets),
-    ],
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def items(options: ItemsOptions, *, terminal: Terminal) -> None:
     """List the scored items of datasets: their numbers, labels and sentences.
 
     A file with the columns dataset, item and prediction is a model: `embedlab compare items:FILE MODEL --suite transfer`.
@@ -28,7 +19,7 @@ def items(
     from embedlab.reports.tables import Column, Role, Table
     from embedlab.workflows.items import listed_items
 
-    found = listed_items(names, terminal.settings)
+    found = listed_items(options.names, terminal.settings)
     notes = [*sample_note(found.marks), *partial_notes(found.states)]
     roles: dict[str, Role] = {key: "sentence" for key in found.frame.columns if key.startswith("sentence")}
     columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in found.frame.columns)

@@ -1,27 +1,22 @@
 """`embedlab data selections`: the selections that have a name."""
 
-from typing import Annotated
-
-import typer
-
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.data import SelectionsOptions
 
 EXAMPLES = examples("embedlab data selections", "embedlab data selections --remove negated")
 
 
 @common("output")
-def selections(
-    remove: Annotated[list[str] | None, typer.Option("--remove", metavar="NAME", help="Take this name away; again for more.")] = None,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def selections(options: SelectionsOptions, *, terminal: Terminal) -> None:
     """List the selections of items that `embedlab pairs --name` gave a name: @NAME in a filter holds where the expression does."""
     from embedlab.analysis.named_selections import named_selections, store_selection
     from embedlab.core.nearest import unknown
     from embedlab.reports.tables import Column, Table
 
-    for name in remove or ():
+    for name in options.remove:
         if name not in named_selections():
             raise unknown("selection", name, named_selections())
         store_selection(name, "")

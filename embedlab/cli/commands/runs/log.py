@@ -1,12 +1,11 @@
 """`embedlab runs log`: the events of one run."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
-from embedlab.cli.run_names import RunName
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.runs import LogOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,18 +17,14 @@ EXAMPLES = examples("embedlab runs log snli-supcl", "embedlab runs log snli-supc
 
 
 @common("data", "runs", "output")
-def log(
-    run: RunName,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
-    *,
-    terminal: Terminal,
-) -> None:
+@takes
+def log(options: LogOptions, *, terminal: Terminal) -> None:
     """Print a run's events in words, or with --format json as JSON lines; then what a detached process printed."""
     from embedlab.runs.store import select_runs
     from embedlab.workflows.runs import read_events
 
-    chosen = select_runs(terminal.settings.runs_folder, run)[0]
-    for found in read_events(chosen, follows=follow):
+    chosen = select_runs(terminal.settings.runs_folder, options.run)[0]
+    for found in read_events(chosen, follows=options.follow):
         _write(found, terminal)
     if chosen.log_file.exists() and terminal.settings.format != "json":
         terminal.write(f"--- {chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}")

@@ -2,10 +2,11 @@
 
 import json
 
-from embedlab.cli.figure_files import FigureNames, check_figures, write_figures
+from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
-from embedlab.cli.run_names import RunName
+from embedlab.cli.reporting import FigureOptions, write_figures
 from embedlab.cli.terminal import Terminal
+from embedlab.workflows.options.runs import RunOptions
 
 EXAMPLES = examples(
     "embedlab runs show snli-supcl", "embedlab runs show snli-supcl@2 --json", "embedlab runs show snli-supcl --figure curves.pdf"
@@ -13,7 +14,8 @@ EXAMPLES = examples(
 
 
 @common("data", "runs", "output")
-def show(run: RunName, figure: FigureNames = None, *, terminal: Terminal) -> None:
+@takes
+def show(options: RunOptions, shown: FigureOptions, *, terminal: Terminal) -> None:
     """Show what a run is, what it ran on and how far it is; --figure draws its loss and dev score, a line for each seed.
 
     With --json one object: the facts of the run, or of several seeds {"runs": [facts, …]}.
@@ -22,8 +24,8 @@ def show(run: RunName, figure: FigureNames = None, *, terminal: Terminal) -> Non
     from embedlab.reports.run_tables import run_facts, run_table
     from embedlab.runs.store import select_runs
 
-    figures = check_figures(figure, TrainedRuns)
-    chosen = select_runs(terminal.settings.runs_folder, run)
+    figures = shown.checked(TrainedRuns)
+    chosen = select_runs(terminal.settings.runs_folder, options.run)
     if terminal.settings.format == "json":
         found = [run_facts(one) for one in chosen]
         terminal.write_json(json.dumps(found[0] if len(found) == 1 else {"runs": found}, ensure_ascii=False, allow_nan=False, indent=2))

@@ -1,0 +1,166 @@
+"""Claims: sentences about the order of two scores as data, and whether measured differences bear them out.
+
+The verdict on "above" and "below" is that of the two-sided test of "no difference", the one on "equal" that of two one-sided tests of
+the stated size. The p of all claims that were measured together are corrected by Holm: they are the family.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import Literal
+
+from embedlab.analysis.comparison import SIGNIFICANT
+from embedlab.analysis.power import smallest_difference, smallest_margin
+from embedlab.analysis.scores import Reach, weakest
+from embedlab.analysis.seed_notes import REACHES
+from embedlab.analysis.seed_tests import holm
+from embedlab.analysis.uncertainty import UNKNOWN, Uncertainty, difference_interval
+from embedlab.analysis.weighing import Weighed
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import Positive
+from embedlab.core.schema import table
+
+Direction = Literal["above", "below", "equal"]
+Verdict = Literal["holds", "reversed", "open", "not measured"]
+
+
+@table
+class Claim:
+    """A sentence about the order of two rows of a table, in a paper or on a page of results."""
+
+    table: str  # whose rows and columns it is about
+    first: str
+    second: str
+    direction: Direction  # of the first's score, compared with the second's; equal: within the size
+    columns: tuple[str, ...] = ()  # columns or slices, whose mean is compared; empty: those that put the table's rows in order
+    size: Positive | None = None  # in the table's units: stated beside above and below, the margin of equal
+    text: str = ""  # in our words; empty: made of the rows and the direction
+    quotation: str = ""  # in the source's own words; empty where these are not at hand
+    source: str = ""  # the section, table or figure that states it; empty: the page that holds the claim
+
+    @property
+    def statement(self) -> str:
+        """What is claimed, in a few words."""
+        if self.direction == "equal":
+            return f"{self.first} within {self.size:g} of {self.second}"
+        return f"{self.first} {self.direction} {self.second}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClaimedDifference:
+    """The measured difference that a claim is about: its first row minus its second."""
+
+    value: float  # in units of the scores
+    uncertainty: Uncertainty = UNKNOWN
+    p: float = nan  # of "no difference"; nan where no items are known
+    low: float = nan  # 95% interval
+    high: float = nan
+    reach: Reach = "models"
+    scale: float = 1.0  # the table's units divided by those of the scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettledClaim:
+    """A claim, the difference that was measured, in the table's units, and the verdict."""
+
+    name: str
+    claim: Claim
+    verdict: Verdict
+    difference: float = nan
+    low: float = nan  # 95% interval
+    high: float = nan
+    p: float = nan  # corrected over the family
+    reach: Reach = "models"
+    visible: float = nan  # of an open claim: the smallest difference, or margin, that would have been found with 80% power
+
+    @property
+    def sign(self) -> str:
+        """The sign of how far the verdict reaches; empty where there is none."""
+        return REACHES[self.reach] if self.verdict in {"holds", "reversed"} else ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two rows differ in either direction, whatever is claimed."""
+        is_equality = self.claim.direction == "equal"
+        return self.verdict == "reversed" or (self.verdict == "holds" and not is_equality)
+
+
+def check_claim(claim: Claim, where: str) -> None:
+    """Refuse a claim that no difference could decide; WHERE names its file and key."""
+    if claim.direction == "equal" and claim.size is None:
+        raise UsageError(f"{where}: 'equal' needs a size", hint="size = 0.5, in the table's units: within it two scores count as equal")
+    if claim.first == claim.second:
+        raise UsageError(f"{where}: {claim.first!r} is compared with itself", hint="name two rows")
+
+
+def claimed_difference(weighed: Weighed, first: str, second: str, *, scale: float) -> ClaimedDifference:
+    """Return the difference of two models of a weighed slice, by the procedure of every comparison."""
+    pair = (first, second) if (first, second) in weighed.of_pair else (second, first)
+    own = weighed.of_pair[pair]
+    uncertainty = own if pair[0] == first else own.reversed
+    value = weighed.means[first] - weighed.means[second]
+    low, high = difference_interval(value, uncertainty, weighed.evidence.scale)
+    return ClaimedDifference(
+        value=value,
+        uncertainty=uncertainty,
+        p=weighed.p[pair],
+        low=low,
+        high=high,
+        reach=weakest([weighed.models[name] for name in pair]),
+        scale=scale,
+    )
+
+
+def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDifference]) -> list[SettledClaim]:
+    """Return the verdict on each of CLAIMS, corrected over those that are MEASURED, by the names of both.
+
+    Of a claim of equality either "farther apart than the size" or "not farther apart" is true, so that it enters the family once, with
+    the smaller p of the two tests. What is open would have been found at the level at which Holm's procedure stopped.
+    """
+    tested = {name: _tested(claims[name], measured[name]) for name in claims if name in measured}
+    corrected = dict(zip(tested, holm([p for p, _ in tested.values()]), strict=True))
+    left = sum(not isnan(p) and not p < SIGNIFICANT for p in corrected.values())
+    level = SIGNIFICANT / max(left, 1)
+    found = []
+    for name, claim in claims.items():
+        if name not in measured:
+            found.append(SettledClaim(name=name, claim=claim, verdict="not measured"))
+            continue
+        own, p, (_, outcome) = measured[name], corrected[name], tested[name]
+        verdict = outcome if p < SIGNIFICANT else "open"
+        found.append(
+            SettledClaim(
+                name=name,
+                claim=claim,
+                verdict=verdict,
+                difference=own.scale * own.value,
+                low=own.scale * own.low,
+                high=own.scale * own.high,
+                p=p,
+                reach=own.reach,
+                visible=own.scale * _visible(claim, own, level) if verdict == "open" else nan,
+            )
+        )
+    return found
+
+
+def _tested(claim: Claim, own: ClaimedDifference) -> tuple[float, Verdict]:
+    """Return the p of a claim, and the verdict if it is small enough."""
+    if claim.direction == "equal":
+        assert claim.size is not None, "refused when it is read"
+        margin = claim.size / own.scale
+        within = own.uncertainty.equivalence(own.value, margin)
+        beyond = _beyond(own, margin)
+        return (within, "holds") if not beyond < within else (beyond, "reversed")
+    return own.p, "holds" if (own.value > 0) == (claim.direction == "above") else "reversed"
+
+
+def _beyond(own: ClaimedDifference, margin: float) -> float:
+    """Return the two-sided p of "the difference is at most MARGIN"."""
+    away = own.uncertainty.tail(own.value - margin) if own.value >= 0 else own.uncertainty.reversed.tail(-own.value - margin)
+    return min(2 * away, 1.0)
+
+
+def _visible(claim: Claim, own: ClaimedDifference, level: float) -> float:
+    of = smallest_margin if claim.direction == "equal" else smallest_difference
+    return of(own.uncertainty, level)

@@ -1,0 +1,372 @@
+"""Combinations of two properties on which two models differ more than elsewhere: searched on one half, confirmed on the other.
+
+Half of the topics, and half of the seeds of recipes with many, choose among all combinations; the other topics and the other seeds test
+what was chosen. So neither the noise of items nor that of seeds is found twice.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.comparison import SIGNIFICANT
+from embedlab.analysis.evidence import contrast_evidence, member_columns
+from embedlab.analysis.influence import Floats
+from embedlab.analysis.leaving_out import Without
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.power import smallest_difference
+from embedlab.analysis.scores import ModelColumns, Reach
+from embedlab.analysis.seed_tests import benjamini_hochberg
+from embedlab.analysis.slices import FIFTHS
+from embedlab.analysis.weighing import Weighed
+from embedlab.comparison.topics import Topics
+from embedlab.comparison.uneven import Kind, MeasuredKind, NamedParts, Uneven, measured_kinds, named_parts, uneven
+from embedlab.outcomes.cuts import ItemSlice
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.property import all_properties
+from embedlab.outcomes.selection import ItemSelection
+
+TESTED = 10  # combinations that the search hands on: with twenty, planted ones were confirmed less often
+FEWEST_OF_HALF = 40  # items of a dataset, in a combination and beside it, in each half: of 20 to 32 made pairs tests were too ready to find
+FEWEST_SEEDS = 6  # of a recipe, so that each half has three
+_SAME = 0.8  # of the items of either that two combinations share: the second one says the same
+_LEAST_HALF = 0.25  # of the items
+_SMALLEST = 1e-300
+
+Rows = NDArray[np.bool_]  # (rows,) of the frame
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Combination:
+    """The items that have one value of each of two properties."""
+
+    by: str  # "negation + words"
+    value: str  # "one + third 3"
+    title: str
+    holds: Rows
+    applies: Rows  # which have both properties
+    blocks: tuple[int, ...]  # that have enough items with it and without it in both halves
+
+    def kind(self, outcomes: Outcomes, half: Rows) -> Kind:
+        """Return its items within a half, and the others there."""
+        parts, others = [], []
+        for block in self.blocks:
+            rows = outcomes.rows_of(block)
+            there = rows[(self.applies & half)[rows]]
+            name = f"{outcomes.blocks[block].dataset}/{self.by}={self.value}"
+            parts.append(ItemSlice(block=block, key=name, title=self.title, rows=there[self.holds[there]]))
+            others.append(ItemSlice(block=block, key=f"{name}/others", title=self.title, rows=there[~self.holds[there]]))
+        datasets = tuple(outcomes.blocks[block].dataset for block in self.blocks)
+        return Kind(by=self.by, value=self.value, title=self.title, datasets=datasets, parts=tuple(parts), others=tuple(others))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tested:
+    """A combination that the search chose, as it is on the other half."""
+
+    found: Uneven
+    rows: NDArray[np.intp]  # of the frame, with both values, that it was tested on
+    searched: float  # the contrast on the half of the search
+    p_corrected: float  # by Benjamini and Hochberg over all that are tested
+    smallest: float  # contrast that would be found in four of five cases if it were the only one
+    reach: Reach
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the contrast is clear on the other half too, with the sign that it had in the search."""
+        return self.p_corrected < SIGNIFICANT and self.searched * self.found.contrast.delta > 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CombinationSearch:
+    """What was searched and tested, and on how much."""
+
+    combinations: int
+    items: tuple[int, int]  # of the search, and of the test
+    seeds: Mapping[str, tuple[int, int]]  # of each model that is a recipe with enough of them
+    reach: Reach
+    tested: tuple[Tested, ...] = ()  # the surest first
+
+    @property
+    def confirmed(self) -> Sequence[Tested]:
+        """The combinations that the other half confirms."""
+        return [one for one in self.tested if one.is_confirmed]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Halves:
+    """The two halves: of rows, by whole topics, and of each model's members."""
+
+    search: Rows
+    test: Rows
+    models: tuple[tuple[ModelColumns, ModelColumns], tuple[ModelColumns, ModelColumns]]  # of the search, of the test
+
+    @property
+    def seeds(self) -> Mapping[str, tuple[int, int]]:
+        """How many seeds of each model are in each half, where they are halved."""
+        return {one.name: (len(one.members), len(other.members)) for one, other in zip(*self.models, strict=True) if one != other}
+
+    @property
+    def reach(self) -> Reach:
+        """How far what is confirmed reaches: with few seeds, the same in both halves, no farther than these checkpoints."""
+        pairs = zip(*self.models, strict=True)
+        return "models" if all(one != other or one.is_published for one, other in pairs) else "checkpoints"
+
+    @property
+    def is_even(self) -> bool:
+        """Whether neither half is too small."""
+        counts = [int(one.sum()) for one in (self.search, self.test)]
+        return min(counts) >= max(_LEAST_HALF * sum(counts), 1)
+
+
+def halved(
+    outcomes: Outcomes, topics: Topics, models: Sequence[ModelColumns], selection: ItemSelection | None, rng: np.random.Generator
+) -> Halves:
+    """Return halves drawn by RNG of the items, or of those of a SELECTION, and of the models' members; TOPICS are of all rows."""
+    predicted = outcomes.predictions.select(member_columns(models)).fill_nan(None)
+    has_all = predicted.select(pl.all_horizontal(pl.all().is_not_null())).to_series() & outcomes.rows["gold"].is_not_null()
+    among = has_all.to_numpy() & (selection.holds if selection is not None else True)
+    is_first = halved_topics(topics, outcomes.block_of_rows, among, rng)
+    first, second = models
+    orders = [rng.permutation(len(model.members)).tolist() for model in models]
+    if len(first.members) == len(second.members):
+        orders[1] = orders[0]  # seeds of the same runs stay together
+    (first_search, first_test), (second_search, second_test) = map(_halved_members, models, orders)
+    return Halves(search=among & is_first, test=among & ~is_first, models=((first_search, second_search), (first_test, second_test)))
+
+
+def halved_topics(topics: Topics, blocks: NDArray[np.integer], among: Rows, rng: np.random.Generator) -> Rows:
+    """Return which rows are in the first half, each topic whole, so that both have about as many rows of each block.
+
+    The largest topics go first, equal ones in a random order, each to the half that leaves the blocks most even; a tie is drawn.
+    """
+    rows = np.flatnonzero(among)
+    if not len(rows):
+        return np.zeros(len(topics), dtype=bool)
+    numbers, own = np.unique(topics[rows], return_inverse=True)
+    of_block, sizes = blocks[rows].astype(np.intp), np.bincount(blocks[rows])
+    counts = np.zeros((len(numbers), len(sizes)))
+    np.add.at(counts, (own, of_block), 1 / np.sqrt(sizes[of_block]))
+    goes_first, lead = np.zeros(len(numbers), dtype=bool), np.zeros(len(sizes))
+    drawn = rng.permutation(len(numbers))
+    for one in drawn[np.argsort(-np.bincount(own)[drawn], kind="stable")].tolist():
+        ahead = float(lead @ counts[one])
+        goes_first[one] = ahead < 0 or (ahead == 0 and rng.random() < 0.5)
+        lead += counts[one] if goes_first[one] else -counts[one]
+    is_first = np.zeros(len(topics), dtype=bool)
+    is_first[rows] = goes_first[own]
+    return is_first
+
+
+def is_halved(model: ModelColumns) -> bool:
+    """Whether a model has enough seeds for two halves."""
+    return model.is_recipe and len(model.members) >= FEWEST_SEEDS
+
+
+def _halved_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelColumns, ModelColumns]:
+    """Return two models of half of the members each; both of all of them where these are few."""
+    if not is_halved(model):
+        return model, model
+    middle = len(order) // 2
+    return _of_members(model, sorted(order[:middle])), _of_members(model, sorted(order[middle:]))
+
+
+def _of_members(model: ModelColumns, places: Sequence[int]) -> ModelColumns:
+    members = tuple(model.members[place] for place in places)
+    seeds = tuple(model.seeds[place] for place in places) if model.seeds else ()
+    runs = tuple(model.runs[place] for place in places) if model.runs else ()
+    return replace(model, members=members, seeds=seeds, runs=runs)
+
+
+def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
+    """Return the combinations of two properties that have FEWEST_OF_HALF items, and as many others, in both halves of a dataset.
+
+    One that is nearly all of the items with one of its two values is left out: it says no more than that value.
+    """
+    values = [*_values(outcomes)]
+    counts = [_Counts(outcomes, one) for one in (halves.search, halves.test)]
+    among = halves.search | halves.test
+    found = []
+    for one, other in combinations(values, 2):
+        if one.by == other.by:
+            continue
+        holds, applies = one.holds & other.holds & among, one.applies & other.applies & among
+        count = np.count_nonzero(holds)
+        if count < 2 * FEWEST_OF_HALF or count > min(np.count_nonzero(each.holds & among) for each in (one, other)) - FEWEST_OF_HALF:
+            continue
+        enough = np.logical_and.reduce([own.of(part) >= FEWEST_OF_HALF for own in counts for part in (holds, applies & ~holds)])
+        if enough.any():
+            found.append(
+                Combination(
+                    by=f"{one.by} + {other.by}",
+                    value=f"{one.value} + {other.value}",
+                    title=f"{one.title}, {other.title}",
+                    holds=holds,
+                    applies=applies,
+                    blocks=tuple(np.flatnonzero(enough).tolist()),
+                )
+            )
+    return found
+
+
+class _Counts:
+    """How many rows of a half each block has."""
+
+    def __init__(self, outcomes: Outcomes, half: Rows) -> None:
+        self._rows = np.flatnonzero(half)
+        self._blocks, self._count = outcomes.block_of_rows[self._rows].astype(np.intp), len(outcomes.blocks)
+
+    def of(self, holds: Rows) -> NDArray[np.intp]:
+        """Return the number of rows that something HOLDS of; (blocks,)."""
+        return np.bincount(self._blocks[holds[self._rows]], minlength=self._count)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Value:
+    by: str
+    value: str
+    title: str
+    holds: Rows
+    applies: Rows
+
+
+def _values(outcomes: Outcomes) -> Iterator[_Value]:
+    """Yield each value of each property; of a number the fifths up to each cut between them, and those above it."""
+    for by in all_properties().values():
+        values = by.values(outcomes)
+        if values.null_count() == len(values):
+            continue
+        applies = values.is_not_null().to_numpy()
+        named = [(one, _holding(one, len(applies))) for one in named_parts(outcomes, by, values)]
+        if by.kind == "name":
+            yield from (_Value(by=by.name, value=one.value, title=one.title, holds=holds, applies=applies) for one, holds in named)
+            continue
+        number = np.zeros(len(applies), dtype=np.intp)
+        for one, holds in named:
+            number[holds] = int(one.value.rpartition(" ")[2])
+        for first, last in [*((1, cut) for cut in range(1, FIFTHS)), *((cut + 1, FIFTHS) for cut in range(1, FIFTHS))]:
+            holds = applies & (number >= first) & (number <= last)
+            value = f"fifth {first}" if first == last else f"fifths {first}–{last}"
+            yield _Value(by=by.name, value=value, title=f"{by.title or by.name} {value}", holds=holds, applies=applies)
+
+
+def _holding(named: NamedParts, rows: int) -> Rows:
+    holds = np.zeros(rows, dtype=bool)
+    holds[np.concatenate([part.rows for part in named.parts])] = True
+    return holds
+
+
+class SearchedContrasts:
+    """The contrasts of members on each combination within the half of the search: scores alone, of which a search needs many."""
+
+    def __init__(self, outcomes: Outcomes, members: Sequence[str], found: Sequence[Combination], half: Rows) -> None:
+        self.found, self.members = list(found), list(members)
+        blocks = sorted({block for one in found for block in one.blocks})
+        self._rows = {block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks}
+        self._without: dict[int, Without] = {}
+        self._influences: dict[int, Floats] = {}
+        for block, rows in self._rows.items():
+            dtype = np.int64 if outcomes.blocks[block].classes else np.float64
+            gold = outcomes.rows["gold"].gather(rows).to_numpy().astype(dtype)
+            predicted = [outcomes.predictions[member].gather(rows).to_numpy().astype(dtype) for member in members]
+            measure = MEASURES[outcomes.blocks[block].measures[0]]
+            self._without[block] = measure.without(gold, predicted)
+            self._influences[block] = measure.influences(gold, predicted)
+        self.points = np.array([self._contrast(one) for one in found]).reshape(len(found), len(members))  # (combinations, members)
+
+    def _contrast(self, one: Combination) -> Floats:
+        """Return each member's score on a combination minus that on the others, in the mean over datasets."""
+        leads = []
+        for block in one.blocks:
+            rows, without = self._rows[block], self._without[block]
+            applies, holds = one.applies[rows], one.holds[rows]
+            leads.append(without(~(applies & holds)) - without(holds | ~applies))
+        found: Floats = np.mean(leads, axis=0)
+        return found
+
+    def contrasts(self, models: Sequence[ModelColumns]) -> tuple[Floats, Floats]:
+        """Return by how much the second model's lead is larger on each combination, and that in rough standard errors.
+
+        The variance of items is that of the whole datasets' differences, for as many items; that of seeds is added.
+        """
+        places = [[self.members.index(member) for member in model.members] for model in models]
+        first, second = (self.points[:, own] for own in places)
+        contrast = second.mean(axis=1) - first.mean(axis=1)
+        seeds = sum((own.var(axis=1, ddof=1) / own.shape[1] for own in (first, second) if own.shape[1] > 1), np.zeros(len(contrast)))
+        of_item = {
+            block: float(np.var(own[places[1]].mean(axis=0) - own[places[0]].mean(axis=0))) for block, own in self._influences.items()
+        }
+        items = np.array([self._variance(one, of_item) for one in self.found])
+        return contrast, contrast / np.sqrt(items + seeds + _SMALLEST)
+
+    def _variance(self, one: Combination, of_item: Mapping[int, float]) -> float:
+        found = 0.0
+        for block in one.blocks:
+            rows = self._rows[block]
+            applies, holds = one.applies[rows], one.holds[rows]
+            count, others = np.count_nonzero(applies & holds), np.count_nonzero(applies & ~holds)
+            found += of_item[block] * (1 / count + 1 / others)
+        return found / len(one.blocks) ** 2
+
+
+def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED) -> list[tuple[Combination, float]]:
+    """Return the COUNT combinations with the surest contrasts of two models, and these; of nearly equal sets of items the surest alone."""
+    contrast, distance = searched.contrasts(models)
+    chosen: list[tuple[Combination, float]] = []
+    for place in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
+        one = searched.found[place]
+        if len(chosen) == count or not distance[place]:
+            break
+        if not np.isnan(distance[place]) and not any(_are_same(one.holds, other.holds) for other, _ in chosen):
+            chosen.append((one, float(contrast[place])))
+    return chosen
+
+
+def _are_same(one: Rows, other: Rows) -> bool:
+    return bool(np.count_nonzero(one & other) >= _SAME * np.count_nonzero(one | other))
+
+
+def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]) -> list[Tested]:
+    """Return the CHOSEN combinations tested on the half of the test, the surest first."""
+    models = halves.models[1]
+    searched = {(one.by, one.value): contrast for one, contrast in chosen}
+    measured = measured_kinds(outcomes, member_columns(models), [one.kind(outcomes, halves.test) for one, _ in chosen])
+    found, reach = uneven(measured, models), halves.reach
+    known = {(one.kind.by, one.kind.value): one for one in measured}
+    corrected = benjamini_hochberg([one.contrast.p for one in found])
+    return [
+        Tested(
+            found=one,
+            rows=known[one.by, one.value].kind.rows,
+            searched=searched[one.by, one.value],
+            p_corrected=p,
+            smallest=_smallest(known[one.by, one.value], models, len(measured)),
+            reach=reach,
+        )
+        for one, p in zip(found, corrected, strict=True)
+    ]
+
+
+def _smallest(one: MeasuredKind, models: Sequence[ModelColumns], tests: int) -> float:
+    contrast = Weighed(contrast_evidence(one.own.key, one.own, one.others), models)
+    (uncertainty,) = contrast.of_pair.values()
+    return smallest_difference(uncertainty, SIGNIFICANT / tests)
+
+
+def search_combinations(
+    outcomes: Outcomes, topics: Topics, models: Sequence[ModelColumns], selection: ItemSelection | None, rng: np.random.Generator
+) -> CombinationSearch:
+    """Return what two MODELS differ on among combinations of two properties, searched and tested on halves drawn by RNG."""
+    halves = halved(outcomes, topics, models, selection, rng)
+    found = all_combinations(outcomes, halves) if halves.is_even else []
+    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), found, halves.search)
+    return CombinationSearch(
+        combinations=len(found),
+        items=(int(halves.search.sum()), int(halves.test.sum())),
+        seeds=halves.seeds,
+        reach=halves.reach,
+        tested=tuple(confirmed_of(outcomes, halves, surest(searched, halves.models[0]))),
+    )

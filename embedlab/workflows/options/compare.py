@@ -1,0 +1,31 @@
+"""What a user can select of a comparison."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from embedlab.choices import Aggregate, Test
+from embedlab.workflows.options.flag import Flag
+from embedlab.workflows.options.items import OfGroupedItems
+from embedlab.workflows.options.models import OfModelsAndFiles
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(OfGroupedItems, OfModelsAndFiles):
+    """What is compared, and how."""
+
+    aggregate: Annotated[Aggregate, Flag(names=("--aggregate",), help="How a dataset's sources become one number.", after="where")] = "all"
+    test: Annotated[
+        Test, Flag(names=("--test",), help="The test behind p; all but dyadic are corrected by the design effect.", after="aggregate")
+    ] = "dyadic"
+    equivalent: Annotated[
+        float | None,
+        Flag(
+            names=("--equivalent",),
+            metavar="MARGIN",
+            help="Also test whether models are equal within MARGIN points; = marks those.",
+            after="test",
+        ),
+    ] = None
+    published: Annotated[
+        bool, Flag(names=("--published",), help="Also show what papers print for models of these names.", after="common")
+    ] = False

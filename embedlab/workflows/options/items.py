@@ -1,0 +1,72 @@
+"""The fields by which the items of an evaluation are selected: each class adds to the one above it, so that commands share them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from embedlab.choices import SettingName, TableRows
+from embedlab.workflows.options.flag import Flag
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfItems:
+    """Which tasks and datasets, and which of their items."""
+
+    suites: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--suite",),
+            metavar="TASK",
+            help="A task, mteb:BENCHMARK, or all; again for more. [default: sts]",
+            completes="tasks",
+        ),
+    ] = ()
+    tasks: Annotated[
+        Sequence[str],
+        Flag(
+            names=("--task", "--dataset"),
+            metavar="NAME",
+            help="Only this dataset, your own file of pairs, hub:OWNER/NAME, mteb:NAME, probing files (gum-probing, probing:DIR) "
+            "or a task.",
+            completes="datasets",
+        ),
+    ] = ()
+    where: Annotated[
+        str,
+        Flag(
+            names=("--where",),
+            metavar="EXPRESSION",
+            help="Only items that fit, such as 'negation:one dice>0.5'; see `embedlab pairs`.",
+        ),
+    ] = ""
+    setting: Annotated[SettingName, Flag(names=("--setting",), help="How transfer and probing train their classifiers.")] = "literature"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfCommonItems(OfItems):
+    """The same, where models need not score all pairs."""
+
+    common: Annotated[
+        bool, Flag(names=("--common",), help="Take the pairs that all models score, where a brought file lacks some; titles count them.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfGroupedItems(OfCommonItems):
+    """The same, in groups that are the rows of a table."""
+
+    by: Annotated[
+        str,
+        Flag(
+            names=("--by",),
+            metavar="PROPERTY",
+            help="Group items by dataset, source, dice, words, negation or another property (a wrong name lists them), numbers by fifths; "
+            "or by an expression such as 'dice>0.5': what fits, and the rest.",
+            completes="properties",
+            after="tasks",
+        ),
+    ] = "dataset"
+    rows: Annotated[
+        TableRows,
+        Flag(names=("--rows",), help="One row a slice, or one row a model: no differences, and narrow enough for most papers."),
+    ] = "slices"
