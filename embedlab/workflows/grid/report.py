@@ -66,4 +66,4 @@ def _rows(found: Pivot) -> Iterator[dict[str, Any]]:
         axes |= {found.column_axis: column or None} if found.column_axis is not None else {}
         score = found.shown[0] if found.column_axis is not None else column
         numbers = {"score": score, "mean": spread.mean, "sd": spread.sd, "seeds": len(spread.values)}
-        yield {**axes, **numbers, "is_best": spread.is_best, "is_tied": spread.is_tied}
+        yield {**axes, **numbers, "is_best": spread.is_best, "is_tied": spread.is_tied, "optimism": spread.optimism}
