@@ -59,6 +59,16 @@ def lets_a_task_evaluate(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and called(node)[0] == "evaluate" and called(node)[1] != "" and len(node.args) == 4
 
 
+def wants_to_know_whether_models_are_scored_together(node: ast.AST) -> bool:
+    """Whether a node reads that a task scores all models at once."""
+    return called(node)[0] == "is_scored_together" or (isinstance(node, ast.Attribute) and node.attr == "is_scored_together")
+
+
+def takes_the_metric_off(node: ast.AST) -> bool:
+    """Whether a node takes the metric off the name of a number."""
+    return called(node)[0] == "removesuffix" and ".metric}" in ast.unparse(node)
+
+
 def splits_fields(node: ast.AST) -> bool:
     """Whether a node splits the lines of a file into fields as the csv module does."""
     return called(node) in {("reader", "csv"), ("DictReader", "csv"), ("read_csv", "pl"), ("scan_csv", "pl")}
@@ -80,6 +90,12 @@ class Idea:
 IDEAS = {
     "the comparison": Idea(makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)),
     "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("evaluation/task_comparison.py",)),
+    "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
+    "whether models are scored together": Idea(  # of what is selected, and of what a paper's table names
+        makes=wants_to_know_whether_models_are_scored_together,
+        files=("tasks/task.py", "workflows/reproduce/models.py", "workflows/suites.py"),
+    ),
+    "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("evaluation/member.py",)),
     "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
         makes=calls("Outcomes"), files=("evaluation/frames.py", "outcomes/frame.py", "outcomes/pairs.py")
@@ -115,6 +131,8 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
         ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
         ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
         ("typer.Option('--task')", declares_an_option),
+        ("one.definition.is_scored_together", wants_to_know_whether_models_are_scored_together),
+        ("one.key.removesuffix(f' {one.metric}')", takes_the_metric_off),
         ("declare = typer.Argument", declares_an_option),
         ("'<!DOCTYPE html>'", begins_a_page),
     ],

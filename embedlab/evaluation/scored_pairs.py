@@ -37,7 +37,7 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import KEYS, pair_outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
-from embedlab.tasks.task import described
+from embedlab.tasks.task import evaluation_without_scores
 from embedlab.tasks.task import task as find_task
 
 
@@ -145,7 +145,7 @@ class ScoredPairs:
         facts, place = self.facts[member], self.places[member]
         used = EncoderFacts.of_stored(facts, precision=place.precision)
         return replace(
-            described(self.task, member, place.fingerprint, used, [asdict(state) for state in self.states]),
+            evaluation_without_scores(self.task, member, place.fingerprint, used, [asdict(state) for state in self.states]),
             is_of_pairs=True,
             earlier_fingerprint=place.earlier,
             training_precision=facts.get("training_precision"),

@@ -100,7 +100,7 @@ def _is_slice_of(dataset: str, one: ComparedSlice) -> bool:
 
 def slice_title(one: ComparedSlice, dataset: str) -> str:
     """Return the name of a row whose metric is elsewhere, and its DATASET in the title."""
-    return one.title.removesuffix(f" {one.metric}").removeprefix(f"{dataset} " if dataset else "")
+    return one.slice_title.removeprefix(f"{dataset} " if dataset else "")
 
 
 def titled(found: TaskComparison, parts: Sequence[str]) -> str:

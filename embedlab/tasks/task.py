@@ -317,18 +317,20 @@ def evaluation_of(
     task: str, encoder: PairScorer, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
-    return _with_states(described(task, encoder.name, encoder.fingerprint, encoder.facts), states, scores, (*encoder.facts.notes, *notes))
+    return _with_states(
+        evaluation_without_scores(task, encoder.name, encoder.fingerprint, encoder.facts), states, scores, (*encoder.facts.notes, *notes)
+    )
 
 
 def brought_evaluation(
     task: str, spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a model whose predictions another program wrote into a file, so that nothing is loaded."""
-    found = described(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
+    found = evaluation_without_scores(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
     return _with_states(found, states, scores, notes)
 
 
-def described(task: str, model: str, fingerprint: str, facts: EncoderFacts, data: Sequence[StoredPart] = ()) -> Evaluation:
+def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: EncoderFacts, data: Sequence[StoredPart] = ()) -> Evaluation:
     """Return an evaluation without scores: a model, how it was used, and the DATA that was read."""
     return Evaluation(
         task=task,

@@ -22,7 +22,7 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
-from embedlab.tasks.task import described, task
+from embedlab.tasks.task import evaluation_without_scores, task
 from embedlab.workflows.models import resolve_model
 from embedlab.workflows.scoring import score_pairs
 from embedlab.workflows.session import Session
@@ -38,7 +38,7 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
         if one in known.ready.missing:
             continue
         try:
-            if one.definition.is_scored_together:
+            if one in known.together:
                 _add_pairs(found, models, one, slicing, session)
             else:
                 _add_answers(found, models, one, known, setting, session)
@@ -132,7 +132,7 @@ def _signature(
     """What decides a member's answers to a task."""
     place = ScorePlace.of(spec, settings)
     name, used = one.evaluation_name(task(one.task).setting(setting)), EncoderFacts.of_stored(facts, precision=place.precision)
-    answered = described(name, spec.name, place.fingerprint, used, own.data)
+    answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, own.data)
     settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
     signature = replace(replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature, setting=settings_used)
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
