@@ -87,6 +87,7 @@ class Idea:
     files: tuple[str, ...]
 
 
+TABLES_OF_EVALUATIONS = ("reports/pair_tables.py", "reports/score_table.py", "reports/stated_figures.py", "reports/suite_table.py")
 IDEAS = {
     "the comparison": Idea(makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)),
     "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("evaluation/task_comparison.py",)),
@@ -101,6 +102,10 @@ IDEAS = {
         makes=calls("Outcomes"), files=("evaluation/frames.py", "outcomes/frame.py", "outcomes/pairs.py")
     ),
     "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
+    "a table with a column a model": Idea(makes=calls("ScoreRow"), files=TABLES_OF_EVALUATIONS),
+    "the mark of the best": Idea(  # of evaluations, of comparisons
+        makes=calls("best_of"), files=("reports/comparison_cells.py", "reports/model_columns.py")
+    ),
     "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
     "the atomic writer": Idea(makes=puts_in_place, files=("core/paths.py", "core/temporaries.py")),  # of a file, of a folder
     "what is typed": Idea(  # --version, all options of commands, and the settings that commands share
