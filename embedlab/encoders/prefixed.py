@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors, distinct, score_by_vectors
 from embedlab.encoders.refused_texts import RefusedTextsError
@@ -21,6 +21,7 @@ from embedlab.encoders.texts import Text, single_texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
 from embedlab.models.omissions import NATIVE_NOTE
+from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache
 
 
 class PrefixedEncoder:
@@ -98,11 +99,20 @@ class PrefixedScorer:
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """The similarity of each pair, nan where there is none."""
-        scores = np.asarray(self._inner.score(list(first), list(second)), np.float32)
-        if scores.shape != (len(first),):
-            raise EmbedlabError(f"{self.name!r} gives scores of shape {scores.shape} for {len(first)} pairs", hint="correct its score()")
+        return self._checked(self._inner.score(list(first), list(second)), len(first), progress)
+
+    def score_frame(self, pairs: pl.DataFrame, progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+        """The same of the pairs of a frame, of which very many take less memory than as texts."""
+        if not hasattr(self._inner, "score_frame"):
+            return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
+        return self._checked(self._inner.score_frame(pairs), len(pairs), progress)
+
+    def _checked(self, found: Any, count: int, progress: ProgressCallback | None) -> NDArray[np.float32]:
+        scores = np.asarray(found, np.float32)
+        if scores.shape != (count,):
+            raise EmbedlabError(f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs", hint="correct its score()")
         if progress is not None:
-            progress(len(first), len(first))
+            progress(count, count)
         return scores
 
 
@@ -134,13 +144,13 @@ def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_b
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return load()
     opened, notes = cache_result(load), (NATIVE_NOTE,) if spec.code is not None else ()
-    dim = EmbeddingCache.stored_dim(cache / "embeddings", fingerprint) or opened().dim
+    dim = EmbeddingCache.stored_dim(cache / EMBEDDINGS, fingerprint) or opened().dim
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
         facts=EncoderFacts(pooling=kind.pooling, notes=notes) if kind.pooling is not None else replace(opened().facts, truncated=0),
         load=opened,
-        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
+        cache=EmbeddingCache(cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,
     )
