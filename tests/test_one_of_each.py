@@ -69,6 +69,31 @@ def begins_a_page(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and "<!doctype html" in node.value.lower()
 
 
+def locks_a_file(node: ast.AST) -> bool:
+    """Whether a node imports what locks files."""
+    names = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module] if isinstance(node, ast.ImportFrom) else []
+    return bool({"fcntl", "filelock", "portalocker", "msvcrt"} & set(names))
+
+
+def marks_a_table(node: ast.AST) -> bool:
+    """Whether a node writes a parquet file with metadata, as the table of an entry is."""
+    return called(node)[0] == "write_parquet" and isinstance(node, ast.Call) and any(one.arg == "metadata" for one in node.keywords)
+
+
+def writes_a_file(node: ast.AST) -> bool:
+    """Whether a node writes a file by its path, where a killed process leaves half of it."""
+    name, _ = called(node)
+    if name in {"write_text", "write_bytes", "save_file", "save_pretrained"}:
+        return True
+    modes = [one.value for one in node.args if isinstance(one, ast.Constant)] if isinstance(node, ast.Call) and name == "open" else []
+    return any(isinstance(mode, str) and mode in {"w", "wb", "x", "xb", "w+b", "r+b"} for mode in modes)
+
+
+def saves_an_array(node: ast.AST) -> bool:
+    """Whether a node writes an npy file."""
+    return called(node) in {("save", "np"), ("savez", "np"), ("tofile", "np")}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Idea:
     """What is made in one place, and where."""
@@ -86,7 +111,21 @@ IDEAS = {
     ),
     "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
     "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
-    "the atomic writer": Idea(makes=puts_in_place, files=("core/paths.py", "core/temporaries.py")),  # of a file, of a folder
+    "the atomic writer": Idea(makes=puts_in_place, files=("store/files.py", "store/temporaries.py")),  # of a file, of a folder
+    "the store": Idea(makes=lambda node: isinstance(node, ast.ClassDef) and node.name.endswith("Store"), files=("store/entries.py",)),
+    "the lock": Idea(makes=locks_a_file, files=("store/locks.py",)),
+    "the seal of content": Idea(makes=calls("seal", "is_intact"), files=("core/seal.py", "core/trust.py", "store/sealed.py")),
+    "the file with a seal": Idea(  # entries; the recipe, which is TOML; the heads, which are safetensors
+        makes=calls("read_sealed", "write_sealed"),
+        files=("encoders/sealed_tensors.py", "runs/store.py", "store/json_files.py", "store/sealed.py", "store/tables.py"),
+    ),
+    "the folder with a seal": Idea(  # and models, which have a card that users edit
+        makes=calls("write_checksums"), files=("encoders/checkpoint.py", "store/sealed.py")
+    ),
+    "the table with our mark": Idea(makes=marks_a_table, files=("encoders/partial_vectors.py", "store/tables.py")),  # of a job, of an entry
+    "the file of an array": Idea(makes=saves_an_array, files=("store/arrays.py", "store/vectors.py")),  # of a whole, of rows
+    "the mark": Idea(makes=calls("own_files"), files=("store/eviction.py", "workflows/cache.py")),
+    "the eviction": Idea(makes=calls("remove_own"), files=("store/eviction.py", "workflows/cache.py")),  # and `cache clear`
     "what is typed": Idea(  # --version, all options of commands, and the settings that commands share
         makes=declares_an_option, files=("cli/app.py", "cli/generated_options.py", "cli/options.py")
     ),
@@ -112,6 +151,12 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
         ("os.replace(old, new)", puts_in_place),
         ("temporary.replace(path)", puts_in_place),
         ("csv.reader(lines)", splits_fields),
+        ("import fcntl", locks_a_file),
+        ("from filelock import FileLock", locks_a_file),
+        ("frame.write_parquet(content, metadata={})", marks_a_table),
+        ("np.save(path, array)", saves_an_array),
+        ("path.write_text('')", writes_a_file),
+        ("path.open('wb')", writes_a_file),
         ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
         ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
         ("typer.Option('--task')", declares_an_option),
@@ -122,6 +167,30 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
 def test_what_makes_an_idea_is_found(text: str, makes: Callable[[ast.AST], bool]) -> None:
     assert any(map(makes, ast.walk(ast.parse(text))))
     assert not any(map(makes, ast.walk(ast.parse("name.replace('a', 'b'); app.evaluate(options); compare(Selected(x))"))))
+
+
+# Files that are written by their path: each is inside a folder that is put in place as a whole, or nothing is lost with half of it.
+BY_PATH = {
+    "core/crash_reports.py": "a report for a human",
+    "data/part_worker.py": "in a temporary folder",
+    "encoders/checkpoint.py": "in the folder of a model",
+    "encoders/partial_vectors.py": "in the folder of unfinished vectors, then put in place",
+    "encoders/random_encoder.py": "in the folder of a model",
+    "encoders/sentence_transformers_format.py": "in the folder of a model",
+    "encoders/word_head.py": "in the folder of a model",
+    "grids/worker.py": "the name of a living worker, locked",
+    "models/assembled.py": "in the folder of a model",
+    "store/files.py": "the writer",
+    "store/sealed.py": "in a folder",
+    "store/temporaries.py": "the writer",
+    "store/vectors.py": "the name of the encoder, for `cache`",
+    "training/checkpointing.py": "in the folder of a checkpoint",
+    "tui/pair_table/scorer.py": "the output of a process",
+}
+
+
+def test_what_is_stored_is_written_by_the_one_writer() -> None:
+    assert {*places(writes_a_file)} == {*BY_PATH}
 
 
 def tables_of_names(tree: ast.AST, names: set[str]) -> Iterator[int]:

@@ -49,11 +49,13 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
 
     A model is right on a pair if its percentile rank within the dataset is within 10 points of that of the gold score, and wrong from
     30 points on; on a classified item by the class that most members give; on a query if the relevant text is first, and wrong if it
-    is not among the ten first.
+    is not among the ten first; on a contrast if the entailed sentence is closer, and wrong if the other one is.
     """
     ranked = _ranks(outcomes, outcomes.rows["gold"])
     errors, ranks = zip(*(_errors(outcomes, own, ranked) for own in (first, second)), strict=True)
-    is_of_pairs = all(block.is_of_pairs and not block.classes for block in outcomes.blocks)
+    is_of_pairs = all(
+        block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries for block in outcomes.blocks
+    )
     gold = _ranks(outcomes, outcomes.column("gold")) if is_of_pairs else None
     return Sides(errors=(errors[0], errors[1]), ranks=(ranks[0], ranks[1]) if is_of_pairs else None, gold_ranks=gold)
 
@@ -61,8 +63,7 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
 def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> tuple[Floats, Floats]:
     """Return the errors of a model and its percentile ranks; GOLD_RANKS are those of the gold scores."""
     own = outcomes.predictions.select(members).fill_nan(None)
-    mean = own.select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()
-    ranks = _ranks(outcomes, mean)
+    ranks = _ranks(outcomes, own.select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series())
     found = ranks - gold_ranks
     predicted, gold = own.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
     for place, block in enumerate(outcomes.blocks):
@@ -70,9 +71,10 @@ def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> t
         if block.classes:
             share = (predicted[rows] == gold[rows, None]).mean(axis=1)
             found[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
-        elif MEASURES[block.measures[0]].is_of_queries:
-            rank = predicted[rows].mean(axis=1)
-            found[rows] = np.where(rank <= 1, 0.0, np.where(rank > _FAR, 100.0, _UNSURE))
+        elif (measure := MEASURES[block.measures[0]]).is_of_queries:
+            mean = predicted[rows].mean(axis=1)
+            right, wrong = (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
+            found[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
         missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows])
         found[rows[missing]] = np.nan
     return found, ranks

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import Self
 
+from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.expressions import meanings
@@ -62,6 +63,7 @@ class TaskComparison:
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
     evidence: Sequence[Evidence] = ()  # behind the rows, in their order
+    elsewhere: Sequence[Elsewhere] = ()  # of differences on five datasets or more that share no pairs: what they say of another one
 
 
 @dataclass(kw_only=True)
@@ -130,6 +132,7 @@ class Gathered:
             states=self.states,
             is_whole=self.is_whole,
             evidence=evidence,
+            elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name) if slicing.by == DATASET else (),
         )
 
     def _sliced(

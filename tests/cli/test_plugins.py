@@ -9,7 +9,6 @@ import pytest
 
 from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
-from embedlab.core.plugin_files import trust
 from embedlab.core.settings import load_settings
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.stored_intervals import stored_intervals
@@ -22,6 +21,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.tui.launch.form import recipe_fields
 from embedlab.tui.pair_table.saved_tables import open_pairs
 from embedlab.workflows.models import one_member
+from embedlab.workflows.trust import trust_file
 from tests.cli.conftest import Embedlab
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def project(tmp_path: Path, tiny_encoder: Path) -> Path:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         if name.endswith(".py"):
-            trust(tmp_path / name)
+            trust_file(tmp_path / name)
     return tmp_path
 
 
@@ -51,7 +51,7 @@ def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project
     for name, old, new in (("close_pairs.py", ">= 0.7", ">= 0.2"), ("letters.py", "* 31", "* 37")):
         path = project / name
         path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-        trust(path)
+        trust_file(path)
         again = embedlab(*call)
         assert "as it was evaluated before" not in again.err
         assert again.json != first.json
@@ -135,7 +135,7 @@ def test_an_untrusted_file_is_refused_with_the_command_to_type(embedlab: Embedla
 
 def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path) -> None:
     (project / "weather.py").write_text(FILES["weather.py"].replace("from pathlib import Path", "raise KeyError('wind')"), encoding="utf-8")
-    trust(project / "weather.py")
+    trust_file(project / "weather.py")
 
     answer = embedlab("evaluate", "dice", "--sample", "--task", "sts12")
     assert answer.code == 0
@@ -199,5 +199,5 @@ def test_a_grid_trains_again_when_the_code_of_its_objective_changed(project: Pat
 
     path = project / "margin.py"
     path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
-    trust(path)
+    trust_file(path)
     assert [one.run for one in plan().variants] != [one.run for one in before.variants]

@@ -1,5 +1,7 @@
 """Which of two models is right on an item, and whether that is so with another seed."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -29,6 +31,23 @@ def test_a_classified_item_is_right_by_the_class_that_most_seeds_give(classified
     assert found.only_a.tolist() == [True, False, False]  # three of three, one of three, and none predicted by all
     assert found.known.tolist() == [True, True, False]
     assert found.ranks is None
+
+
+@pytest.mark.parametrize(
+    ("measure", "predicted", "errors"),
+    [
+        ("ndcg@10", [1.0, 1.0, 10.0, 11.0, np.inf], [0, 0, 20, 100, 100]),  # ranks: the lowest is the best
+        ("entailed closer", [2.5, 0.1, 0.0, -0.1, -11.0], [0, 0, 20, 100, 100]),  # margins: the entailed sentence is closer above 0
+    ],
+)
+def test_a_query_is_right_by_its_rank_and_a_contrast_by_its_margin(measure: str, predicted: list[float], errors: list[float]) -> None:
+    outcomes = made_pairs(5, 1, noise=2.0)
+    block = replace(outcomes.blocks[0], measures=(measure,))
+    own = pl.DataFrame({"first": predicted, "second": predicted[::-1]})
+    found = sides_of(replace(outcomes, blocks=(block,), predictions=own), ["first"], ["second"])
+    assert [one.tolist() for one in found.errors] == [errors, errors[::-1]]
+    assert found.ranks is None
+    assert found.only_a.tolist() == [True, True, False, False, False]
 
 
 def test_typical_items_lead_by_most_and_are_of_different_topics(table: pl.DataFrame) -> None:

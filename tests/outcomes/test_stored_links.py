@@ -1,14 +1,15 @@
 """Links between sentences are found once and then read, whatever process finds them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from embedlab.analysis.near_duplicates import Links, similar_pairs
-from embedlab.core.cache_files import own_files
 from embedlab.outcomes import stored_links as tested
-from embedlab.outcomes.stored_links import KIND, stored_links
+from embedlab.outcomes.stored_links import LINKS, stored_links
+from embedlab.store.marks import own_files
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +35,8 @@ def test_links_are_found_once_and_then_read(tmp_path: Path, monkeypatch: pytest.
     assert len(found.first) > 3
     monkeypatch.setattr(tested, "links_of", lambda _: pytest.fail("found again"))
     assert equal(tested.stored_links(texts, tmp_path), found)
-    (path,) = (tmp_path / KIND).iterdir()
-    assert own_files(KIND, path) == [path]
+    (path,) = (tmp_path / LINKS.folder).iterdir()
+    assert own_files(LINKS.folder, path) == [path]
 
 
 def test_other_sentences_another_order_and_another_method_are_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,17 +46,17 @@ def test_other_sentences_another_order_and_another_method_are_found_anew(tmp_pat
         assert equal(tested.stored_links(others, tmp_path), similar_pairs(others))
     monkeypatch.setattr(tested, "METHOD", "another")
     tested.stored_links(texts, tmp_path)
-    assert len(list((tmp_path / KIND).iterdir())) == 5
+    assert len(list((tmp_path / LINKS.folder).iterdir())) == 5
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "of another dataset"])
 def test_a_damaged_file_is_found_and_written_again(tmp_path: Path, damage: str) -> None:
     texts = sentences(30)
     found = tested.stored_links(texts, tmp_path)
-    (path,) = (tmp_path / KIND).iterdir()
+    (path,) = (tmp_path / LINKS.folder).iterdir()
     if damage == "of another dataset":
         tested.stored_links(sentences(90, seed=1), tmp_path)
-        (other,) = (one for one in (tmp_path / KIND).iterdir() if one != path)
+        (other,) = (one for one in (tmp_path / LINKS.folder).iterdir() if one != path)
         path.write_bytes(other.read_bytes())
     else:
         content = path.read_bytes()
@@ -67,13 +68,13 @@ def test_a_damaged_file_is_found_and_written_again(tmp_path: Path, damage: str) 
 def test_a_few_sentences_are_not_stored_and_a_folder_that_cannot_be_written_costs_time_alone(tmp_path: Path) -> None:
     few = sentences(9)
     assert equal(tested.stored_links(few, tmp_path), similar_pairs(few))
-    assert not (tmp_path / KIND).exists()
+    assert not (tmp_path / LINKS.folder).exists()
     (tmp_path / "file").write_text("")
     assert equal(tested.stored_links(sentences(12), tmp_path / "file"), similar_pairs(sentences(12)))
 
 
 def test_the_oldest_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tested, "_FILE_LIMIT", 2)
+    monkeypatch.setattr(tested, "LINKS", replace(LINKS, most_entries=2))
     for seed in range(4):
         tested.stored_links(sentences(12, seed), tmp_path)
-    assert len(list((tmp_path / KIND).iterdir())) == 2
+    assert len(list((tmp_path / LINKS.folder).iterdir())) == 2

@@ -219,10 +219,19 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
         scored = replace(scored, table=joined_splits(scored.table))
     if scored is not None and by == "dataset":
         scored = scored.test_pairs
-        places = {name: place for name, place in scored.places.items() if not (place.evaluations / f"{scored.task}.json").is_file()}
+        places = {name: place for name, place in scored.places.items() if not _is_of_these_pairs(place, scored)}
         part = replace(scored, places=places)
         keep(part, evaluate_pairs(part), session)
     return scored, absent
+
+
+def _is_of_these_pairs(place: ScorePlace, scored: ScoredPairs) -> bool:
+    """Return whether the stored evaluation of a model is of the pairs that are SCORED: one of the sample world is not of real pairs."""
+    path = place.evaluations / f"{scored.task}.json"
+    if not path.is_file():
+        return False
+    read = {(part["name"], part["split"], part["rows"], bool(part.get("sample"))) for part in Evaluation.load(path).data}
+    return {(state.name, state.split, state.rows, state.sample) for state in scored.states} <= read
 
 
 def _score_present(names: Sequence[str], parts: Sequence[Part], session: Session) -> tuple[ScoredPairs | None, dict[str, str]]:

@@ -5,7 +5,6 @@ is alive; the leftovers of a killed one are unlocked, and the next write of the 
 """
 
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -14,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
-from embedlab.core.locks import is_same_file
+from embedlab.store.locks import is_same_file, take_lock, wait_for_lock
 
 
 @contextmanager
@@ -78,7 +77,7 @@ def _locked(path: Path, make: Callable[[Path], object]) -> tuple[Path, int]:
         with suppress(FileNotFoundError):  # another process took it for a leftover before it was locked
             descriptor = os.open(place, os.O_RDONLY)
             with suppress(OSError):  # a file system without locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                wait_for_lock(descriptor)
             if is_same_file(descriptor, place):
                 return place, descriptor
             os.close(descriptor)
@@ -102,8 +101,8 @@ def _remove_if_free(place: Path) -> None:
     with suppress(OSError):  # another process holds it or has removed it
         descriptor = os.open(place, os.O_RDONLY)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(place)
+            if take_lock(descriptor):
+                _remove(place)
         finally:
             os.close(descriptor)
 

@@ -2,10 +2,23 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+
+
+@contextmanager
+def sole_writer(path: Path) -> Iterator[None]:
+    """Hold the lock of the entry at PATH until the block ends; other writers wait. The lock is a file beside it."""
+    lock = path.with_name(f".{path.name}.lock")
+    while True:
+        with lock.open("ab") as file:
+            with suppress(OSError):  # a file system without locks
+                wait_for_lock(file.fileno())
+            if is_same_file(file.fileno(), lock):  # `cache clear` may have deleted it meanwhile
+                yield
+                return
 
 
 @contextmanager
@@ -21,12 +34,30 @@ def sole_holder(path: Path) -> Iterator[bool]:
         except FileNotFoundError:  # the folder was deleted just now
             continue
         with file:
-            if not _take(file):
+            if not take_lock(file.fileno()):
                 yield False
                 return
             if is_same_file(file.fileno(), path):
                 yield True
                 return
+
+
+def take_lock(descriptor: int, *, patience_s: Sequence[float] = ()) -> bool:
+    """Lock an open file and return True, or return False where another process holds it, also after each of the pauses."""
+    for pause_s in (*patience_s, None):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if pause_s is not None:
+                time.sleep(pause_s)
+        else:
+            return True
+    return False
+
+
+def wait_for_lock(descriptor: int) -> None:
+    """Lock an open file when no other process holds it."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def is_locked(path: Path) -> bool:
@@ -47,11 +78,3 @@ def is_same_file(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _take(file: IO[bytes]) -> bool:
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

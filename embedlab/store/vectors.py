@@ -1,17 +1,16 @@
-"""On-disk cache of sentence vectors under the encoder's fingerprint.
+"""Entries that are read by row: the vectors of sentences, under the fingerprint of their encoder.
 
 A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of the rows, and keys:
 128-bit hashes of the sentences, in order. The keys are renamed into place last, so a segment with keys is complete even after a
 kill, and any number of processes may read and write at once. Every row is verified when read; a damaged one counts as unknown.
 """
 
-import hashlib
 import io
 import os
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,16 +20,18 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from embedlab.core.cache_files import NAME_FILE, is_segment, own_files, remove_own
-from embedlab.core.paths import write_atomic
-from embedlab.encoders.encoder import Vectors
-from embedlab.encoders.mapped_array import map_array
-from embedlab.encoders.texts import Text, key_content
+from embedlab.store.arrays import map_array
+from embedlab.store.eviction import evict_above, size_of
+from embedlab.store.files import write_atomic
+from embedlab.store.marks import NAME_FILE, is_segment
+
+VectorRows = NDArray[np.float32]
 
 TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 VectorPositions = NDArray[np.intp]
 Checksums = NDArray[np.uint64]
 
+EMBEDDINGS = "embeddings"  # the kind, and its folder in the cache
 SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a segment; older segments have no sums
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
@@ -38,13 +39,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: deco
 STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
-def sentence_keys(sentences: Sequence[Text]) -> TextKeys:
-    """Return a 128-bit hash of each sentence or pair of texts."""
-    digests = (hashlib.blake2b(key_content(sentence), digest_size=16).digest() for sentence in sentences)
-    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
-
-
-def row_sums(keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> Checksums:
+def row_sums(keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> Checksums:
     """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was cut."""
     seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ cut.astype(np.uint64)
     return np.fromiter(map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()), np.uint64, len(keys))
@@ -56,7 +51,7 @@ class Segment:
 
     name: str
     keys: TextKeys  # in order of their first half
-    vectors: Vectors
+    vectors: VectorRows
     cut: NDArray[np.bool_]
     sums: Checksums | None  # None in older segments
 
@@ -71,7 +66,7 @@ class Segment:
         parts += [(self.sums, np.uint64, (rows,))] if self.sums is not None else []
         return rows > 0 and all(array.dtype == kind and array.shape == shape for array, kind, shape in parts)
 
-    def read(self, places: VectorPositions) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
+    def read(self, places: VectorPositions) -> tuple[VectorRows, NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the vectors at PLACES, which of those sentences were cut, and which of those rows are intact."""
         vectors, cut = self.vectors[places], self.cut[places]
         if self.sums is None:
@@ -90,7 +85,7 @@ def located(
         yield hit, places[hit], segment
 
 
-def find_rows(keys: TextKeys, dim: int, segments: Iterable[Segment]) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
+def find_rows(keys: TextKeys, dim: int, segments: Iterable[Segment]) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
     """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those sentences were truncated."""
     known = np.zeros(len(keys), np.bool_)
     vectors, cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
@@ -124,7 +119,7 @@ class EmbeddingCache:
                 return int(map_array(file).shape[1])
         return None
 
-    def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
+    def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
         """Return which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were truncated."""
         return find_rows(keys, self.dim, self.segments())
 
@@ -135,7 +130,7 @@ class EmbeddingCache:
             pass
         return known
 
-    def store(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+    def store(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
         """Store these vectors, and delete the least recently used ones above the size limit."""
         # Another process may merge or delete files meanwhile, or own some: lost vectors are computed again.
         with suppress(OSError):
@@ -172,7 +167,7 @@ class EmbeddingCache:
         path = self._part(name, part)
         return None if part == "sums" and not path.exists() else map_array(path)
 
-    def _write(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+    def _write(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
         name = uuid.uuid4().hex
         keys, vectors, cut = keys[order], vectors[order], cut[order]
@@ -205,17 +200,9 @@ class EmbeddingCache:
         What others have put into these folders neither counts nor is deleted.
         """
         self._remove_leftovers()
-        others = (path for path in self._root.iterdir() if path.is_dir() and path != self._folder)
-        oldest_first = sorted(others, key=lambda path: path.stat().st_mtime)
-        own = sorted(self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime)
-        sizes = {path: _size(path) for path in [self._folder, *oldest_first]}
-        for path in oldest_first:
-            if sum(sizes.values()) <= self._limit_bytes:
-                return
-            remove_own(own_files("embeddings", path), path)
-            del sizes[path]
-        for name in own:
-            if _size(self._folder) <= self._limit_bytes:
+        evict_above(self._root, EMBEDDINGS, size=self._limit_bytes, newest=self._folder)
+        for name in sorted(self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime):
+            if size_of(EMBEDDINGS, self._folder) <= self._limit_bytes:
                 return
             self._remove(name)
 
@@ -243,6 +230,18 @@ class EmbeddingCache:
         return self._folder / f"{name}.{part}.npy"
 
 
-def _size(folder: Path) -> int:
-    """Return the total bytes of our files in FOLDER."""
-    return sum(file.stat().st_size for file in own_files("embeddings", folder))
+def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | None]) -> None:
+    """Link the vectors in FOLDER that are stored under the EARLIER fingerprint of an encoder under FINGERPRINT too.
+
+    Nothing is done where there are some already, or where the disk has no links: vectors are computed again then. EARLIER reads every
+    file of a model, and is called only where there are none.
+    """
+    place = folder / fingerprint
+    if place.exists() or (found := earlier()) is None or not (before := folder / found).is_dir():
+        return
+    with suppress(OSError):
+        place.mkdir()
+        # Keys last: a segment with keys is whole.
+        for file in sorted(before.iterdir(), key=lambda file: file.name.endswith(f".{SEGMENT_FILES[-1]}.npy")):
+            if file.is_file():
+                os.link(file, place / file.name)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+from embedlab.encoders.texts import sentence_keys
+from embedlab.store.vectors import EmbeddingCache
 
 DIM = 256
 

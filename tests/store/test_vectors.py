@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.encoders import cache as cache_module
-from embedlab.encoders.cache import SEGMENT_FILES, EmbeddingCache, sentence_keys
-from tests.encoders.cache_writer import DIM, vectors_of
+from embedlab.encoders.texts import sentence_keys
+from embedlab.store import vectors as cache_module
+from embedlab.store.vectors import SEGMENT_FILES, EmbeddingCache
+from tests.store.cache_writer import DIM, vectors_of
 
 WRITER = Path(__file__).with_name("cache_writer.py")
 
@@ -223,7 +224,7 @@ def test_what_belongs_to_another_user_is_read_and_left() -> None:
 import os, sys
 from pathlib import Path
 import numpy as np
-from tests.encoders.test_cache import keys_of, open_cache, put
+from tests.store.test_vectors import keys_of, open_cache, put
 root, own = Path({folder!r}), np.arange(20, 30)
 open_cache(root).find(keys_of(own))  # so that everything is imported before Python's own folder is closed to us
 os.setuid(65534)

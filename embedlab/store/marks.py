@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from embedlab.core.checksums import CHECKSUMS, read_sealed_json
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import MIB, read_foreign
+from embedlab.store.sealed import CHECKSUMS, read_sealed_json
 
 NAME_FILE = "model.txt"  # in a folder of vectors: the name under which the encoder was used last
 LARGEST_JSON = 64 * MIB
@@ -90,7 +90,7 @@ def remove_own(files: Iterable[Path], entry: Path) -> None:
 def _own_scores(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    candidates = (*folder.glob("scores*.parquet"), *folder.glob("evaluations/*.json"), *folder.glob("evaluations/*.parquet"))
+    candidates = (*folder.glob("scores*.parquet"), *folder.glob("evaluations/**/*.json"), *folder.glob("evaluations/**/*.parquet"))
     found = [path for path in _files(candidates) if is_ours(path)]
     return [*found, *(path for path in _files(folder.glob(".scores*.parquet.lock")) if found and not path.stat().st_size)]
 

@@ -6,19 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from embedlab.core.checksums import (
-    CHECKSUMS,
-    KEY,
-    UNSEALED,
-    check_folder,
-    is_intact,
-    read_sealed,
-    read_sealed_json,
-    seal,
-    sealed_json,
-    write_checksums,
-)
 from embedlab.core.errors import MissingError
+from embedlab.core.seal import KEY, UNSEALED, is_intact, seal, sealed_json
+from embedlab.store.sealed import CHECKSUMS, check_folder, read_sealed, read_sealed_json, write_checksums
 
 
 def flipped(content: bytes, bit: int) -> bytes:

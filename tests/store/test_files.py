@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import ExitCode, MissingError
-from embedlab.core.paths import atomic_folder, write_atomic
+from embedlab.store.files import atomic_folder, write_atomic
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
