@@ -63,7 +63,7 @@ class TaskComparison:
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
     evidence: Sequence[Evidence] = ()  # behind the rows, in their order
-    elsewhere: Sequence[Elsewhere] = ()  # of differences on five datasets or more that share no pairs: what they say of another one
+    elsewhere: Sequence[Elsewhere] = ()  # what differences on five datasets that hardly share pairs say of another one
 
 
 @dataclass(kw_only=True)
