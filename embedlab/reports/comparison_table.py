@@ -143,7 +143,7 @@ def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Seque
     if "mcnemar" in tests:
         yield "p of accuracies: McNemar, of single models"
     yield from comparison_notes(found.slices, found.models, slicing.test, slicing.margin)
-    yield from _elsewhere_notes(found.elsewhere)
+    yield from _elsewhere_notes(found.elsewhere, titles_of([model.name for model in found.models]))
     for one in found.slices:
         yield from (slice_note(one.key, note) for note in one.notes)
     yield from (_printed_note(row, slicing.aggregate) for row in printed)
@@ -156,18 +156,19 @@ def _scaled(one: Elsewhere) -> Mapping[str, object]:
     return {key: scale * value if isinstance(value, float) else value for key, value in vars(one).items()} | {"datasets": [*one.datasets]}
 
 
-def _elsewhere_notes(found: Sequence[Elsewhere]) -> Iterator[str]:
+def _elsewhere_notes(found: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each kind of datasets: each model's mean difference on such datasets, and where that on another one is expected."""
     for key in dict.fromkeys((one.task, one.metric, one.datasets) for one in found):
         scale = scale_of(key[0], key[1])
         listed = "; ".join(
-            f"{one.model} {scale * one.mean:+z.2f} [{scale * one.low:+z.2f}, {scale * one.high:+z.2f}] on average, "
+            f"{titles[one.model]} {scale * one.mean:+z.2f} [{scale * one.low:+z.2f}, {scale * one.high:+z.2f}] on average, "
             f"{scale * one.new_low:+z.2f} to {scale * one.new_high:+z.2f} on another"
             for one in found
             if (one.task, one.metric, one.datasets) == key
         )
-        over = f"random effects over {', '.join(key[2])}, which share no pairs; 95%"
-        yield f"another dataset of this kind, difference from {found[0].reference}: {listed} ({over})"
+        shared = next(one.shared_pairs for one in found if (one.task, one.metric, one.datasets) == key)
+        over = f"random effects over {', '.join(key[2])}, which share {shared or 'no'} pair{'s' if shared != 1 else ''}; 95%"
+        yield f"another dataset of this kind, difference from {titles[found[0].reference]}: {listed} ({over})"
 
 
 def general_notes(found: TaskComparison) -> Iterator[str]:
