@@ -178,7 +178,7 @@ class Gathered:
         signed = {}
         for model in (model for model in slices[0].scores if model in self.signatures) if slices else ():
             own = [one for one in slices if not isnan(one.scores[model].value)]
-            sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
+            sizes = {(one.task, one.slice_key): one.pairs for one in own if not one.average_of}
             signature = replace(
                 merged(self.signatures[model]),
                 by=(slicing.by, *_picked(slicing)),

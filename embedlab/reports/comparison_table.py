@@ -18,8 +18,9 @@ from embedlab.papers.printed import PublishedRow
 from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
+from embedlab.reports.model_columns import score_cell
 from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
-from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
+from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Column, Table, TableCell, Value
 from embedlab.tasks.task import scale_of
@@ -102,7 +103,7 @@ def _is_slice_of(dataset: str, one: ComparedSlice) -> bool:
 
 def slice_title(one: ComparedSlice, dataset: str) -> str:
     """Return the name of a row whose metric is elsewhere, and its DATASET in the title."""
-    return one.title.removesuffix(f" {one.metric}").removeprefix(f"{dataset} " if dataset else "")
+    return one.slice_title.removeprefix(f"{dataset} " if dataset else "")
 
 
 def titled(found: TaskComparison, parts: Sequence[str]) -> str:
@@ -128,7 +129,7 @@ def _row(
         "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
         "metric": one.metric,
         **{f"{model}.published": value for (model, key), value in published.items() if key == one.key},
-        **{model.name: stated_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},
+        **{model.name: score_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},
     }
 
 

@@ -16,7 +16,7 @@ def in_batch_loss(anchors: Tensor, candidates: Tensor, *, temperature: float) ->
 
     anchors: (anchors, dim); candidates: (at least as many, dim), the positive of anchor i in row i.
     """
-    similarity = F.normalize(anchors, dim=-1) @ F.normalize(candidates, dim=-1).T  # (anchors, candidates)
+    similarity = F.normalize(anchors) @ F.normalize(candidates).T  # (anchors, candidates)
     return F.cross_entropy(similarity / temperature, torch.arange(len(anchors), device=anchors.device))
 
 
