@@ -67,12 +67,13 @@ def topic_cells() -> Iterator[Cell]:
 
 
 def seed_cells() -> Iterator[Cell]:
-    """Several seeds of each model; rows of fewer seeds take the first of those drawn."""
+    """Several seeds of each model, which spread alike or not; rows of fewer seeds take the first of those drawn."""
+    alike, apart = ((1, 1), (2, 2), (3, 3), (5, 5), (3, 2), (3, 1)), ((2, 2), (3, 3), (3, 2))
     for name in GRAPHS:
-        for sd in (0.0, 0.02, 0.05):
-            world = World(share=0.3, seeds=(10, 10), seed_sd=(sd, sd))
-            fewer = ((2, 2), (3, 3), (5, 5), (3, 1))
-            yield Cell(label=(name, f"{100 * sd:g}", "{seeds}"), names=(name,), world=world, fewer_seeds=fewer)
+        for sds in ((0.0, 0.0), (0.02, 0.02), (0.05, 0.05), (0.0, 0.05), (0.05, 0.0)):
+            world = World(share=0.3, seeds=(10, 10), seed_sd=sds)
+            label = " and ".join(f"{100 * sd:g}" for sd in dict.fromkeys(sds))
+            yield Cell(label=(name, label, "{seeds}"), names=(name,), world=world, fewer_seeds=alike if sds[0] == sds[1] else apart)
 
 
 def slice_cells() -> Iterator[Cell]:

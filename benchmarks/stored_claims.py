@@ -18,8 +18,9 @@ sentences call models and slices, `claims` are what `embedlab.analysis.claims.Cl
 import argparse
 import re
 import shlex
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,7 +30,7 @@ import stored_reproductions
 import stored_tables
 import table_pages
 
-from embedlab.analysis.claims import Claim, ClaimedDifference, SettledClaim, check_claim, claimed_difference, settle_claims
+from embedlab.analysis.claims import Claim, ClaimedDifference, ComparedTable, SettledClaim, check_claim, claimed_difference, settle_claims
 from embedlab.analysis.evidence import Evidence, average_evidence, member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
@@ -44,6 +45,7 @@ from embedlab.workflows.reproduce.claims import settled_rows
 
 RESULTS = Path(__file__).parents[1] / "results"
 SCALE = 100.0  # of all numbers on pages
+WIDTH = 150  # of a line of sentences
 ROWS = re.compile(r"<!-- (?:reproduction|rows) (?P<arguments>.*?) -->")
 SENTENCE = re.compile(r"(?P<begin><!-- claim:(?P<names>[^ ]+) -->).*?(?P<end><!-- /claim -->)", re.DOTALL)
 
@@ -52,7 +54,8 @@ SENTENCE = re.compile(r"(?P<begin><!-- claim:(?P<names>[^ ]+) -->).*?(?P<end><!-
 class StoredSlices:
     """The scores that claims are about, and how they are cut."""
 
-    file: str  # of scores, beside the page's own
+    file: str  # of scores, beside the page
+    models: tuple[str, ...]  # those of the page's own table: a claim without a source was found among their comparisons
     by: str = "dataset"
     dataset: str = ""  # one alone
     aggregate: Aggregate = "all"
@@ -94,16 +97,27 @@ def settled_page(path: Path, settings: Settings) -> SettledPage:
     measured: dict[str, ClaimedDifference] = {}
     for name, slices in page.tables.items():
         own = {key: claim for key, claim in page.claims.items() if claim.table == name}
-        models = list(dict.fromkeys(row for claim in own.values() for row in (claim.first, claim.second)))
-        columns, evidence = evidence_of_file(path.parent / slices.file, models, slices, settings)
-        weighed: dict[tuple[str, ...], Weighed] = {}
+        columns, evidence = evidence_of_file(path.parent / slices.file, slices.models, slices, settings)
+        weighed = {key: Weighed(one, columns) for key, one in evidence.items()}
+        tests = {(key, pair): p for key, one in weighed.items() for pair, p in one.p.items()}
         for key, claim in own.items():
-            parts = [evidence[slice_called(column, evidence, f"{path}: claims.{key}")] for column in claim.columns]
-            if claim.columns not in weighed:
-                whole = parts[0] if len(parts) == 1 else average_evidence(" + ".join(claim.columns), parts)
-                weighed[claim.columns] = Weighed(whole, columns)
-            measured[key] = claimed_difference(weighed[claim.columns], claim.first, claim.second, scale=SCALE)
+            where = f"{path}: claims.{key}"
+            refuse_unknown_models(claim, slices, where)
+            keys = [slice_called(column, evidence, where) for column in claim.columns]
+            if len(keys) > 1 and not claim.source:
+                raise UsageError(f"{where}: several columns, and no source", hint="name one: its table tests them one by one")
+            mean = weighed[keys[0]] if len(keys) == 1 else Weighed(average_evidence("", [evidence[one] for one in keys]), columns)
+            found = claimed_difference(mean, claim.first, claim.second, scale=SCALE)
+            pair = next(one for one in mean.p if {*one} == {claim.first, claim.second})
+            measured[key] = found if claim.source else replace(found, found_in=ComparedTable.of(tests, (keys[0], pair)))
     return SettledPage(settled={one.name: one for one in settle_claims(page.claims, measured)}, names=page.names)
+
+
+def refuse_unknown_models(claim: Claim, slices: StoredSlices, where: str) -> None:
+    """Refuse a claim about a model that its table does not have."""
+    for name in (claim.first, claim.second):
+        if name not in slices.models:
+            raise UsageError(f"{where}: no model {name!r} in table {claim.table!r}", hint=f"its models are {', '.join(slices.models)}")
 
 
 def slice_called(name: str, evidence: Mapping[str, Evidence], where: str) -> str:
@@ -161,7 +175,9 @@ def with_sentences(text: str, page: Path, settings: Settings) -> str:
                 raise SystemExit(f"{page}: no claim {name!r}; there are {', '.join(of.settled)}")
             settled.append(of.settled[own])
             names |= of.names
-        return f"{found['begin']}{claim_sentences(settled, names)}{found['end']}"
+        lines = textwrap.wrap(claim_sentences(settled, names), WIDTH, break_long_words=False, break_on_hyphens=False)
+        in_list = text[text.rfind("\n", 0, found.start()) + 1 :].startswith("- ")
+        return ("\n  " if in_list else "\n").join([f"{found['begin']}{lines[0]}", *lines[1:]]) + found["end"]
 
     return SENTENCE.sub(again, text)
 

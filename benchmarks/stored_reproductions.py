@@ -63,8 +63,6 @@ def models_of_answers(path: Path, names: Sequence[str]) -> StoredModels:
     columns = {model.name: model for model in stored.models if model.name in names}
     chosen = {member for model in columns.values() for member in model.members}
     members = [(task, name, own) for task, found in stored.members.items() for name, own in found.items() if name in chosen]
-    if lacking := [name for _, name, own in members if own.evaluation is None]:
-        raise SystemExit(f"{path}: the scores of {lacking[0]} are not stored: store its models again")
     return StoredModels(
         columns=columns,
         known=EvaluatedRows(
@@ -81,11 +79,15 @@ def models_of_answers(path: Path, names: Sequence[str]) -> StoredModels:
 
 def reproduced(path: Path, paper: str, name: str, models_of: Mapping[str, str], settings: Settings) -> Reproduction:
     """Return a table of a paper from the file at PATH; MODELS_OF names the model of each row, or "ROW COLUMN", that has one."""
-    return compare_rows(stored_rows(path, paper, name, models_of, settings), NotebookSession(settings=settings))
+    rows = stored_rows(path, paper, name, models_of, settings)
+    wanted = {(own.name, point.measure.task) for point in rows.table.points for own in rows.members[point.row, point.column]}
+    if lacking := sorted(wanted - rows.known.evaluations.keys()):
+        raise SystemExit(f"{path}: the scores of {lacking[0][0]} are not stored: store its models again")
+    return compare_rows(rows, NotebookSession(settings=settings))
 
 
 def stored_rows(path: Path, paper: str, name: str, models_of: Mapping[str, str], settings: Settings) -> KnownRows:
-    """Return the rows of a table whose models are in the file at PATH, as `reproduced` takes them."""
+    """Return the rows of a table whose models are in the file at PATH, as `reproduced` takes them; of answers also without their scores."""
     (table,) = select_tables(paper, name)
     is_pairs = stored_tables.FACTS in pl.read_parquet_metadata(path)
     names = [*dict.fromkeys(models_of.values())]

@@ -31,7 +31,10 @@ GENERATED: dict[str, Callable[[], str]] = {
     "reference/python.md": stored.python_page,
     "pictures/imports.svg": imports.picture,
 }
-MIRRORED = ("results/*.md", "results/scores/*.parquet", "benchmarks/results/*.md", "pictures/*.svg")  # under the same path in the site
+MIRRORED = (  # under the same path in the site
+    *("results/*.md", "results/*.toml", "results/scores/*.parquet"),
+    *("benchmarks/results/*.md", "pictures/*.svg"),
+)
 PLACED = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",

@@ -14,10 +14,24 @@ from typing import TYPE_CHECKING, Any
 from embedlab.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from embedlab.workflows.notebook import compare, encode, evaluate, explain, load, nearest, pairs, power, score_pairs, verify, why
-    from embedlab.workflows.notebook_training import export, grid, grid_table, list_runs, reproduce, run, train
+    from embedlab.workflows.notebook import (
+        compare,
+        encode,
+        evaluate,
+        explain,
+        items,
+        load,
+        nearest,
+        overlaps,
+        pairs,
+        power,
+        score_pairs,
+        verify,
+        why,
+    )
+    from embedlab.workflows.notebook_training import export, grid, grid_status, grid_table, list_runs, reproduce, run, train
 
-_TRAINING = {"export", "grid", "grid_table", "reproduce", "list_runs", "run", "train"}
+_TRAINING = {"export", "grid", "grid_status", "grid_table", "reproduce", "list_runs", "run", "train"}
 __all__ = [
     "compare",
     "encode",
@@ -25,10 +39,13 @@ __all__ = [
     "explain",
     "export",
     "grid",
+    "grid_status",
     "grid_table",
+    "items",
     "list_runs",
     "load",
     "nearest",
+    "overlaps",
     "pairs",
     "power",
     "reproduce",

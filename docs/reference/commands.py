@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import typer
 
-from docs.reference.text import cell, code, table
+from docs.reference.text import cell, code, escaped, table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def _section(command: Command, shared: dict[str, str]) -> str:
     lines = [
         f"## embedlab {command.name}\n",
         f"`embedlab {' '.join([command.name, *arguments, '[OPTIONS]'])}`\n",
-        _text(command.help) + "\n",
+        escaped(command.help) + "\n",
     ]
     if own:
         lines.append(table(("argument or option", "is", "default", "meaning"), (_row(one) for one in own)))
@@ -94,7 +94,7 @@ def _row(parameter: Any) -> tuple[str, str, str, str]:
         if is_option(parameter)
         else code(_metavar(parameter))
     )
-    return names, _kind(parameter), code(_default(parameter)), _text(cell(parameter.help or ""))
+    return names, _kind(parameter), code(_default(parameter)), escaped(cell(parameter.help or ""))
 
 
 def _metavar(parameter: Any) -> str:
@@ -116,8 +116,3 @@ def _kind(parameter: Any) -> str:
 def _default(parameter: Any) -> str:
     value = parameter.default
     return "" if value is None or value is False or value in ((), []) else str(value)
-
-
-def _text(text: str) -> str:
-    """Escape what Markdown would read as emphasis or as a tag."""
-    return re.sub(r"([*_<>\[\]])", r"\\\1", text) if "`" not in text else text

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from docs.reference.text import code, fields_of, first_line, notes_of, table
+from docs.reference.text import code, escaped, fields_of, first_line, notes_of, table
 
 ANSWERS = {  # the command whose rows a frame holds
     "EVALUATED": "evaluate",
@@ -118,7 +118,13 @@ def python_page() -> str:
 
 
 def _callable(name: str, function: Any) -> str:
-    return f"## {name}\n\n```py\n{name}{_lines(_signature(function))}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+    from embedlab.workflows.options.python import FUNCTIONS
+
+    text = f"## {name}\n\n```py\n{name}{_lines(_signature(function))}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+    if (known := FUNCTIONS.get(name.removeprefix("embedlab."))) is None:
+        return text
+    rows = [(code(argument), escaped(field.flag.help)) for argument, field in known.arguments.items()]
+    return f"{text}\n{table(('argument', 'as the command says'), rows)}"
 
 
 def _signature(function: Any) -> str:

@@ -35,6 +35,11 @@ def cell(value: object) -> str:
     return re.sub(r"\s+", " ", str(value)).replace("|", "\\|").strip()
 
 
+def escaped(text: str) -> str:
+    """Return TEXT without what Markdown would read as emphasis or as a tag."""
+    return re.sub(r"([*_<>\[\]])", r"\\\1", text) if "`" not in text else text
+
+
 def code(value: object) -> str:
     """Return VALUE as code, or nothing where there is nothing."""
     text = str(value)

@@ -1,13 +1,14 @@
 """Claims: sentences about the order of two scores as data, and whether measured differences bear them out.
 
 The verdict on "above" and "below" is that of the two-sided test of "no difference", the one on "equal" that of two one-sided tests of
-the stated size. The p of all claims that were measured together are corrected by Holm: they are the family.
+the stated size. The p of all claims that were measured together are corrected by Holm: they are the family. A claim that was found in a
+table of comparisons, in place of being stated before, has the correction over all comparisons of that table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import Literal
+from typing import Literal, Self
 
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.power import smallest_difference, smallest_margin
@@ -46,6 +47,21 @@ class Claim:
         return f"{self.first} {self.direction} {self.second}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ComparedTable:
+    """The table in which a claim was found: how many comparisons it holds, and what its correction makes of one of them."""
+
+    tests: int
+    p: float  # of the claim's "no difference", corrected over all of them
+    level: float  # at which the first comparison that stayed open was tested
+
+    @classmethod
+    def of(cls, tests: Mapping[Hashable, float], test: Hashable) -> Self:
+        """Return the table of all TESTS, p by what is compared, for one TEST of them."""
+        corrected = dict(zip(tests, holm([*tests.values()]), strict=True))
+        return cls(tests=sum(not isnan(p) for p in tests.values()), p=corrected[test], level=_level(corrected.values()))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClaimedDifference:
     """The measured difference that a claim is about: its first row minus its second."""
@@ -57,6 +73,7 @@ class ClaimedDifference:
     high: float = nan
     reach: Reach = "models"
     scale: float = 1.0  # the table's units divided by those of the scores
+    found_in: ComparedTable | None = None  # None: stated before it was measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +86,8 @@ class SettledClaim:
     difference: float = nan
     low: float = nan  # 95% interval
     high: float = nan
-    p: float = nan  # corrected over the family
+    p: float = nan  # corrected over the family, or over the table that it was found in
+    found_in: ComparedTable | None = None
     reach: Reach = "models"
     visible: float = nan  # of an open claim: the smallest difference, or margin, that would have been found with 80% power
 
@@ -118,15 +136,16 @@ def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDif
     the smaller p of the two tests. What is open would have been found at the level at which Holm's procedure stopped.
     """
     tested = {name: _tested(claims[name], measured[name]) for name in claims if name in measured}
-    corrected = dict(zip(tested, holm([p for p, _ in tested.values()]), strict=True))
-    left = sum(not isnan(p) and not p < SIGNIFICANT for p in corrected.values())
-    level = SIGNIFICANT / max(left, 1)
+    stated = {name: p for name, (p, _) in tested.items() if measured[name].found_in is None}
+    corrected = dict(zip(stated, holm([*stated.values()]), strict=True))
+    level = _level(corrected.values())
     found = []
     for name, claim in claims.items():
         if name not in measured:
             found.append(SettledClaim(name=name, claim=claim, verdict="not measured"))
             continue
-        own, p, (_, outcome) = measured[name], corrected[name], tested[name]
+        own, (p, outcome) = measured[name], tested[name]
+        p = corrected[name] if own.found_in is None else _in_table(claim, p, own.found_in)
         verdict = outcome if p < SIGNIFICANT else "open"
         found.append(
             SettledClaim(
@@ -137,11 +156,22 @@ def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDif
                 low=own.scale * own.low,
                 high=own.scale * own.high,
                 p=p,
+                found_in=own.found_in,
                 reach=own.reach,
-                visible=own.scale * _visible(claim, own, level) if verdict == "open" else nan,
+                visible=own.scale * _visible(claim, own, own.found_in.level if own.found_in else level) if verdict == "open" else nan,
             )
         )
     return found
+
+
+def _level(corrected: Iterable[float]) -> float:
+    """Return the level at which Holm's procedure tested the first of the tests that stayed open."""
+    return SIGNIFICANT / max(sum(p >= SIGNIFICANT for p in corrected), 1)
+
+
+def _in_table(claim: Claim, p: float, table: ComparedTable) -> float:
+    """Return the p of a claim that was found in a TABLE; of equality, which that does not test, it is multiplied by their number."""
+    return min(p * table.tests, 1.0) if claim.direction == "equal" else table.p
 
 
 def _tested(claim: Claim, own: ClaimedDifference) -> tuple[float, Verdict]:

@@ -294,7 +294,7 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
 def near_pairs(pairs: pl.DataFrame, find: FindLinks = links_of) -> NearDuplicates:
     """Return which sentences of one dataset's PAIRS, whose sentences are numbered, are nearly the same; FIND finds their links."""
     numbers = np.concatenate([pairs[name].to_numpy() for name in _NUMBERS])
-    return near_duplicates(numbers, [*pairs["sentence1"].to_list(), *pairs["sentence2"].to_list()], find)
+    return near_duplicates(numbers, pl.concat([pairs["sentence1"], pairs["sentence2"]]), find)
 
 
 def evidence_of_pairs(

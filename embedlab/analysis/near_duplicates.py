@@ -5,22 +5,24 @@ cosine of at least 0.3 are found, without comparing each with each: such sentenc
 are left when the commonest ones with a joint weight below 0.3 are removed (prefix filtering; Bayardo, Ma & Srikant 2007).
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.influence import Floats
+from embedlab.analysis.word_sets import WordSets
 
 LEAST_COSINE = 0.3
 METHOD = "words-1"  # of the links that other processes stored; another one for another method
 MOST_COMPARISONS = 200_000_000  # beyond it, as for a hundred thousand sentences, words of most sentences do not make candidates
 _CANDIDATES_AT_ONCE = 500_000
-_WORD = re.compile(r"\w+")
+_COMPARISONS_AT_ONCE = 4_000_000
+_ENTRIES_AT_ONCE = 2_000_000
 _LEAST_WEIGHT = 0.1
 
 TextIds = NDArray[np.uint64]
@@ -72,57 +74,98 @@ def links_of(sentences: tuple[str, ...]) -> Links:
     return similar_pairs(sentences)
 
 
-def near_duplicates(ids: TextIds, sentences: Sequence[str], find: FindLinks = links_of) -> NearDuplicates:
+def near_duplicates(ids: TextIds, sentences: pl.Series, find: FindLinks = links_of) -> NearDuplicates:
     """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS, and are one. FIND finds their links."""
     _, places = np.unique(ids, return_index=True)
     places.sort()  # links of the same cosine are in the order of the dataset
-    distinct = tuple(sentences[place] for place in places.tolist())
-    return NearDuplicates(ids=ids[places], links=find(distinct))
+    return NearDuplicates(ids=ids[places], links=find(tuple(sentences.gather(places).to_list())))
 
 
 def similar_pairs(sentences: Sequence[str]) -> Links:
     """Return every two similar SENTENCES, the first before the second."""
-    from scipy.sparse import csr_matrix, triu
+    from scipy.sparse import csr_matrix
 
-    words: dict[str, int] = {}
-    own = [sorted({words.setdefault(word, len(words)) for word in _WORD.findall(sentence.lower())}) for sentence in sentences]
-    sizes = np.array([len(one) for one in own], dtype=np.intp)
-    column = np.fromiter((word for one in own for word in one), np.intp, sizes.sum())
-    row = np.repeat(np.arange(len(own)), sizes)
-    frequency = np.bincount(column, minlength=len(words))
-    weight = (np.log(len(own) / np.maximum(frequency, 1)) + _LEAST_WEIGHT)[column]
-    weight /= np.sqrt(np.bincount(row, weights=weight**2, minlength=len(own)))[row]
-    vectors = csr_matrix((weight, (row, column)), shape=(len(own), len(words)))
-    is_rare = _is_in_prefix(row, column, weight, frequency, sizes)
-    work = np.bincount(column[is_rare], minlength=len(words)).astype(np.float64) ** 2
+    words = WordSets.of(pl.Series(sentences, dtype=pl.String))
+    frequency = np.bincount(words.numbers, minlength=words.distinct)
+    weight = np.log(len(sentences) / np.maximum(frequency, 1)) + _LEAST_WEIGHT
+    values, (row, column) = _unit_weights(words, weight), _rare_entries(words, frequency, weight)
+    work = np.bincount(column, minlength=words.distinct).astype(np.float64) ** 2
     order = np.argsort(work, kind="stable")
-    is_cheap = np.zeros(len(words), dtype=bool)
+    is_cheap = np.zeros(words.distinct, dtype=bool)
     is_cheap[order[: int(np.searchsorted(np.cumsum(work[order]), MOST_COMPARISONS))]] = True
-    used = is_rare & is_cheap[column]
-    rare = csr_matrix((np.ones(int(used.sum()), np.int32), (row[used], column[used])), shape=vectors.shape)
-    candidates = triu(rare @ rare.T, k=1).tocoo()
-    first, second = candidates.row.astype(np.intp), candidates.col.astype(np.intp)
+    used, shape = is_cheap[column], (len(sentences), words.distinct)
+    rare = csr_matrix((np.ones(int(used.sum()), np.int32), (row[used], column[used])), shape=shape)
+    vectors = csr_matrix((values, words.numbers, words.starts), shape=shape)
+    parts = [_near(vectors, *candidates) for candidates in _candidates(rare)]
+    first, second, cosine = (np.concatenate([part[side] for part in parts]) for side in range(3))
+    order = np.lexsort((second, first, -cosine))
+    return Links(first=first[order], second=second[order], cosine=cosine[order].astype(np.float32))
+
+
+def _blocks(sizes: NDArray[Any], most: int) -> Iterator[slice]:
+    """Yield rows in order, so many at once that their SIZES sum to at most MOST, or a single one; at least one slice, if of nothing."""
+    ends, start = np.cumsum(sizes), 0
+    while True:
+        before = ends[start - 1] if start else 0
+        stop = max(int(np.searchsorted(ends, before + most, side="right")), start + 1)
+        yield slice(start, min(stop, len(sizes)))
+        if stop >= len(sizes):
+            return
+        start = stop
+
+
+def _unit_weights(words: WordSets, weight: Floats) -> Floats:
+    """Return the weight of each word of each sentence, so that the squares of a sentence sum to 1."""
+    found = weight[words.numbers]
+    for rows in _blocks(words.sizes, _ENTRIES_AT_ONCE):
+        sizes = words.sizes[rows]
+        own = found[words.starts[rows.start] : words.starts[rows.stop]]
+        row = np.repeat(np.arange(len(sizes)), sizes)
+        own /= np.sqrt(np.bincount(row, weights=own**2, minlength=len(sizes)))[row]
+    return found
+
+
+def _rare_entries(words: WordSets, frequency: NDArray[np.intp], weight: Floats) -> tuple[Places, Places]:
+    """Return sentences and words: those that remain when each loses its commonest words whose joint length stays below the least cosine."""
+    by_rank = np.lexsort((np.arange(words.distinct), -frequency))  # the commonest word first
+    rank = np.empty(words.distinct, np.int64)
+    rank[by_rank] = np.arange(words.distinct)
+    rows, columns = [], []
+    for block in _blocks(words.sizes, _ENTRIES_AT_ONCE):
+        sizes = words.sizes[block]
+        numbers = words.numbers[words.starts[block.start] : words.starts[block.stop]]
+        row = np.repeat(np.arange(len(sizes)), sizes)
+        length = np.sqrt(np.bincount(row, weights=weight[numbers] ** 2, minlength=len(sizes)))
+        column = by_rank[np.sort(row * words.distinct + rank[numbers]) - row * words.distinct]
+        squares = np.cumsum((weight[column] / length[row]) ** 2)
+        before = np.concatenate([[0.0], squares])[np.cumsum(sizes) - sizes]
+        is_rare = squares - np.repeat(before, sizes) >= LEAST_COSINE**2 - 1e-9
+        rows.append((row[is_rare] + block.start).astype(np.int32))
+        columns.append(column[is_rare].astype(np.int32))
+    return np.concatenate(rows), np.concatenate(columns)
+
+
+def _candidates(rare: Any) -> Iterator[tuple[Places, Places]]:
+    """Yield the sentences that share a word among the RARE ones of both, some at a time; a sentence is before the other."""
+    others = rare.T.tocsr()
+    counts = np.append(0, np.cumsum(np.diff(others.indptr)[rare.indices], dtype=np.int64))
+    for rows in _blocks(np.diff(counts[rare.indptr]), _COMPARISONS_AT_ONCE):
+        found = (rare[rows] @ others).tocoo()
+        first = found.row + rows.start
+        is_after = found.col > first
+        yield first[is_after], found.col[is_after]
+
+
+def _near(vectors: Any, first: Places, second: Places) -> tuple[Places, Places, Floats]:
+    """Return those of some sentences, two by two, that are nearly the same, and their cosines."""
     starts = range(0, len(first), _CANDIDATES_AT_ONCE)
     cosines = [_dots(vectors, first[start : start + _CANDIDATES_AT_ONCE], second[start : start + _CANDIDATES_AT_ONCE]) for start in starts]
     cosine = np.concatenate([np.zeros(0), *cosines]).round(9)  # so that the order of equal ones does not hang on sums' last digits
-    near = np.flatnonzero(cosine >= LEAST_COSINE)
-    near = near[np.lexsort((second[near], first[near], -cosine[near]))]
-    return Links(first=first[near].astype(np.int32), second=second[near].astype(np.int32), cosine=cosine[near].astype(np.float32))
+    near = cosine >= LEAST_COSINE
+    return first[near].astype(np.int32), second[near].astype(np.int32), cosine[near]
 
 
-def _is_in_prefix(
-    row: NDArray[np.intp], column: NDArray[np.intp], weight: Floats, frequency: NDArray[np.intp], sizes: NDArray[np.intp]
-) -> NDArray[np.bool_]:
-    """Return which entries remain when each sentence loses the commonest words whose joint length stays below the least cosine."""
-    order = np.lexsort((column, -frequency[column], row))  # the commonest word first in each sentence
-    squares = np.cumsum(weight[order] ** 2)
-    before = np.concatenate([[0.0], squares])[np.cumsum(sizes) - sizes]
-    keep = np.empty(len(row), dtype=bool)
-    keep[order] = squares - np.repeat(before, sizes) >= LEAST_COSINE**2 - 1e-9
-    return keep
-
-
-def _dots(vectors: Any, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
+def _dots(vectors: Any, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
     """Return the product of each two rows of a sparse matrix."""
     found: Floats = np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
     return found

@@ -1,17 +1,45 @@
-"""Power: the smallest difference that a dataset and a number of seeds detect with 80% power, and the seeds a difference needs."""
+"""Power: the smallest difference that a dataset and a number of seeds detect, how sure that is, and the seeds that a difference needs.
+
+A pilot of few seeds knows their spread badly, and what is planned from its variance s² is found less often than planned. So it is planned
+from c s², where c is such that pilots like this one (s² χ² / ν with Welch's degrees of freedom) would on average plan differences that
+are found with 80% power. The interval has the differences that would be detected if the variance over seeds were at either end of its own
+95% interval. Rows are as they are: the planned comparison is on the same items.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, isnan, nan, sqrt
+
+import numpy as np
 
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import Evidence
+from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
+from embedlab.analysis.uncertainty import LEVEL, SeedSpread, Uncertainty, flip_reaches, shares_spread
 from embedlab.analysis.weighing import Weighed
 
 POWER = 0.8
 MOST_SEEDS = 1_000  # larger numbers are not reported, as impractical
+_DRAWS = 256  # of the spread that planned seeds show: points of a sequence that fills a square evenly
+_RATIO = 1.32471795724474602596  # the root of x³ = x + 1, whose powers make such a sequence
+_PILOTS = 64  # as the present one
+_STEPS = 40  # of bisections
+_FACTORS = np.geomspace(1e-3, 1e4, 36)  # of the variance over seeds
+_NOISES = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 48)])  # of seeds, as multiples of the variance over rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A detectable difference with its 95% interval, which the spread over few seeds leaves; nan where unknown."""
+
+    value: float
+    low: float = nan
+    high: float = nan
+
+
+UNKNOWN_FIGURE = Figure(value=nan)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +54,8 @@ class Detectable:
     sentences: int
     difference: float  # second minus first, as measured
     uncertainty: Uncertainty
-    smallest: float  # difference that is detected at 5% with 80% power by the present seeds; nan where unknown
-    planned: float | None = None  # the same with the planned number of seeds; nan where no spread is known
+    smallest: Figure  # difference that is detected at 5% with 80% power by the present seeds; unknown where nothing is tested
+    planned: Figure | None = None  # the same with the planned number of seeds; unknown where no spread is known
     seeds_needed: float | None = None  # for the wanted difference: inf where the pairs do not suffice, nan where no spread is known
 
     @property
@@ -47,7 +75,9 @@ def detectable(
     for one in evidence:
         weighed = Weighed(one, [first, second])
         pair = (first.name, second.name)
-        uncertainty, spreads = weighed.of_pair[pair], weighed.spreads.get(pair, [])
+        difference = weighed.means[second.name] - weighed.means[first.name]
+        uncertainty = weighed.of_pair[pair]
+        plan = Plan(uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, []))
         found.append(
             Detectable(
                 task=one.task,
@@ -56,11 +86,11 @@ def detectable(
                 metric=one.metric,
                 pairs=one.pairs,
                 sentences=weighed.sums.shared.sentences if weighed.sums is not None else 0,
-                difference=weighed.means[second.name] - weighed.means[first.name],
+                difference=difference,
                 uncertainty=uncertainty,
-                smallest=smallest_difference(uncertainty),
-                planned=planned_difference(uncertainty, spreads, seeds) if seeds is not None else None,
-                seeds_needed=seeds_needed(uncertainty, spreads, detect) if detect is not None else None,
+                smallest=plan.present(),
+                planned=plan.with_seeds(seeds) if seeds is not None else None,
+                seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
             )
         )
     return found
@@ -83,47 +113,194 @@ def smallest_margin(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> flo
     return uncertainty.half_width(1 - 2 * alpha) + uncertainty.half_width(POWER)
 
 
-def planned_difference(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> float:
-    """Return the smallest difference that MEMBERS seeds per recipe detect; nan if there are recipes, and no spread of any is known."""
-    recipes = [spread for spread in spreads if spread.is_recipe]
-    if recipes and not any(spread.members > 1 for spread in recipes):
-        return nan
-    return smallest_difference(with_members(uncertainty, spreads, members))
+class Plan:
+    """What a comparison of two models would detect with other numbers of seeds.
 
+    UNCERTAINTY is of the difference in the direction in which it is positive, SPREADS are those of the models that it is of.
+    """
 
-def with_members(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> Uncertainty:
-    """Return the uncertainty with MEMBERS seeds per recipe: the seeds' variance and the pairs' noise of single seeds shrink with them."""
-    recipes = [spread for spread in spreads if spread.is_recipe]
-    known = sum(spread.members - 1 for spread in recipes)
-    if known == 0:
-        return uncertainty
-    pooled = SeedSpread(members=known + 1, scatter=sum(one.scatter for one in recipes), noise=sum(one.noise for one in recipes))
-    own = [one if one.members > 1 else pooled for one in recipes]
-    noise = [one.noise / (one.members - 1) for one in own]  # of a single seed
-    now = sum(each / one.members for each, one in zip(noise, recipes, strict=True))
-    planned = [
-        SeedSpread(members=members, scatter=one.scatter * (members - 1) / (one.members - 1), noise=each * (members - 1))
-        for each, one in zip(noise, own, strict=True)
-    ]
-    seeds, freedom = seed_noise(planned)
-    rows = max(uncertainty.rows - now + sum(noise) / members, 0.0)
-    topics = uncertainty.topics
-    if topics is not None and uncertainty.rows > 0:
-        topics = topics.scaled(sqrt(rows / uncertainty.rows))
-    return replace(uncertainty, rows=rows, seeds=seeds, seeds_freedom=freedom, topics=topics)
+    def __init__(self, uncertainty: Uncertainty, spreads: Sequence[SeedSpread]) -> None:
+        self.uncertainty = uncertainty
+        self.recipes = [spread for spread in spreads if spread.is_recipe]
+        self.known = sum(spread.members - 1 for spread in self.recipes)
+        self.is_pooled = shares_spread(self.recipes)
 
+    @property
+    def _members(self) -> list[int]:
+        return [spread.members for spread in self.recipes]
 
-def seeds_needed(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], difference: float) -> float:
-    """Return the fewest seeds of each recipe that detect DIFFERENCE; inf if no number does, nan if no spread is known."""
-    if isnan(uncertainty.rows) or not any(spread.members > 1 for spread in spreads if spread.is_recipe):
-        return nan
-    low, high = 2, MOST_SEEDS
-    if smallest_difference(with_members(uncertainty, spreads, high)) > difference:
-        return inf
-    while low < high:
-        middle = (low + high) // 2
-        if smallest_difference(with_members(uncertainty, spreads, middle)) <= difference:
-            high = middle
+    def present(self) -> Figure:
+        """Return what the present seeds detect; where none of them has a spread, what these checkpoints do."""
+        if isnan(self.uncertainty.rows):
+            return UNKNOWN_FIGURE
+        if self.known == 0:
+            half = self._half_widths(np.zeros((1, 1)), 1.0)
+            return Figure(value=float(_detected(half, np.full((1, 1), sqrt(self.uncertainty.variance_of_rows)))[0]))
+        return self._figure(self._members)
+
+    def with_seeds(self, members: int) -> Figure:
+        """Return what MEMBERS seeds of each recipe would detect; unknown where no spread of any is known."""
+        if isnan(self.uncertainty.rows) or self.known == 0:
+            return UNKNOWN_FIGURE
+        return self._figure([members] * len(self.recipes))
+
+    def seeds_needed(self, difference: float) -> float:
+        """Return the fewest seeds of each recipe that detect DIFFERENCE; inf if no number does, nan if no spread is known."""
+        if isnan(self.uncertainty.rows) or self.known == 0:
+            return nan
+
+        def found(members: int) -> float:
+            return self._planned([members] * len(self.recipes))[0]
+
+        low, high = 2, MOST_SEEDS
+        if found(high) > difference:
+            return inf
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if found(middle) <= difference else (middle + 1, high)
+        return low
+
+    def _figure(self, members: Sequence[int]) -> Figure:
+        value, curve = self._planned(members)
+        tails = _mean_square(np.array([(1 + LEVEL) / 2, (1 - LEVEL) / 2]), self._freedom)
+        low, high = np.interp(-np.log(tails), np.log(_FACTORS), curve).tolist()
+        return Figure(value=value, low=low, high=high)
+
+    def _planned(self, members: Sequence[int]) -> tuple[float, Floats]:
+        """Return what MEMBERS of each recipe detect, and what they would if the variance were each of _FACTORS times the pilot's."""
+        noise, shown, scale = self._drawn(members, _FACTORS)
+        half, error = self._half_widths(shown, scale), np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None]
+        curve = _detected(half, error)
+        if not np.isfinite(curve).all():
+            return inf, curve
+        noise, shown, scale = self._drawn(members, np.ones(1))
+        half, error = self._half_widths(shown, scale), np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None]
+        pilots = np.log(_mean_square((np.arange(_PILOTS) + 0.5) / _PILOTS, self._freedom))
+        low, high = 0.0, float(np.log(_FACTORS[-1]))
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            planned = np.interp(pilots + middle, np.log(_FACTORS), curve)
+            low, high = (low, middle) if _power(planned[:, None], half, error).mean() > POWER else (middle, high)
+        return float(np.interp(low, np.log(_FACTORS), curve)), curve
+
+    @cached_property
+    def _freedom(self) -> float:
+        """Welch's degrees of freedom of the variance over seeds, without the bias that estimates of few have (Welch 1947)."""
+        if self.is_pooled or not self._variances.any():
+            return float(self.known)
+        counts = np.array(self._members)
+        shares = self._variances / counts
+        return min(float(self.known), float(shares.sum() ** 2 / (shares**2 / (counts + 1)).sum() - 2))
+
+    @cached_property
+    def _variances(self) -> Floats:
+        """The variance of single seeds of each recipe; a pooled one where they share it."""
+        own = [spread if spread.members > 1 and not self.is_pooled else self._pooled for spread in self.recipes]
+        return np.array([spread.scatter / (spread.members - 1) for spread in own])
+
+    @cached_property
+    def _noise(self) -> Floats:
+        """The part of these that rows explain."""
+        own = [spread if spread.members > 1 else self._pooled for spread in self.recipes]
+        return np.array([spread.noise / (spread.members - 1) for spread in own])
+
+    @property
+    def _pooled(self) -> SeedSpread:
+        return SeedSpread(
+            members=self.known + 1, scatter=sum(one.scatter for one in self.recipes), noise=sum(one.noise for one in self.recipes)
+        )
+
+    @cached_property
+    def _points(self) -> Floats:
+        """Points that fill a square evenly; (draws, 2)."""
+        return (0.5 + np.arange(1, _DRAWS + 1)[:, None] / _RATIO ** np.arange(1, 3)) % 1
+
+    def _drawn(self, members: Sequence[int], factors: Floats) -> tuple[Floats, Floats, float]:
+        """Return how MEMBERS of each recipe vary where the variance over seeds is FACTORS times that of the pilot.
+
+        The true variance of the difference by seeds, (factors,); the normal one that the seeds will show, (factors, draws); and how many
+        times as far as now the rows' own error reaches.
+        """
+        counts = np.array(members)
+        true = factors[:, None] * self._variances
+        noise = np.maximum((true - self._noise) @ (1 / counts), 0.0)
+        shown = true[:, None] * _mean_square(self._points[:, : len(counts)], np.maximum(counts - 1, 1))
+        if shares_spread([SeedSpread(members=count, scatter=0.0, noise=0.0) for count in members]):
+            explained = self._noise @ (counts - 1) if counts.max() > 2 else 0.0
+            freedom = float(counts.sum() - len(counts))
+            estimated = (shown @ (counts - 1) - explained) / freedom * (1 / counts).sum()
+            seeds = _as_normal(np.maximum(estimated, 0.0), np.full_like(estimated, freedom))
         else:
-            low = middle + 1
-    return low
+            shares = shown / counts
+            estimated = shares.sum(axis=2) - float((self._noise / counts) @ (counts > 2))
+            freedoms = shares.sum(axis=2) ** 2 / np.maximum((shares**2 / (counts - 1)).sum(axis=2), 1e-300)
+            seeds = _as_normal(np.maximum(estimated, 0.0), freedoms)
+        rows = self.uncertainty.variance_of_rows
+        single = float(self._noise @ (1 / counts) - self._noise @ (1 / np.array(self._members)))
+        return noise, seeds, sqrt(max(1 + single / rows, 0.0)) if rows > 0 else 1.0
+
+    def _half_widths(self, shown: Floats, scale: float) -> Floats:
+        """Return how far below an estimate its interval reaches with these normal variances beside the rows."""
+        from scipy.special import ndtri, stdtrit
+
+        own, tail = self.uncertainty, (1 - LEVEL) / 2
+        beside = shown + own.other
+        if own.topics is None:
+            square = stdtrit(own.rows_freedom, tail) ** 2 * scale**2 * own.rows + ndtri(tail) ** 2 * beside
+            reach: Floats = np.sqrt(square) * own.skew[0]
+            return reach
+        rows = own.variance_of_rows
+        if rows <= 0:
+            return -float(ndtri(tail)) * np.sqrt(beside) * own.skew[0]
+        places = beside / (scale**2 * rows)
+        curve = self._curve
+        found: Floats = scale * np.sqrt(rows) * np.sqrt(1 + places) * np.interp(np.log1p(places), np.log1p(_NOISES), curve) * own.skew[0]
+        return found
+
+    @cached_property
+    def _curve(self) -> Floats:
+        """The interval's reach below in standard errors, beside normal variances of _NOISES times that of the rows."""
+        own = self.uncertainty
+        rows = own.variance_of_rows
+        each = [replace(own, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0) for noise in _NOISES]
+        found: Floats = flip_reaches(each, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
+        return found
+
+
+def _power(differences: Floats, half: Floats, error: Floats) -> Floats:
+    """Return how often true DIFFERENCES are found by intervals that reach HALF below estimates with this normal ERROR."""
+    from scipy.special import ndtr
+
+    found: Floats = ndtr((differences - half) / error)
+    return found
+
+
+def _detected(half: Floats, error: Floats) -> Floats:
+    """Return the differences that are found with the probability POWER, over draws of HALF, (differences, draws); inf where none is."""
+    error = np.maximum(error, 1e-12 * np.maximum(half.max(), 1e-300))
+    low, high = np.zeros(len(half)), half.max(axis=1) + 10 * error[:, 0]
+    if not np.isfinite(high).all():
+        return np.full(len(half), inf)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        is_found = _power(middle[:, None], half, error).mean(axis=1) > POWER
+        low, high = np.where(is_found, low, middle), np.where(is_found, middle, high)
+    found: Floats = (low + high) / 2
+    return found
+
+
+def _mean_square(places: Floats, freedom: Floats | float) -> Floats:
+    """Return the quantiles at PLACES of a χ² divided by its degrees of FREEDOM."""
+    from scipy.special import chdtri
+
+    found: Floats = chdtri(freedom, 1 - places) / freedom
+    return found
+
+
+def _as_normal(variance: Floats, freedom: Floats) -> Floats:
+    """Return the normal variance that reaches as far at the usual level as VARIANCE does by Student's t."""
+    from scipy.special import ndtri, stdtrit
+
+    tail = (1 - LEVEL) / 2
+    found: Floats = variance * (stdtrit(np.maximum(freedom, 0.5), tail) / ndtri(tail)) ** 2
+    return found

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic_core import from_json
 
-from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import disk_errors, write_atomic
@@ -71,7 +71,7 @@ def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
             sentence1="sentence1",
             sentence2="sentence2",
             gold=pl.col("gold").cast(pl.Float64),
-            dice=pl.Series(dice_column(part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()), dtype=pl.Float64),
+            dice=dice_of_rows(part.frame["sentence1"], part.frame["sentence2"]),
             pair_key=pair_keys(part.frame),
         )
         for part in parts
@@ -86,8 +86,8 @@ def pair_key(first: str, second: str) -> np.uint64:
 
 def pair_keys(pairs: pl.DataFrame) -> pl.Series:
     """Return the key of each row's sentence1 and sentence2."""
-    keys = [_key(*row) for row in pairs.select("sentence1", "sentence2").iter_rows()]
-    return pl.Series("pair_key", keys, dtype=pl.UInt64)
+    rows = pairs.select("sentence1", "sentence2").iter_rows()
+    return pl.Series("pair_key", np.fromiter((_key(*row) for row in rows), np.uint64, len(pairs)))
 
 
 @dataclass(frozen=True, kw_only=True)

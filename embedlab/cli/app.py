@@ -12,33 +12,7 @@ from typing import Annotated
 
 import typer
 
-from embedlab.cli.commands import (
-    cache,
-    compare,
-    config,
-    data,
-    demo,
-    doctor,
-    encode,
-    evaluate,
-    explain,
-    export,
-    grid,
-    models,
-    nearest,
-    pairs,
-    plugins,
-    power,
-    recipes,
-    reproduce,
-    runs,
-    score,
-    train,
-    trust,
-    tui,
-    verify,
-    why,
-)
+from embedlab.cli.command_folder import add_commands
 from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
@@ -49,6 +23,35 @@ from embedlab.core.version import __version__
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is missing or unusable "
     "(data file, hub, checkpoint, device, disk), 130 interrupted."
+)
+
+# The order of `embedlab --help`; a command that is not listed comes after those that are.
+ORDER = (
+    "train",
+    "evaluate",
+    "compare",
+    "why",
+    "power",
+    "verify",
+    "reproduce",
+    "pairs",
+    "explain",
+    "score",
+    "nearest",
+    "encode",
+    "recipes",
+    "export",
+    "demo",
+    "tui",
+    "doctor",
+    "config",
+    "trust",
+    "runs",
+    "data",
+    "models",
+    "cache",
+    "grid",
+    "plugins",
 )
 
 # What the system answers where rights, a disk or the kind of a file are not as needed: nothing that a program can mend.
@@ -63,30 +66,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (
-    train,
-    evaluate,
-    compare,
-    why,
-    power,
-    verify,
-    reproduce,
-    pairs,
-    explain,
-    score,
-    nearest,
-    encode,
-    recipes,
-    export,
-    demo,
-    tui,
-    doctor,
-    config,
-    trust,
-):
-    app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
-for group in (runs, data, models, cache, grid, plugins):
-    app.add_typer(group.app)
+add_commands(app, "embedlab.cli.commands", ORDER)
 
 
 def _version(is_requested: bool) -> None:

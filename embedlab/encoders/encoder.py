@@ -2,9 +2,10 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol, TypeVar
+from typing import NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
@@ -51,6 +52,14 @@ class PairScorer(Protocol):
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Similarity of each pair, higher = closer; (pairs,)."""
+
+
+@runtime_checkable
+class FrameScorer(Protocol):
+    """Scores the pairs of a frame, where these need not become texts of Python."""
+
+    def score_frame(self, pairs: pl.DataFrame, progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+        """Similarity of each pair; PAIRS has the columns sentence1 and sentence2; (pairs,)."""
 
 
 class NoSimilarities:

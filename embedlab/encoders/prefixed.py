@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
@@ -98,11 +99,20 @@ class PrefixedScorer:
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """The similarity of each pair, nan where there is none."""
-        scores = np.asarray(self._inner.score(list(first), list(second)), np.float32)
-        if scores.shape != (len(first),):
-            raise EmbedlabError(f"{self.name!r} gives scores of shape {scores.shape} for {len(first)} pairs", hint="correct its score()")
+        return self._checked(self._inner.score(list(first), list(second)), len(first), progress)
+
+    def score_frame(self, pairs: pl.DataFrame, progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+        """The same of the pairs of a frame, of which very many take less memory than as texts."""
+        if not hasattr(self._inner, "score_frame"):
+            return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
+        return self._checked(self._inner.score_frame(pairs), len(pairs), progress)
+
+    def _checked(self, found: Any, count: int, progress: ProgressCallback | None) -> NDArray[np.float32]:
+        scores = np.asarray(found, np.float32)
+        if scores.shape != (count,):
+            raise EmbedlabError(f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs", hint="correct its score()")
         if progress is not None:
-            progress(len(first), len(first))
+            progress(count, count)
         return scores
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.comparison.evidence import outcome_evidence
+from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import KnownText
+from embedlab.data.overlaps import KnownText, sentence_columns, text_keys
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
 from embedlab.evaluation.outcomes import Answers, averages_of, figure_evidence, measures_of
@@ -34,9 +35,10 @@ def item_outcomes(
     if not datasets:
         return None
     suite, blocks, rows, predictions = one.evaluation_name(), [], [], []
+    stored: dict[str, StoredOutcomes] = {}  # of one member a dataset
     for place, name in enumerate(datasets):
         there = {member: own.outcomes[name] for member, own in answers.items() if name in own.outcomes}
-        first = next(iter(there.values()))
+        first = stored[name] = next(iter(there.values()))
         texts_of = first.texts
         block = Block(
             task=one.task,
@@ -58,7 +60,7 @@ def item_outcomes(
         rows=items,
         predictions=pl.concat(predictions),
         blocks=tuple(blocks),
-        texts=partial(_sentences, one, datasets, items, settings),
+        texts=partial(_sentences, one, stored, items, settings),
         keys=lambda: keys,
         trained=None if keys[KEYS[0]].null_count() else lambda: trained_column(keys, texts),
         averages={suite: averages_of(one, datasets)},
@@ -87,17 +89,37 @@ def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64
     return pl.DataFrame({name: columns[name] for name in ROWS}, schema=ROWS)
 
 
-def _sentences(one: SelectedTask, datasets: Sequence[str], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
-    """Return the sentences of each item, read from the data of those datasets whose task knows them; null for the others."""
+def _sentences(one: SelectedTask, stored: Mapping[str, StoredOutcomes], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
+    """Return the sentences of each item: as the task reads its data, or from the splits that were read; null where neither has them."""
     task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
+    source, datasets = Source.from_settings(settings) if settings is not None else None, list(stored)
     known = [name for name in datasets if name in (*task.item_datasets, *task.text_datasets) or is_pair_file(name)]
     parts = [pl.DataFrame(schema=schema)]
-    for own in task.items(Source.from_settings(settings), known) if settings is not None and known else ():
+    for own in task.items(source, known) if source is not None and known else ():
         frame, block = own.part.frame, datasets.index(own.name)
         sides = [frame["sentence"], [None] * frame.height] if "sentence" in frame.columns else [frame[name] for name in SENTENCES]
         columns = {"block": [block] * frame.height, "item": own.rows, **dict(zip(SENTENCES, sides, strict=True))}
         third = [frame[CONTRADICTED].alias(CONTRADICTED)] if CONTRADICTED in frame.columns else []
         parts.append(pl.DataFrame(columns, schema=schema).with_columns(third))
+    for block, name in enumerate(datasets):
+        if source is not None and name not in known and (read := _read_again(stored[name], source)) is not None:
+            parts.append(read.select(pl.lit(block).alias("block"), "item", *SENTENCES).cast(schema))  # type: ignore[arg-type]
     found = pl.concat(parts, how="diagonal")
     texts = [name for name in (*SENTENCES, CONTRADICTED) if name in found.columns]
     return items.select("block", "item").join(found, on=["block", "item"], how="left", maintain_order="left").select(texts)
+
+
+def _read_again(stored: StoredOutcomes, source: Source) -> pl.DataFrame | None:
+    """Return the items of STORED with their sentences, from the splits that they are rows of; None where those are not the same ones."""
+    try:
+        frames = [source.open(str(part["name"]), str(part["split"])).frame for part in stored.data]
+    except EmbedlabError:
+        return None
+    names = sentence_columns(frames[0]) if frames else []
+    if not names or stored.texts is None or any(sentence_columns(frame) != names for frame in frames):
+        return None
+    rows, places = pl.concat([frame.select(names) for frame in frames]), stored.items["item"].to_numpy()
+    if places.max(initial=0) >= max(rows.height, 1) or not np.array_equal(text_keys(rows[places]), stored.texts):
+        return None
+    second = pl.col(names[-1]) if len(names) > 1 else pl.lit(None, dtype=pl.String)
+    return rows[places].select(stored.items["item"], sentence1=names[0], sentence2=second)

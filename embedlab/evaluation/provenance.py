@@ -35,19 +35,21 @@ def training_precision(spec: "ModelSpec") -> str | None:
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
-    """Return what the marks mean: shortened training, incomplete data and by how much.
+    """Return what the marks mean, and vectors that collapsed: shortened training, incomplete data and by how much.
 
     Also whether whitening saw the test sentences, how many rows a run drew where it did not read all, whether each seed drew its
     own, and what is known of training text that no run records.
     """
     from embedlab.evaluation.stated_text import stated_text_notes
+    from embedlab.runs.status import collapse_of, trained_spread
 
     runs = _runs(spec)
     known = [run.environment() for run in runs]
     shortened = [f"training shortened to {one.steps} of {one.whole_steps} steps" for one in known if one.is_shortened]
     parts = [(part, run) for run, one in zip(runs, known, strict=True) for part in one.data if part.get("partial") or "used" in part]
     fitted = [WHITENED] if spec.is_fitted else []
-    return tuple(dict.fromkeys([*fitted, *shortened, *(_read(part, run) for part, run in parts), *stated_text_notes(spec)]))
+    collapsed = [said for run in runs if (said := collapse_of(trained_spread(run)))]
+    return tuple(dict.fromkeys([*fitted, *collapsed, *shortened, *(_read(part, run) for part, run in parts), *stated_text_notes(spec)]))
 
 
 def _read(part: Mapping[str, Any], run: "RunFolder") -> str:

@@ -22,7 +22,7 @@ from embedlab.data.marks import UNKNOWN_TEXT, data_marks
 from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total_overlap
-from embedlab.encoders.encoder import EncoderFacts, PairScorer
+from embedlab.encoders.encoder import EncoderFacts, FrameScorer, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.pair_scores import BYS, Averages, pair_scores
 from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, training_marks, training_notes, training_precision
@@ -315,9 +315,11 @@ def _complete(
         return stored
     scorer = load()
     lacking = lacking.sort("pair_key")
-    similarity = scorer.score(
-        lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), progress(place.spec.name) if progress else None
-    )
+    report = progress(place.spec.name) if progress else None
+    if isinstance(scorer, FrameScorer):
+        similarity = scorer.score_frame(lacking, report)
+    else:
+        similarity = scorer.score(lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), report)
     scores = lacking.select("pair_key", similarity=pl.Series(similarity, dtype=pl.Float32))
     newer = ScoreFile(scores=scores, facts=_facts(place, scorer.facts, stored.facts))
     for text in scorer.facts.notes:

@@ -9,7 +9,6 @@ import polars as pl
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table, with_scores
-from embedlab.analysis.seed_tests import welch_p
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence
@@ -17,7 +16,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.data.source import Source
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.grids.plan import Cell, GridPlan
-from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, Spread, with_ties
+from embedlab.grids.table import DEV_SCORE, Apart, Pivot, ScoreFilter, Spread, apart_over_seeds, with_ties
 from embedlab.outcomes.pairs import pair_outcomes
 
 _SLICES = {*STS_AVERAGES, *(name for names in STS_AVERAGES.values() for name in names)}  # those of the task sts, without a task's code
@@ -60,17 +59,19 @@ class PairDifferences:
 
     def marked(self, found: Pivot) -> Pivot:
         """A table with the ties that pairs and seeds give; dev scores, whose pairs are not stored, have those of seeds alone."""
-        return replace(with_ties(found, self.p), is_by_pairs=True)
+        return replace(with_ties(found, self.apart), is_by_pairs=True)
 
-    def p(self, name: str, first: Spread, second: Spread) -> float:
-        """Two-sided p of "no difference" between two places on the slice NAME."""
+    def apart(self, name: str, first: Spread, second: Spread) -> Apart:
+        """How far apart two places are on the slice NAME, in the units of the table."""
         if name == DEV_SCORE:
-            return welch_p(first.values, second.values)
+            return apart_over_seeds(first, second)
         members = [*first.cells, *second.cells]
         order = list(self.seeds)
         models = [self._model("first", first), self._model("second", second)]
         weighed = Weighed(self.evidence[name].of_members([order.index(member) for member in members]), models)
-        return weighed.p["first", "second"]
+        pair = ("first", "second")
+        parts = weighed.of_pair[pair].parts
+        return Apart(p=weighed.p[pair], variance=100**2 * (parts.rows + parts.seeds + parts.other))
 
     def _model(self, name: str, place: Spread) -> ModelColumns:
         return ModelColumns(name=name, members=place.cells, seeds=tuple(self.seeds[cell] for cell in place.cells))

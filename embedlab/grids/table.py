@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
-from embedlab.analysis.seed_tests import holm, variance, welch_p
+from embedlab.analysis.choosing import chosen_p, optimism
+from embedlab.analysis.seed_tests import variance, welch_p
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.nearest import nearest_name
@@ -23,6 +24,7 @@ from embedlab.runs.store import RunFolder
 DEV_SCORE = "dev"  # the last dev score, next to the slices of the evaluation
 ALPHA = 0.05
 
+Key = TypeVar("Key")
 PivotKey = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
 
 
@@ -48,6 +50,7 @@ class Spread:
     cells: tuple[str, ...] = ()  # of which the values are: one a seed, or several where an axis is averaged
     is_best: bool = False
     is_tied: bool = False  # not distinguishable from the best
+    optimism: float | None = None  # of the best: how far its mean is expected to be too high, as it was chosen; nan where it is unknown
     shared: Overlap | None = None  # with the training data, if any text is shared
 
     @cached_property
@@ -59,6 +62,14 @@ class Spread:
     def sd(self) -> float | None:
         """Return the standard deviation over seeds; None with one."""
         return math.sqrt(variance(self.values)) if len(self.values) > 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Apart:
+    """How far apart two places are."""
+
+    p: float  # two-sided, of "no difference"; nan where it is unknown
+    variance: float  # of their difference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +157,7 @@ def pivot(
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
-    return with_ties(found, lambda _, first, second: welch_p(first.values, second.values)) if is_ranked else found
+    return with_ties(found, lambda _, first, second: apart_over_seeds(first, second)) if is_ranked else found
 
 
 def usual_measure(plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]) -> ScoreFilter:
@@ -255,22 +266,39 @@ def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> t
     return (*("" for _ in range(any(not column for _, column in places))), *plan.axes[axis])
 
 
-def with_ties(found: Pivot, p: Callable[[str, Spread, Spread], float]) -> Pivot:
-    """Mark the best of each column, or of the whole table, and what is not distinguishable from it by P of a slice and two places."""
+def apart_over_seeds(first: Spread, second: Spread) -> Apart:
+    """Return how far apart two places are over seeds alone, whose spreads need not be equal."""
+    variances = [variance(one.values) / len(one.values) if len(one.values) > 1 else math.nan for one in (first, second)]
+    return Apart(p=welch_p(first.values, second.values), variance=sum(variances))
+
+
+def with_ties(found: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> Pivot:
+    """Mark the best of each column, or of the whole table, and what is not distinguishable from it; APART is of a slice and two places."""
     groups: dict[str, list[PivotKey]] = {}
     for place, spread in found.spreads.items():
         if not math.isnan(spread.mean):
             groups.setdefault(place[1] if found.column_axis is None else found.shown[0], []).append(place)
-    marked = {place: replace(spread, is_best=False, is_tied=False) for place, spread in found.spreads.items()}
+    marked = {place: replace(spread, is_best=False, is_tied=False, optimism=None) for place, spread in found.spreads.items()}
     for name, places in groups.items():
-        best = max(places, key=lambda place: marked[place].mean)
-        marked[best] = replace(marked[best], is_best=True)
-        others = [place for place in places if place != best]
-        corrected = holm([p(name, marked[best], marked[place]) for place in others])
-        for place, value in zip(others, corrected, strict=True):
-            if value >= ALPHA:  # nan with one seed: not testable, so not marked
-                marked[place] = replace(marked[place], is_tied=True)
+        marked |= marked_best({place: marked[place] for place in places}, partial(apart, name))
     return replace(found, spreads=marked)
+
+
+def marked_best(spreads: Mapping[Key, Spread], apart: Callable[[Spread, Spread], Apart]) -> dict[Key, Spread]:
+    """Return SPREADS with the best marked, by how much it is too high, and what may be the best as well by how far APART they are."""
+    marked = dict(spreads)
+    best = max(marked, key=lambda place: marked[place].mean)
+    others = [place for place in marked if place != best]
+    differences = [apart(marked[best], marked[place]) for place in others]
+    for place, p in zip(others, chosen_p([one.p for one in differences]), strict=True):
+        if p >= ALPHA:  # nan with one seed: not testable, so not marked
+            marked[place] = replace(marked[place], is_tied=True)
+    level = [(place, one.variance) for place, one in zip(others, differences, strict=True) if marked[place].is_tied or math.isnan(one.p)]
+    known = [variance for _, variance in level if not math.isnan(variance)]
+    noise = fmean(known) / 2 if known else math.nan
+    too_high = optimism([marked[place].mean for place in (best, *(place for place, _ in level))], noise)
+    marked[best] = replace(marked[best], is_best=True, optimism=too_high)
+    return marked
 
 
 def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """The table of a paper's claims: who is above whom, what is printed, what was measured, and the verdict."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
@@ -131,33 +131,60 @@ def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str])
     ]
     titles = {"claim": "claim", "what": "states", "source": "stated by", "ours": "first minus second", "verdict": "verdict"}
     columns = [Column(key=key, title=title, align="left") for key, title in titles.items()]
-    measured = [one for one in settled if not isnan(one.p)]
-    return Table(columns=columns, rows=rows, notes=[verdict_note(len(measured), "claim", "of this page"), *_signs(settled)])
+    stated = sum(not isnan(one.p) and one.found_in is None for one in settled)
+    tests = sorted({one.found_in.tests for one in settled if one.found_in is not None})
+    notes = [verdict_note(stated, "claim", "that papers state")] if stated else []
+    if tests:
+        over = " and ".join(map(str, tests))
+        notes.append(f"what this page states was found in its tables, and is corrected as there: by Holm over {over} comparisons")
+    return Table(columns=columns, rows=rows, notes=[*notes, *_signs(settled)])
 
 
 def claim_sentences(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
-    """Return what was found of claims as sentences: rows that compare in the same way with the same one are in one sentence."""
-    groups: dict[tuple[str, str, str, str], list[SettledClaim]] = {}
-    for one in settled:
-        groups.setdefault((_relation(one), one.claim.second, _where(one, names), _stated(one)), []).append(one)
-    return "; ".join(_sentence(key, own, names) for key, own in groups.items())
+    """Return what was found of claims as sentences, one for all that compare in the same way.
+
+    Those are the same two rows on several slices, several rows with one on the same slice, or one with several.
+    """
+    groups = _merged([[one] for one in settled], lambda one: (one.claim.first, one.claim.second))
+    groups = _merged(groups, lambda one: (one.claim.second, one.claim.columns))
+    groups = _merged(groups, lambda one: (one.claim.first, one.claim.columns))
+    return "; ".join(_sentence(own, names) for own in groups)
 
 
-def _sentence(key: tuple[str, str, str, str], settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
-    relation, second, where, stated = key
-    firsts = [names.get(one.claim.first, one.claim.first) for one in settled]
-    listed = f"{', '.join(firsts[:-1])} and {firsts[-1]}" if len(firsts) > 1 else firsts[0]
-    single = len(firsts) == 1
-    numbers = [f"{_interval(one, 2) if single else f'{one.difference:+z.2f}'}{one.sign}" for one in settled]
-    verb = "is" if single else "are"
-    return f"{listed} {verb} {relation} {names.get(second, second)} {where} ({', '.join(numbers)}{stated})"
+def _merged(groups: Sequence[list[SettledClaim]], same: Callable[[SettledClaim], tuple[object, ...]]) -> list[list[SettledClaim]]:
+    """Return GROUPS, where those of one claim that compare in the same way and have the SAME are one."""
+    found: dict[object, list[SettledClaim]] = {}
+    for place, own in enumerate(groups):
+        key = (_relation(own[0]), _stated(own[0]), same(own[0])) if len(own) == 1 else place
+        found.setdefault(key, []).extend(own)
+    return [*found.values()]
+
+
+def _sentence(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
+    first, second = ([*dict.fromkeys(names.get(row, row) for row in rows)] for rows in zip(*map(_rows_of, settled), strict=True))
+    where = _listed([*dict.fromkeys(_where(one, names) for one in settled)])
+    signs = [one.sign.replace("*", r"\*") for one in settled]  # two of them would be emphasis in Markdown
+    values = [_interval(one, 2) if len(settled) == 1 else f"{one.difference:+z.2f}" for one in settled]
+    numbers = [f"{value}{sign}" for value, sign in zip(values, signs, strict=True)]
+    verb = "is" if len(first) == 1 else "are"
+    return f"{_listed(first)} {verb} {_relation(settled[0])} {_listed(second)} {where} ({', '.join(numbers)}{_stated(settled[0])})"
+
+
+def _rows_of(one: SettledClaim) -> tuple[str, str]:
+    return one.claim.first, one.claim.second
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else texts[0]
 
 
 def _relation(one: SettledClaim) -> str:
     """Return how the first row of a claim compares with the second, whatever is claimed."""
     if one.differs:
         return "above" if one.difference > 0 else "below"
-    return f"within {one.claim.size:g} of" if one.verdict == "holds" else "not distinguished from"
+    if one.claim.direction != "equal":
+        return "not distinguished from"
+    return f"{'' if one.verdict == 'holds' else 'not shown to be '}within {one.claim.size:g} points of"
 
 
 def _stated(one: SettledClaim) -> str:

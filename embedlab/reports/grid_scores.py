@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from typing import Any
 
 from embedlab.core.note import Note, phrases_of
@@ -15,6 +16,8 @@ from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
+
+SEEN = 0.005  # points; less is shown as 0.00
 
 
 def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
@@ -29,7 +32,7 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     columns = [Column(key=axis, title=axis, role="key") for axis in found.row_axes]
     columns += [Column(key=column or "none", title=title, align="right", role="score") for column, title in _column_titles(found).items()]
     best = f"the best is marked *; {_ties(plan, found)}" if found.is_ranked else "nothing is marked: higher is not better for these numbers"
-    notes = [best, *_seeds_notes(plan, found)]
+    notes = [best, *_chosen_notes(found), *_seeds_notes(plan, found)]
     notes += [f"averaged over {axis}" for axis in found.averaged]
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
     notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
@@ -46,14 +49,26 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     )
 
 
+def _chosen_notes(found: Pivot) -> Iterator[str]:
+    """Yield by how much the best of each column is expected to be too high, because it was chosen by the number that is shown."""
+    best = [(column, spread.optimism) for (_, column), spread in found.spreads.items() if spread.is_best and spread.optimism is not None]
+    titles = _column_titles(found)
+    if known := {column: too_high for column, too_high in best if too_high >= SEEN}:
+        of = found.column_axis is None and len(found.columns) > 1
+        listed = ", ".join(f"{titles[column]} {too_high:z.2f}" if of else f"{too_high:z.2f}" for column, too_high in known.items())
+        yield f"the best was chosen by its own number, which is too high for it by about {listed}"
+    if unknown := [column for column, too_high in best if isnan(too_high)]:
+        yield f"chosen by one seed, the best of {', '.join(titles[column] for column in unknown)} is too high by an unknown amount"
+
+
 def _ties(plan: GridPlan, found: Pivot) -> str:
     """Return by what test places are marked as ties."""
     if found.is_by_pairs:
         over = "pairs and seeds" if len(plan.seeds) > 1 else "pairs, so of these checkpoints"
-        return f"= not distinguishable from it (over {over}; Holm, 5%)"
+        return f"= not distinguishable from it (over {over}; the choice of the best counted, 5%)"
     if len(plan.seeds) == 1:
         return "one seed, so ties are not tested"
-    return "= not distinguishable from it (Welch's t over seeds alone, Holm, 5%)"
+    return "= not distinguishable from it (Welch's t over seeds alone; the choice of the best counted, 5%)"
 
 
 def _column_titles(found: Pivot) -> dict[str, str]:
@@ -78,6 +93,7 @@ def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
     deviation = f" ± {spread.sd:z.2f}" if spread.sd is not None else ""
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
     more: dict[str, Value | TableCell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
+    more |= {f"{key}.optimism": spread.optimism} if spread.is_best else {}
     text = f"{spread.mean:z.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
     return {
         key: TableCell(value=spread.mean, text=text, raised=mark.strip(), is_best=spread.is_best, hover=_values(spread)),

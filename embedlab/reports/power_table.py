@@ -1,11 +1,13 @@
 """The table of the differences between two models that can be detected."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isinf
+from math import isinf, isnan
 
 import polars as pl
 
-from embedlab.analysis.power import Detectable
+from embedlab.analysis.power import Detectable, Figure
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.seed_notes import ASSUMED
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences
@@ -24,7 +26,11 @@ POWER: Schema = {
     "design_effect": pl.Float64(),
     "difference": pl.Float64(),  # second minus first, as tables show it
     "smallest": pl.Float64(),  # that is detected at 5% with 80% power
+    "smallest_low": pl.Float64(),  # its 95% interval, as few seeds know their spread badly
+    "smallest_high": pl.Float64(),
     "planned": pl.Float64(),  # the same with the planned number of seeds
+    "planned_low": pl.Float64(),
+    "planned_high": pl.Float64(),
     "seeds_needed": pl.Float64(),  # for the wanted difference; inf where no number is enough
     "marks": pl.String(),
 }
@@ -42,14 +48,15 @@ def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect
         Column(key="effective_pairs", title="effective items", align="right"),
         Column(key="design_effect", title="design effect", digits=2),
         Column(key="difference", title="difference", digits=2),
-        Column(key="smallest", title="detectable", digits=2),
-        *([Column(key="planned", title=f"with {seeds} seeds", digits=2)] if seeds is not None else []),
+        Column(key="smallest", title="detectable", align="right"),
+        *([Column(key="planned", title=f"with {seeds} seeds", align="right")] if seeds is not None else []),
         *([Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right")] if detect is not None else []),
     ]
     metric = f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
     notes = [
         f"difference: {second} minus {first}, {metric}x 100; detectable: 5% two-sided, 80% power, one test",
         "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: items alone vary"),
+        *_sureness(found, [model for model in compared.models if model.is_recipe], seeds),
         *_unknown(own, detect=detect, seeds=seeds),
     ]
     return Table(
@@ -72,13 +79,23 @@ def _caption(found: Sequence[Detectable], compared: TaskComparison, first: str, 
     return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
 
 
+def _sureness(found: Sequence[Detectable], recipes: Sequence[ModelColumns], seeds: int | None) -> Iterator[str]:
+    """Yield how sure the figures are, and what is assumed of recipes of too few seeds."""
+    if not any(one.smallest.low == one.smallest.low for one in found):
+        return
+    yield "[ ]: 95% interval, as few seeds know their spread badly; the items are the same ones"
+    single = [model.name for model in recipes if len(model.members) == 1]
+    if single and seeds is not None:
+        yield f"{', '.join(single)} has one seed and takes the spread of the other recipe, {ASSUMED}"
+
+
 def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
     """Yield what is not known because no model has two seeds."""
     if any(count > 1 for count in own):
         return
     if detect is not None:
         yield "no model has two seeds: how many a difference needs is unknown"
-    if seeds is not None and own:
+    if seeds is not None:
         yield f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds"
 
 
@@ -93,10 +110,15 @@ def _numbers(one: Detectable) -> dict[str, str | float | None]:
         "effective_pairs": one.effective_pairs,
         "design_effect": one.uncertainty.design_effect,
         "difference": scale * one.difference,
-        "smallest": scale * one.smallest,
-        "planned": scale * one.planned if one.planned is not None else None,
+        **_figure("smallest", one.smallest, scale),
+        **_figure("planned", one.planned, scale),
         "seeds_needed": one.seeds_needed,
     }
+
+
+def _figure(key: str, figure: Figure | None, scale: float) -> Mapping[str, float | None]:
+    values = {key: figure.value, f"{key}_low": figure.low, f"{key}_high": figure.high} if figure is not None else {}
+    return {name: scale * value for name, value in values.items()} or dict.fromkeys((key, f"{key}_low", f"{key}_high"))
 
 
 def _row(one: Detectable) -> Mapping[str, Value | TableCell]:
@@ -105,8 +127,18 @@ def _row(one: Detectable) -> Mapping[str, Value | TableCell]:
         **_numbers(one),
         "dataset": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
         "effective_pairs": TableCell(value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"),
+        "smallest": _figure_cell(one.smallest, scale_of(one.task, one.metric)),
+        "planned": _figure_cell(one.planned, scale_of(one.task, one.metric)),
         "seeds_needed": _seeds_cell(one.seeds_needed),
     }
+
+
+def _figure_cell(figure: Figure | None, scale: float) -> TableCell | None:
+    if figure is None or isnan(figure.value):
+        return None
+    value = scale * figure.value
+    ends = "" if isnan(figure.low) else f" [{scale * figure.low:z.2f}, {scale * figure.high:z.2f}]"
+    return TableCell(value=value, text=f"{value:z.2f}{ends}")
 
 
 def _seeds_cell(needed: float | None) -> TableCell | None:

@@ -35,7 +35,8 @@ class Status:
     dev: events.Dev | None = None
     best_dev: events.Dev | None = None  # among the last few hundred events
     last_s: float | None = None  # time of the last event, seconds since 1970
-    message: str = ""  # why it failed or cannot be read, fully or partly
+    spread: events.Spread | None = None  # how far apart its vectors are
+    message: str = ""  # why it failed or cannot be read, fully or partly, or that its vectors collapsed
 
     @property
     def is_unfinished(self) -> bool:
@@ -63,7 +64,8 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
-        message=(_reason(recent) if state == "failed" else "") or _damage(recent),
+        spread=(spread := _newest_spread(recent)),
+        message=(_reason(recent) if state == "failed" else "") or _damage(recent) or collapse_of(spread),
     )
 
 
@@ -74,6 +76,22 @@ def is_trained(run: RunFolder) -> bool:
         return any(finished) and run.model.is_dir()
     except OSError:
         return False
+
+
+def collapse_of(spread: events.Spread | None) -> str:
+    """Return what to say of vectors that collapsed; empty where they did not, or nothing was measured."""
+    if spread is None or not spread.is_collapsed:
+        return ""
+    found = f"mean cosine {spread.mean_cosine:.3f}, before training {spread.before:.3f}; equal vectors have loss {spread.chance:.3f}"
+    return f"equal vectors from the start: {found}" if spread.before >= events.COLLAPSED else f"collapsed to equal vectors: {found}"
+
+
+def trained_spread(run: RunFolder) -> events.Spread | None:
+    """Return how far apart the vectors were when training ended; None where it was not measured."""
+    try:
+        return _newest_spread(_since_start(_tail(run.events_file)))
+    except OSError:
+        return None
 
 
 def refuse_begun(run: RunFolder) -> None:
@@ -99,6 +117,12 @@ def _newest_step(recent: list[events.Event]) -> events.Step | None:
     last = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
     newest = next((event.step for event in reversed(recent) if isinstance(event, STEPPED)), None)
     return None if last is None or newest is None else replace(last, step=newest)
+
+
+def _newest_spread(recent: list[events.Event]) -> events.Spread | None:
+    """The last measurement of the stage that was measured last, of several in one step the one with the vectors that are closest."""
+    found = [event for event in recent if isinstance(event, events.Spread)]
+    return max((event for event in found if event.step == found[-1].step), key=lambda event: event.mean_cosine, default=None)
 
 
 def _before_the_first_event(log: Path) -> Status:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.contrasts import margins
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.tags import word_counts
 from embedlab.choices import TableScale
 from embedlab.core.errors import MissingError, UsageError
@@ -127,7 +127,7 @@ def scores_of(part: Part, own: Numbers) -> Iterator[StoredScore]:
 def baseline_note(part: Part) -> str:
     """Return how often the entailed sentence is the one with more of the anchor's words, and the one nearer in length; ties count half."""
     anchors, (first, second, third) = anchor_numbers(part), (part.frame[name] for name in COLUMNS)
-    overlap = [dice_column(first.to_list(), other.to_list()) for other in (second, third)]
+    overlap = [dice_of_rows(first, other).to_numpy() for other in (second, third)]
     length = [-(word_counts(other).cast(pl.Int64) - word_counts(first).cast(pl.Int64)).abs().to_numpy() for other in (second, third)]
     shares = (100 * MEASURES[CLOSER].value(anchors, one - other) for one, other in (overlap, length))
     dice, words = (f"{share:.2f}" for share in shares)

@@ -48,7 +48,7 @@ _OF_A_FILE = EncoderFacts()  # nothing here decided the predictions in it
 class Texts:
     """The sentences that a task reads."""
 
-    columns: tuple[Sequence[str], ...]
+    columns: tuple[Sequence[str] | pl.Series, ...]
     states: tuple[DatasetState, ...]
     missing: tuple[MissingError, ...] = ()  # what could not be read
 
@@ -262,7 +262,7 @@ def pair_task(name: str, summary: str, datasets: Sequence[str], *, averages: Map
 def pair_texts(source: Source, datasets: Sequence[str], *, all_splits: bool = False) -> Texts:
     """Return the sentences of the pairs of DATASETS, and with ALL_SPLITS those of the other splits of STS-B."""
     parts, missing = open_parts(source, datasets, all_splits=all_splits)
-    columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
+    columns = tuple(part.frame[side] for part in parts for side in ("sentence1", "sentence2"))
     return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
 

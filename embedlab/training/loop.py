@@ -21,6 +21,7 @@ from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import StageBlock, Turn
 from embedlab.training.checkpointing import Best, BestModel, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
+from embedlab.training.collapse import SpreadMeter, sample_of
 from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, Unreported
 from embedlab.training.order import task_orders
@@ -77,6 +78,9 @@ def train_block(
     if optimizer_state is not None:
         restore_optimizer(stepper.optimizer, stepper.parameters, optimizer_state)
     due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
+    measured = due or block.dev_steps(session.evaluate.every)
+    samples = {collation.data.index: sample_of(collation.tokens) for collation in collations if collation.vectors is None}
+    spread = SpreadMeter(session.encoder, samples, is_beginning=session.step == block.first)
     batches = [collation.batches(taken) for collation, taken in zip(collations, block.taken(session.step - block.first), strict=True)]
     meter = Meter(device, done=session.step, steps=session.steps, before=session.unreported)
     session.saved_at = time.perf_counter()
@@ -105,6 +109,8 @@ def train_block(
         before = time.perf_counter()
         if done in due:
             _evaluate(session, block)
+        if done in measured or is_last:
+            _measure_spread(session, spread, read)
         if agreed.is_checkpoint_due or is_last:
             _checkpoint(session, stepper.optimizer, stepper.parameters, stepper.lr, meter.unreported())
         meter.pause(time.perf_counter() - before)
@@ -196,6 +202,12 @@ def _evaluate(session: TrainingSession, block: StageBlock) -> None:
     if is_compared and (session.best is None or score > session.best.score):
         session.best = Best(score=score, step=session.step)
         _store_best(session, session.best)
+
+
+def _measure_spread(session: TrainingSession, meter: SpreadMeter, read: Sequence[Batch]) -> None:
+    for event in meter.measure(session.objectives, read, step=session.step):
+        session.emit(event)
+        session.accelerator.log({"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step)
 
 
 def _store_best(session: TrainingSession, best: Best) -> None:

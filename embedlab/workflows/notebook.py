@@ -14,12 +14,14 @@ from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.models.aliases import declared
 from embedlab.workflows.arguments import names_of, pairs_of, texts_of
 from embedlab.workflows.compare import ComparisonReport, comparison_report
+from embedlab.workflows.data_reports import items_report, overlaps_report
 from embedlab.workflows.evaluate import EvaluationReport, evaluation_report
 from embedlab.workflows.explain.run import ExplanationReport, explanation_report
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.nearest import nearest_table
 from embedlab.workflows.notebook_session import reported, session_of, typed_models
 from embedlab.workflows.options.compare import CompareOptions
+from embedlab.workflows.options.data import ItemsOptions, OverlapsOptions
 from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.options.explain import ExplainOptions
 from embedlab.workflows.options.pairs import PairsOptions
@@ -298,3 +300,15 @@ def nearest(
 def verify(first: str | Path, second: str | Path, *, progress: bool = False, **settings: Any) -> VerificationReport:
     """Whether two files of results are of the same thing and agree: `.is_same`, and what differs."""
     return reported(verify, lambda session: verification_report(Path(first), Path(second), session), progress, settings)
+
+
+def items(names: str | Sequence[str], **settings: Any) -> Report:
+    """The scored items of the classified datasets in NAMES, by the numbers with which a file of predictions names them."""
+    options = ItemsOptions(names=names_of(names))
+    return reported(items, lambda session: items_report(options, session.settings), False, settings)
+
+
+def overlaps(training: str, evaluations: str | Sequence[str], **settings: Any) -> Report:
+    """How many sentences and pairs of the sets in EVALUATIONS the set TRAINING holds too, whatever their case and punctuation."""
+    options = OverlapsOptions(training=training, evaluations=names_of(evaluations))
+    return reported(overlaps, lambda session: overlaps_report(options, session.settings), False, settings)

@@ -9,9 +9,9 @@ from embedlab.core.errors import UsageError
 from embedlab.models.aliases import declared, declared_or_none
 from embedlab.workflows.arguments import given_seeds, given_values, names_of
 from embedlab.workflows.export import export_model
-from embedlab.workflows.grid.report import GridReport, GridRun, grid_report, grid_run
+from embedlab.workflows.grid.report import GridReport, GridRun, grid_report, grid_run, status_report
 from embedlab.workflows.notebook_session import reported, session_of
-from embedlab.workflows.options.grid import GridOptions, ScoresOptions
+from embedlab.workflows.options.grid import GridOptions, ScoresOptions, StatusOptions
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.report import Report
@@ -100,6 +100,11 @@ def grid(
 
 
 _GRID = grid  # whose name its argument has
+
+
+def grid_status(grid: str | None = None, **settings: Any) -> Report:
+    """How far a GRID is, one row a cell; without a name all grids."""
+    return reported(grid_status, lambda session: status_report(StatusOptions(grid=grid), session.settings), False, settings)
 
 
 def grid_table(

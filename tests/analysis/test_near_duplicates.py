@@ -5,6 +5,7 @@ from itertools import combinations
 from math import log, sqrt
 
 import numpy as np
+import polars as pl
 import pytest
 
 from embedlab.analysis import near_duplicates as tested
@@ -72,9 +73,22 @@ def test_words_of_most_sentences_are_left_out_where_there_would_be_too_many_comp
     }
 
 
+def test_links_are_the_same_however_few_sentences_are_compared_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = sentences(120, 1)
+    whole = parts(similar_pairs(texts))
+    for name in ("_CANDIDATES_AT_ONCE", "_COMPARISONS_AT_ONCE", "_ENTRIES_AT_ONCE"):
+        monkeypatch.setattr(tested, name, 7)
+    for before, now in zip(whole, parts(similar_pairs(texts)), strict=True):
+        np.testing.assert_array_equal(now, before)
+
+
+def test_no_sentence_has_no_link() -> None:
+    assert len(similar_pairs([]).first) == len(similar_pairs(["", "!"]).first) == 0
+
+
 def test_equal_sentences_are_one_and_links_have_their_numbers() -> None:
     ids = np.array([7, 9, 7, 3], dtype=np.uint64)
-    found = near_duplicates(ids, ["a b c d e f", "x y z", "a b c d e f", "a b c d e g"])
+    found = near_duplicates(ids, pl.Series(["a b c d e f", "x y z", "a b c d e f", "a b c d e g"]))
     assert (found.ids[found.links.first].tolist(), found.ids[found.links.second].tolist()) == ([7], [3])
 
 

@@ -1,79 +1,132 @@
 """Detectable differences beside simulation."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, isinf, isnan
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from numpy.typing import NDArray
+from scipy.stats import norm, t, ttest_ind
 
 from embedlab.analysis.dependence import Variances
 from embedlab.analysis.evidence import Evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.power import detectable, planned_difference, seeds_needed, smallest_difference, with_members
+from embedlab.analysis.power import Plan, detectable, smallest_difference
 from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
 
 ROWS = Uncertainty(rows=0.0004, rows_freedom=200, independent=0.0001)
 
 
+def spread(scores: NDArray[np.float64]) -> SeedSpread:
+    return SeedSpread(members=len(scores), scatter=float(((scores - scores.mean()) ** 2).sum()), noise=0.0)
+
+
+def with_spreads(rows: float, spreads: Sequence[SeedSpread]) -> Uncertainty:
+    variances = Variances(value=np.array([rows]), independent=np.array([rows]), freedom=np.array([1e6]))
+    return with_seeds(variances, 0, spreads)
+
+
+def known(sd: float) -> SeedSpread:
+    """A spread as if of a million seeds."""
+    return SeedSpread(members=10**6 + 1, scatter=10**6 * sd**2, noise=0.0)
+
+
+THREE = [SeedSpread(members=3, scatter=0.002, noise=0.0), SeedSpread(members=3, scatter=0.001, noise=0.0)]
+
+
 def test_the_smallest_difference_is_found_in_four_of_five_samples() -> None:
-    found = smallest_difference(ROWS)
-    rng = np.random.default_rng(0)
-    estimates = found + 0.02 * rng.standard_t(200, 20_000)
-    assert np.mean(estimates > t.ppf(0.975, 200) * 0.02) == pytest.approx(0.8, abs=0.01)
+    errors = 0.02 * np.random.default_rng(0).standard_t(200, 20_000)
+    for found in (Plan(ROWS, []).present().value, smallest_difference(ROWS)):
+        assert np.mean(found + errors > t.ppf(0.975, 200) * 0.02) == pytest.approx(0.8, abs=0.01)
 
 
-def test_a_simulated_study_with_that_many_seeds_has_the_power_that_was_planned() -> None:
-    """Scores of seeds with sd 2 points, planned for 6 seeds of each recipe."""
-    spreads = [SeedSpread(members=5, scatter=4 * 0.02**2, noise=0.0)] * 2
-    start = Uncertainty(rows=1e-6, rows_freedom=1e6, independent=1e-6, seeds=1.0, seeds_freedom=1.0)
-    wanted = smallest_difference(with_members(start, spreads, 6))
-    rng, found = np.random.default_rng(1), 0
-    for _ in range(3000):
-        first, second = rng.normal(wanted, 0.02, 6), rng.normal(0, 0.02, 6)
-        own = [SeedSpread(members=6, scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0) for one in (first, second)]
-        rows = Variances(value=np.array([1e-6]), independent=np.array([1e-6]), freedom=np.array([1e6]))
-        found += with_seeds(rows, 0, own).p(float(first.mean() - second.mean())) < 0.05
-    assert found / 3000 == pytest.approx(0.8, abs=0.04)
+def test_of_known_spreads_the_figure_is_found_in_four_of_five_studies() -> None:
+    """Beside Welch's test of simulated seeds; no rows vary."""
+    found = Plan(with_spreads(1e-12, [known(0.02)] * 2), [known(0.02)] * 2).with_seeds(5)
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(found.value, 0.02, (20_000, 5)), rng.normal(0, 0.02, (20_000, 5))
+    hits = ttest_ind(first, second, axis=1, equal_var=False).pvalue < 0.05
+    assert np.mean(hits) == pytest.approx(0.8, abs=0.012)
+    assert found.low == pytest.approx(found.value, rel=0.01)
+    assert found.high == pytest.approx(found.value, rel=0.01)
+
+
+@pytest.mark.parametrize(("rows", "sds"), [(1e-9, (0.02, 0.02)), (2e-4, (0.01, 0.03))])
+def test_what_pilots_of_three_seeds_plan_is_found_as_often_as_planned(rows: float, sds: tuple[float, float]) -> None:
+    """Each pilot plans for five seeds; its figure is the truth of a comparison that follows, and its interval covers the right figure."""
+    rng, hits, covered = np.random.default_rng(1), [], []
+    right = Plan(with_spreads(rows, [known(sd) for sd in sds]), [known(sd) for sd in sds]).with_seeds(5).value
+    for _ in range(40):
+        pilot = [spread(rng.normal(0, sd, 3)) for sd in sds]
+        planned = Plan(with_spreads(rows, pilot), pilot).with_seeds(5)
+        covered.append(planned.low <= right <= planned.high)
+        for _ in range(12):
+            first, second = rng.normal(planned.value, sds[0], 5), rng.normal(0, sds[1], 5)
+            apart = float(first.mean() - second.mean() + rng.normal(0, np.sqrt(rows)))
+            hits.append(with_spreads(rows, [spread(first), spread(second)]).p(apart) < 0.05)
+    assert 0.74 <= np.mean(hits) <= 0.88
+    assert np.mean(covered) >= 0.85
 
 
 def test_more_seeds_detect_less_down_to_what_the_pairs_allow() -> None:
-    spreads = [SeedSpread(members=3, scatter=0.002, noise=0.0), SeedSpread(members=3, scatter=0.001, noise=0.0)]
-    sizes = [smallest_difference(with_members(ROWS, spreads, count)) for count in (2, 3, 5, 10, 1000)]
+    plan = Plan(ROWS, THREE)
+    figures = [plan.with_seeds(count) for count in (2, 3, 5, 10, 100_000)]
+    sizes = [one.value for one in figures]
     assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] == pytest.approx(smallest_difference(ROWS), rel=0.01)
+    assert sizes[-1] == pytest.approx(Plan(ROWS, []).present().value, rel=0.01)
+    assert all(one.low < one.value < one.high for one in figures[:4])
+    assert plan.present() == figures[1]
+
+
+def test_a_pilot_of_more_seeds_is_surer() -> None:
+    few, many = ([SeedSpread(members=count, scatter=(count - 1) * 0.02**2, noise=0.0)] * 2 for count in (3, 10))
+    ranges = [Plan(ROWS, one).with_seeds(5) for one in (few, many)]
+    assert ranges[0].low < ranges[1].low < ranges[1].high < ranges[0].high
 
 
 def test_the_seeds_needed_are_the_fewest_that_detect() -> None:
-    spreads = [SeedSpread(members=3, scatter=0.002, noise=0.0), SeedSpread(members=3, scatter=0.001, noise=0.0)]
-    needed = seeds_needed(ROWS, spreads, 0.08)
-    assert smallest_difference(with_members(ROWS, spreads, int(needed))) <= 0.08
-    assert smallest_difference(with_members(ROWS, spreads, int(needed) - 1)) > 0.08
-    assert isinf(seeds_needed(ROWS, spreads, 0.01))
-    assert seeds_needed(ROWS, spreads, inf) == 2
+    plan = Plan(ROWS, THREE)
+    needed = plan.seeds_needed(0.08)
+    assert plan.with_seeds(int(needed)).value <= 0.08
+    assert plan.with_seeds(int(needed) - 1).value > 0.08
+    assert isinf(plan.seeds_needed(0.01))
+    assert plan.seeds_needed(inf) == 2
 
 
-def test_without_two_seeds_the_seeds_needed_are_unknown() -> None:
-    one = [SeedSpread(members=1, scatter=0.0, noise=0.0)] * 2
-    fixed = [SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)] * 2
-    assert isnan(seeds_needed(ROWS, one, 0.08))
-    assert isnan(seeds_needed(ROWS, fixed, 0.08))
-    assert with_members(ROWS, fixed, 5) == ROWS
-
-
-def test_without_two_seeds_what_more_seeds_detect_is_unknown() -> None:
+def test_without_two_seeds_nothing_is_planned() -> None:
     one = SeedSpread(members=1, scatter=0.0, noise=0.0)
     fixed = SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)
+    for spreads in ([one, one], [one, fixed], [fixed, fixed]):
+        plan = Plan(ROWS, spreads)
+        assert isnan(plan.with_seeds(3).value)
+        assert isnan(plan.seeds_needed(0.08))
+        assert not isnan(plan.present().value)
+        assert isnan(plan.present().low)
     several = SeedSpread(members=3, scatter=0.002, noise=0.0)
-    assert isnan(planned_difference(ROWS, [one, one], 3))
-    assert isnan(planned_difference(ROWS, [one, fixed], 3))
-    assert planned_difference(ROWS, [one, several], 3) == smallest_difference(with_members(ROWS, [one, several], 3))
-    assert planned_difference(ROWS, [fixed, fixed], 3) == smallest_difference(ROWS)  # no recipe, no seeds
+    pooled = Plan(ROWS, [one, several]).with_seeds(3)
+    assert pooled.value > Plan(ROWS, [fixed, several]).with_seeds(3).value > 0
 
 
 def test_the_pairs_noise_of_single_seeds_shrinks_with_more_of_them() -> None:
-    spreads = [SeedSpread(members=2, scatter=0.0002, noise=0.0002)]
-    assert with_members(ROWS, spreads, 20).rows == pytest.approx(0.0004 - 0.0001 + 0.00001)
+    """Of a scatter that rows explain in full, only the rows' noise of the mean is left."""
+    explained = Plan(ROWS, [SeedSpread(members=201, scatter=0.02, noise=0.02)]).with_seeds(10**6).value
+    rest = replace(ROWS, rows=0.0004 - 0.0001 / 201)
+    assert explained == pytest.approx(Plan(rest, []).present().value, rel=1e-3)
+
+
+def test_topics_are_weighed_on_the_side_of_zero() -> None:
+    sums = 0.01 * np.random.default_rng(2).normal(size=(1, 40))
+    sums[0, 0] += 0.05
+    shares = np.array([0.3, *np.full(39, 0.7 / 39)])  # lopsided
+    own = Uncertainty(rows=1.0, rows_freedom=5, independent=1.0, topics=TopicSums(sums=sums - sums.mean(), shares=shares))
+    below, above = own.reach()
+    assert below != pytest.approx(above, rel=0.02)
+    beyond = norm.ppf(0.8) * np.sqrt(own.variance_of_rows)
+    assert Plan(own, []).present().value == pytest.approx(below + beyond, rel=1e-6)
+    assert Plan(own.reversed, []).present().value == pytest.approx(above + beyond, rel=1e-6)
 
 
 SEEDS = ("a@1", "a@2", "a@3", "b")
@@ -97,10 +150,12 @@ def test_each_slice_has_its_detectable_difference() -> None:
         ("own", "large", "large", "pearson"),
     ]
     assert [(one.pairs, one.sentences) for one in (small, large)] == [(60, 90), (600, 900)]
-    assert large.smallest < small.smallest
+    assert large.smallest.value < small.smallest.value
     for found, one in zip((small, large), evidence, strict=True):
         assert found.difference == pytest.approx(one.points[3] - one.points[:3].mean())
-        assert found.smallest == pytest.approx(smallest_difference(found.uncertainty))
+        of_larger = found.uncertainty if found.difference < 0 else found.uncertainty.reversed
+        assert found.smallest.value > of_larger.reach()[0]
+        assert found.smallest.low <= found.smallest.value < found.smallest.high
         assert found.effective_pairs == pytest.approx(found.pairs / found.uncertainty.design_effect)
         assert (found.planned, found.seeds_needed) == (None, None)
     assert detectable([], RECIPE, OTHER) == []
@@ -110,9 +165,9 @@ def test_what_more_seeds_would_detect_is_planned_where_it_is_requested() -> None
     evidence = [slice_of("large", 600, 1)]
     (planned,) = detectable(evidence, RECIPE, OTHER, seeds=50)
     assert planned.planned is not None
-    assert planned.planned < planned.smallest
+    assert planned.planned.value < planned.smallest.value
     assert planned.seeds_needed is None
-    (wanted,) = detectable(evidence, RECIPE, OTHER, detect=1.5 * planned.planned)
+    (wanted,) = detectable(evidence, RECIPE, OTHER, detect=1.5 * planned.planned.value)
     assert wanted.planned is None
     assert wanted.seeds_needed is not None
     assert 2 <= wanted.seeds_needed <= 50

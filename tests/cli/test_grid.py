@@ -271,7 +271,7 @@ def test_the_table_says_how_its_numbers_were_made(
         store_values(path, stored_values(path) | changes)
     table = json.loads(answer(capsys, "table", "mine", "--sample", "--json"))
     assert table["title"].endswith("[overlap] [sample]")
-    assert table["notes"][1:] == [
+    assert table["notes"][2:] == [
         "mean ± standard deviation of 1 to 2 seeds",
         "1 cells have no such score yet",
         SAMPLE_NOTE,

@@ -104,7 +104,7 @@ def test_the_smallest_and_the_largest_class_are_those_that_were_published(name: 
 
 
 def test_the_scales_of_gold_scores_and_the_rows_that_belong_together_are_stated() -> None:
-    scales = {name: dataset(name).gold_range for name in shipped_names("datasets") if dataset(name).kind == "sts"}
+    scales = {name: dataset(name).gold_range for name in {*SIZES, "c-sts"} if dataset(name).kind == "sts"}
     others = {name: scale for name, scale in scales.items() if scale != (0.0, 5.0)}
     assert others == {
         "sick-r": (1.0, 5.0),
@@ -114,7 +114,7 @@ def test_the_scales_of_gold_scores_and_the_rows_that_belong_together_are_stated(
         "semrel24-en": (0.0, 1.0),
         "biosses": (0.0, 4.0),
     }
-    units = {name for name in shipped_names("datasets") if dataset(name).unit == 2}
+    units = {name for name in SIZES if dataset(name).unit == 2}
     assert units == {"sts-course-sentences", "paraphrase-sentences"}
     empty = {name: one.expected.empty for name in SIZES for one in dataset(name).splits.values() if one.expected and one.expected.empty}
     assert empty == {"cr": 4, "mpqa": 3}

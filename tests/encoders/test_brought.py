@@ -9,6 +9,7 @@ from scipy.stats import spearmanr
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import FrameScorer
 from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.fingerprint import spec_fingerprint
@@ -33,6 +34,15 @@ def test_scores_are_matched_by_text_in_either_order(tmp_path: Path, cpu: Machine
     file = written(tmp_path / f"mine.{ending}", PAIRS.with_columns(mine=pl.Series([0.1, 0.9, -2.5]), gold=pl.Series([1.0, 2.0, 3.0])))
     found = load_scorer(spec_of(f"scores:{file}"), cpu).score(["two dogs", "snow", "snow"], ["a dog", "rain", "sun"])
     np.testing.assert_allclose(found, [0.9, -2.5, np.nan])
+
+
+def test_the_pairs_of_a_frame_are_scored_as_texts_are_and_what_no_file_can_hold_has_none(tmp_path: Path, cpu: Machine) -> None:
+    twice = pl.concat([PAIRS, PAIRS[2:]]).with_columns(mine=pl.Series([0.1, 0.9, -2.5, -2.5]))
+    scorer = load_scorer(spec_of(f"scores:{written(tmp_path / 'mine.tsv', twice)}"), cpu)
+    assert isinstance(scorer, FrameScorer)
+    wanted = pl.DataFrame({"sentence1": ["two dogs", "snow", "snow"], "sentence2": ["a dog", "rain", "sun"]})
+    np.testing.assert_array_equal(scorer.score_frame(wanted), np.array([0.9, -2.5, np.nan], np.float32))
+    assert np.isnan(scorer.score(["\ud800", "a man"], ["a dog", "\udc80"])).all()
 
 
 def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(tmp_path: Path, cpu: Machine) -> None:

@@ -92,7 +92,9 @@ def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(scored: tuple[G
     first, second = (found.spreads[("1e-05", pooling), "sts12"] for pooling in ("mean", "cls"))
     models = [ModelColumns(name=name, members=place.cells, seeds=(1, 2, 3)) for name, place in (("mean", first), ("cls", second))]
     expected = compare_models(table, models).slices[0].differences["cls"]
-    assert differences.p("sts12", first, second) == pytest.approx(expected.p, rel=1e-6)
+    found_apart = differences.apart("sts12", first, second)
+    assert found_apart.p == pytest.approx(expected.p, rel=1e-6)
+    assert found_apart.variance == pytest.approx(100**2 * (expected.uncertainty.rows + expected.uncertainty.seeds), rel=1e-6)
     assert first.mean - second.mean == pytest.approx(-100 * expected.delta, abs=1e-3)
 
 

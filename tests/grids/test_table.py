@@ -5,10 +5,11 @@ from statistics import fmean, stdev
 
 import pytest
 
+from embedlab.analysis.choosing import optimism
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import from_table
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
-from embedlab.grids.table import DEV_SCORE, ScoreFilter, last_dev, pivot, usual_measure
+from embedlab.grids.table import DEV_SCORE, ScoreFilter, Spread, apart_over_seeds, last_dev, marked_best, pivot, usual_measure
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -181,6 +182,53 @@ def test_what_cannot_be_distinguished_from_the_best_is_marked(plan: GridPlan) ->
     marks = {row[0]: (spread.is_best, spread.is_tied) for (row, _), spread in found.spreads.items() if row[1] == "mean"}
     assert marks["5e-05"] == (True, False)
     assert marks["1e-05"] == (False, False)
+
+
+def test_the_best_is_as_much_too_high_as_what_may_be_the_best_varies() -> None:
+    spreads = {
+        "good": Spread(values=(80.0, 81.0, 82.5)),
+        "best": Spread(values=(80.5, 81.0, 83.0)),
+        "as good": Spread(values=(79.0, 82.0, 81.5)),
+        "failed": Spread(values=(1.0, 1.2, 0.9)),
+    }
+    marked = marked_best(spreads, apart_over_seeds)
+    assert {name: (one.is_best, one.is_tied) for name, one in marked.items()} == {
+        "good": (False, True),
+        "best": (True, False),
+        "as good": (False, True),
+        "failed": (False, False),
+    }
+    own = [stdev(spreads[name].values) ** 2 / 3 for name in ("best", "good", "as good")]
+    noise = (own[0] + (own[1] + own[2]) / 2) / 2  # half the variance of a difference from the best
+    means = [fmean(spreads[name].values) for name in ("best", "good", "as good")]
+    assert marked["best"].optimism == pytest.approx(optimism(means, noise))
+    assert [marked[name].optimism for name in ("good", "as good", "failed")] == [None] * 3
+
+
+def test_the_table_says_how_far_the_best_is_too_high(plan: GridPlan) -> None:
+    write_results(plan, list(plan.cells))
+    found = pivot(plan, ScoreFilter(), score="sts12")
+    best = next(place for place, spread in found.spreads.items() if spread.is_best)
+    of_one = {**found.spreads, best: replace(found.spreads[best], optimism=1.234)}
+    table = pivot_table(plan, replace(found, spreads=of_one), "sts spearman (all)")
+    assert "the best was chosen by its own number, which is too high for it by about 1.23" in table.notes
+    assert [row["sts12.optimism"] for row in table.rows if "sts12.optimism" in row] == [1.234]
+    every = pivot(plan, ScoreFilter())
+    assert not any("too high" in note for note in pivot_table(plan, every, "sts spearman (all)").notes)  # none may be as good
+    columns = {"sts12": 1.234, "sts13": 0.5}
+    spreads = {
+        place: replace(spread, optimism=columns.get(place[1], 0.0)) if spread.is_best else spread for place, spread in every.spreads.items()
+    }
+    notes = pivot_table(plan, replace(every, spreads=spreads), "sts spearman (all)").notes
+    assert any(note.endswith("too high for it by about sts12 1.23, sts13 0.50") for note in notes)
+
+
+def test_the_best_of_one_seed_is_too_high_by_an_unknown_amount(plan: GridPlan) -> None:
+    write_results(plan, [cell for cell in plan.cells if cell.seed == plan.seeds[0]])
+    found = pivot(plan, ScoreFilter(), score="sts12")
+    notes = pivot_table(plan, found, "sts spearman (all)").notes
+    assert "chosen by one seed, the best of sts12 is too high by an unknown amount" in notes
+    assert not any("too high for it" in note for note in notes)
 
 
 def test_the_table_of_many_cells_has_a_row_a_variant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

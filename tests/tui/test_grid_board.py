@@ -8,8 +8,10 @@ from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridPlace
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import CellState, QueueEntry
+from embedlab.grids.table import Spread, apart_over_seeds, marked_best
 from embedlab.runs.events import Step
-from embedlab.tui.launch.grid_board import GridLook, shown, step_text
+from embedlab.tui.launch.grid_board import GridLook, chosen, shown, step_text
+from embedlab.tui.widgets.heat_map import Heat, draw_heat_map
 
 
 def test_the_board_shows_cells_that_were_cancelled_and_a_grid_at_rest(tmp_path: Path) -> None:
@@ -36,3 +38,18 @@ def test_a_cell_that_is_trained_is_shown_as_being_scored() -> None:
     step = Step(stage=0, epoch=1.0, step=19, steps=20, loss=0.1, lr=1e-5, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0)
     assert "19/20  loss 0.1000" in step_text(step)
     assert "its tasks are being scored" in step_text(replace(step, step=20))
+
+
+def test_the_map_marks_the_best_and_says_how_far_it_is_too_high() -> None:
+    spreads = {("a", "1"): Spread(values=(80.0, 81.0)), ("a", "2"): Spread(values=(80.4, 81.4)), ("b", "1"): Spread(values=(10.0, 10.1))}
+    marks, note = chosen(spreads)
+    expected = marked_best(spreads, apart_over_seeds)
+    assert marks == {("a", "1"): "=", ("a", "2"): "*"}
+    assert f"best of 3, about {expected['a', '2'].optimism:.2f} too high" in note
+    assert chosen({("a", "1"): Spread(values=(80.0,)), ("a", "2"): Spread(values=(81.0,))})[1].endswith("unknown amount: one seed")
+    assert chosen({("a", "1"): Spread(values=(80.0,))}) == ({}, "")
+    heat = Heat(title="dev", rows=["a"], columns=["1", "2"], values={("a", "1"): 80.5, ("a", "2"): 80.9}, states={}, marks=marks, note=note)
+    lines = draw_heat_map(heat).plain.splitlines()
+    assert "80.50=" in lines[2]
+    assert "80.90*" in lines[2]
+    assert lines[-1] == note

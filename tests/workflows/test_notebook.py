@@ -317,3 +317,13 @@ def test_a_papers_table_is_given_as_it_is_published() -> None:
     assert found.frame["Avg."].to_list()[-1] == 70.05
     with pytest.raises(UsageError, match="no table of 'liao' is named"):
         embedlab.reproduce("liao")
+
+
+@pytest.mark.usefixtures("small_world")
+def test_items_overlaps_and_grids_are_what_the_commands_list() -> None:
+    listed = embedlab.items("mr", sample=True)
+    assert listed.frame.columns[:4] == ["dataset", "item", "split", "label"]
+    assert set(listed.frame["dataset"]) == {"mr"}
+    shared = embedlab.overlaps("snli", ["sts12", "sts13"], sample=True).frame
+    assert shared["evaluation"].to_list() == ["sts12:test", "sts13:test"]
+    assert "snli-supcl-lambda" in embedlab.grid_status(sample=True).frame["grid"].to_list()

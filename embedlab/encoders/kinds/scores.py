@@ -3,6 +3,7 @@
 The file is CSV, TSV, JSON lines or parquet with the columns sentence1 and sentence2 and one of numbers for each model.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
 SENTENCES = ("sentence1", "sentence2")
+_SIDES = ["first", "second"]
+_HALF = re.compile("[\ud800-\udfff]")
 _NOT_SCORES = {"gold", "score", "label", "pair", "pair_key", "index", "id"}  # what tables of pairs hold beside a model's numbers
 _LARGEST = float(np.finfo(np.float32).max)
 _FORMAT = "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 and a column of numbers"
@@ -26,14 +29,21 @@ class FileScores:
 
     facts = EncoderFacts()
 
-    def __init__(self, values: dict[tuple[str, str], float]) -> None:
-        self._values = values
+    def __init__(self, values: pl.DataFrame) -> None:
+        self._values = values  # the hashes of each pair's sentences, and its similarity: text is not needed again
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]:
         """The similarity of each pair, nan where the file has none; (pairs,)."""
-        missing = float("nan")
-        found = (self._values.get((a, b), self._values.get((b, a), missing)) for a, b in zip(first, second, strict=True))
-        return np.fromiter(found, np.float32, len(first))
+        return self.score_frame(pl.DataFrame({"sentence1": _series(first), "sentence2": _series(second)}))
+
+    def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
+        """The same of the pairs of a frame."""
+        wanted = _hashes(pairs)
+        found = [
+            wanted.join(self._values, left_on=sides, right_on=_SIDES, how="left", maintain_order="left") for sides in (_SIDES, _SIDES[::-1])
+        ]
+        either = found[0]["value"].fill_null(found[1]["value"])
+        return either.cast(pl.Float32).fill_null(float("nan")).to_numpy()
 
 
 def open_scores(location: str) -> FileScores:
@@ -43,16 +53,31 @@ def open_scores(location: str) -> FileScores:
     chosen = _column(path, table, column)
     refuse_nested(path, table, [chosen])
     numbers, place = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
-    for row, text, number in zip(table[PLACE], table[chosen], numbers, strict=True):
-        if number is None or not abs(number) <= _LARGEST:
-            is_large = number is not None and np.isfinite(number)
-            found = "empty" if text is None else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
-            raise MissingError(f"{path}, {place} {row}: {chosen!r} is {found}", hint=f"correct or remove the {place}")
-    values: dict[tuple[str, str], float] = {}
-    for row, first, second, value in zip(table[PLACE], *(table[name] for name in SENTENCES), numbers, strict=True):
-        if values.setdefault((first, second), value) != value:
+    is_wrong = ~(numbers.abs() <= _LARGEST).fill_null(False)
+    if (wrong := is_wrong.arg_max()) is not None and is_wrong[wrong]:
+        text, number = table[chosen][wrong], numbers[wrong]
+        is_large = number is not None and np.isfinite(number)
+        found = "empty" if text is None else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
+        raise MissingError(f"{path}, {place} {table[PLACE][wrong]}: {chosen!r} is {found}", hint=f"correct or remove the {place}")
+    pairs = _hashes(table).with_columns(numbers.alias("value"))
+    values = pairs.unique(_SIDES, keep="first", maintain_order=True)
+    if len(values) < len(pairs):
+        first = pairs.join(values, on=_SIDES, how="left", maintain_order="left", suffix="_before")
+        others = (first["value"] != first["value_before"]).arg_true()
+        if len(others):
+            row = table[PLACE][others[0]]
             raise MissingError(f"{path}, {place} {row}: {chosen!r} scores a pair again with another number", hint="leave each pair in once")
     return FileScores(values)
+
+
+def _hashes(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The numbers of the two sentences of each pair, equal ones of equal text."""
+    return pairs.select(pl.col(name).hash().alias(side) for name, side in zip(SENTENCES, _SIDES, strict=True))
+
+
+def _series(texts: Sequence[str]) -> pl.Series:
+    """Texts as a column; one that no file can hold, because it has half of a surrogate pair, is null."""
+    return pl.Series([None if _HALF.search(text) else text for text in texts], dtype=pl.String)
 
 
 def _locate(rest: str) -> str:

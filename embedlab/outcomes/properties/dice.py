@@ -1,8 +1,6 @@
 """The word overlap of a pair."""
 
-import polars as pl
-
-from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.outcomes.property import Property
 
 PROPERTY = Property(
@@ -14,5 +12,5 @@ PROPERTY = Property(
     fifth="fifth",  # as in published keys
     decimals=2,
     splits_ties=True,  # as tsukagoshi cuts them
-    of=lambda items: pl.Series(dice_column(items["sentence1"].to_list(), items["sentence2"].to_list()), dtype=pl.Float64),
+    of=lambda items: dice_of_rows(items["sentence1"], items["sentence2"]),
 )

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from embedlab.analysis.overlap import dice_column
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.tags import TAGS
 from embedlab.outcomes.frame import CONTRADICTED
 from embedlab.outcomes.property import Property
@@ -13,7 +13,7 @@ LEAST_OVERLAP = 0.7  # Dice of a minimal edit
 
 def phenomenon_of(entailed: pl.Series, contradicted: pl.Series) -> pl.Series:
     """Return the first of these that the two sentences of each contrast have: one is negated, their numbers differ, few words differ."""
-    overlap = pl.Series(dice_column(entailed.to_list(), contradicted.to_list()), dtype=pl.Float64)
+    overlap = dice_of_rows(entailed, contradicted)
     negated, numbered = (TAGS[name].holds(entailed, contradicted) for name in ("negation", "number"))
     found = pl.when(negated).then(pl.lit(NEGATION)).when(numbered).then(pl.lit(NUMBER))
     return pl.select(found.when(overlap >= LEAST_OVERLAP).then(pl.lit(MINIMAL)).otherwise(pl.lit(OTHER))).to_series()

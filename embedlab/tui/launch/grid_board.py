@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from statistics import fmean
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.progress import GridFollower, GridProgress
+from embedlab.grids.table import Spread, apart_over_seeds, marked_best
 from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
 from embedlab.runs.status import run_status
@@ -19,6 +21,8 @@ from embedlab.tui.widgets.heat_map import Heat
 _SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
 _STATE_ORDER = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
 _FAILED_SHOWN = 3
+
+Place = tuple[str, str]  # (row, column)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,26 +85,45 @@ def heat_map(progress: GridProgress) -> Heat:
     plan = progress.plan
     axes = sorted(plan.axes, key=lambda axis: -len(plan.axes[axis]))[:2]
     across, down = (axes[0] if axes else None), (axes[1] if len(axes) > 1 else None)
-    scores: dict[tuple[str, str], list[float]] = {}
-    states: dict[tuple[str, str], str] = {}
-    runs: dict[tuple[str, str], tuple[str, ...]] = {}
+    scores: dict[Place, dict[int, list[float]]] = {}  # by seed
+    unfinished: set[Place] = set()
+    states: dict[Place, str] = {}
+    runs: dict[Place, tuple[str, ...]] = {}
     for entry in progress.entries:
         cell = plan.cell(entry.number)
         place = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
         states[place] = min(states.get(place, entry.state), entry.state, key=_STATE_ORDER.index)
         runs[place] = (*runs.get(place, ()), cell.id)
         if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
-            scores.setdefault(place, []).append(dev)
+            scores.setdefault(place, {}).setdefault(entry.seed, []).append(dev)
+        if entry.state != "done":
+            unfinished.add(place)
     rest = [axis for axis in plan.axes if axis not in axes]
     averaged = f", mean over {', '.join([*rest, 'seeds'])}" if rest or len(plan.seeds) > 1 else ""
+    spreads = {place: Spread(values=tuple(fmean(values) for values in of_seed.values())) for place, of_seed in scores.items()}
+    marks, note = chosen({place: spread for place, spread in spreads.items() if place not in unfinished})
     return Heat(
         title=f"dev score: {across or 'all'}{f' across, {down} down' if down else ''}{averaged}",
         rows=_labels(plan, down, [place[0] for place in states]),
         columns=_labels(plan, across, [place[1] for place in states]),
-        values={place: fmean(values) for place, values in scores.items()},
+        values={place: spread.mean for place, spread in spreads.items()},
         states={place: _SIGNS[state] for place, state in states.items()},
         runs=runs,
+        marks=marks,
+        note=note,
     )
+
+
+def chosen(spreads: Mapping[Place, Spread]) -> tuple[dict[Place, str], str]:
+    """The signs of the best of several finished places and of what may be the best as well, and what they say; by the rule of the table."""
+    if len(spreads) < 2:
+        return {}, ""
+    marked = marked_best(spreads, apart_over_seeds)
+    marks = {place: "*" if spread.is_best else "=" for place, spread in marked.items() if spread.is_best or spread.is_tied}
+    too_high = next(spread.optimism for spread in marked.values() if spread.is_best)
+    if too_high is None or isnan(too_high):
+        return marks, f"* best of {len(marked)}, too high by an unknown amount: one seed"
+    return marks, f"* best of {len(marked)}, about {too_high:z.2f} too high for being chosen; = may be as good"
 
 
 def _dev(plan: GridPlan, number: int) -> float | None:

@@ -11,7 +11,7 @@ from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import SteadyText
 
 _SHADES = " ░▒▓█"
-_CELL = 9
+_CELL = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,8 @@ class Heat:
     values: Mapping[tuple[str, str], float]
     states: Mapping[tuple[str, str], str]  # the state of a cell without a score
     runs: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the ids of the runs behind a cell
+    marks: Mapping[tuple[str, str], str] = field(default_factory=dict)  # one sign behind a score
+    note: str = ""  # what the signs say
 
 
 class HeatMap(SteadyText, can_focus=True):
@@ -79,6 +81,7 @@ def draw_heat_map(heat: Heat, under: tuple[str, str] | None = None) -> Content:
         cells = [_cell(heat, (row, column), low, high) for column in heat.columns]
         cells = [cell.stylize("reverse") if (row, column) == under else cell for cell, column in zip(cells, heat.columns, strict=True)]
         lines.append(Content.assemble((f"{plain(row):>{width}} ", "$text-faint"), *cells))
+    lines += [Content.styled(plain(heat.note), "$text-faint")] if heat.note else []
     return Content("\n").join(lines)
 
 
@@ -89,4 +92,4 @@ def _cell(heat: Heat, place: tuple[str, str], low: float, high: float) -> Conten
     share = (value - low) / (high - low) if high > low else 1.0
     shade = _SHADES[round(share * (len(_SHADES) - 1))]
     style = "$text-success" if share > 0.66 else "$text-warning" if share > 0.33 else "$text-error"
-    return Content.assemble(" ", (f"{shade * 2}{value:z6.2f}", style))
+    return Content.assemble(" ", (f"{shade * 2}{value:z6.2f}{heat.marks.get(place, ' ')}", style))

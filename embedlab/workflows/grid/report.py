@@ -7,12 +7,13 @@ from typing import Any
 import polars as pl
 
 from embedlab.core.settings import Settings
+from embedlab.grids.listing import list_grids
 from embedlab.grids.table import Pivot
 from embedlab.reports.figure_subjects import GridResults
-from embedlab.reports.grid_tables import status_table
+from embedlab.reports.grid_tables import grids_table, status_table
 from embedlab.workflows.grid.run import look_at_grid, planned_grid, run_grid
 from embedlab.workflows.grid.table import GridScores, grid_scores
-from embedlab.workflows.options.grid import GridOptions, ScoresOptions
+from embedlab.workflows.options.grid import GridOptions, ScoresOptions, StatusOptions
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.session import Session
 
@@ -43,6 +44,13 @@ def grid_run(options: GridOptions, session: Session) -> GridRun:
     return GridRun(**vars(found), has_failed=result.has_failed)
 
 
+def status_report(options: StatusOptions, settings: Settings) -> Report:
+    """How far a grid is, cell by cell, or all grids."""
+    if options.grid is None:
+        return report_of([grids_table(list_grids(settings.runs_folder))])
+    return report_of([status_table(look_at_grid(options.grid, settings))])
+
+
 def grid_report(options: ScoresOptions, settings: Settings) -> GridReport:
     """The scores of a started grid."""
     found = grid_scores(options, settings)
@@ -58,4 +66,4 @@ def _rows(found: Pivot) -> Iterator[dict[str, Any]]:
         axes |= {found.column_axis: column or None} if found.column_axis is not None else {}
         score = found.shown[0] if found.column_axis is not None else column
         numbers = {"score": score, "mean": spread.mean, "sd": spread.sd, "seeds": len(spread.values)}
-        yield {**axes, **numbers, "is_best": spread.is_best, "is_tied": spread.is_tied}
+        yield {**axes, **numbers, "is_best": spread.is_best, "is_tied": spread.is_tied, "optimism": spread.optimism}

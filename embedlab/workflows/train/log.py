@@ -9,6 +9,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import disk_errors
 from embedlab.core.progress import ProgressDisplay
 from embedlab.runs import events
+from embedlab.runs.status import collapse_of
 from embedlab.workflows.session import Session
 
 Note = Callable[[str], None]
@@ -41,6 +42,8 @@ def event_reporter(label: str, note: Note, progress: ProgressDisplay) -> Callabl
                 progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
             case events.Dev():
                 note(f"{label}: dev {event.score:.2f} after step {event.step}")
+            case events.Spread() if event.is_collapsed:
+                note(f"{label}: after step {event.step} {collapse_of(event)}")
             case events.Noted():
                 note(f"{label}: {event.text}")
             case events.Finished():

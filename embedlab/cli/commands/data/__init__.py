@@ -2,13 +2,8 @@
 
 import typer
 
-from embedlab.cli.commands.data import check, get, items, ls, overlaps, selections
+from embedlab.cli.command_folder import add_commands
 
 app = typer.Typer(name="data", help="See, check, compare and fetch corpora.", no_args_is_help=True)
 
-app.command(epilog=ls.EXAMPLES)(ls.ls)
-app.command(epilog=check.EXAMPLES)(check.check)
-app.command(epilog=overlaps.EXAMPLES)(overlaps.overlaps)
-app.command(epilog=selections.EXAMPLES)(selections.selections)
-app.command(epilog=get.EXAMPLES)(get.get)
-app.command(epilog=items.EXAMPLES)(items.items)
+add_commands(app, __name__, ("ls", "check", "overlaps", "selections", "get", "items"))

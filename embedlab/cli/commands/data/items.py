@@ -2,6 +2,7 @@
 
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
+from embedlab.cli.reporting import show_report
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.data import ItemsOptions
 
@@ -15,12 +16,6 @@ def items(options: ItemsOptions, *, terminal: Terminal) -> None:
 
     A file with the columns dataset, item and prediction is a model: `embedlab compare items:FILE MODEL --suite transfer`.
     """
-    from embedlab.reports.notes import partial_notes, sample_note, with_marks
-    from embedlab.reports.tables import Column, Role, Table
-    from embedlab.workflows.items import listed_items
+    from embedlab.workflows.data_reports import items_report
 
-    found = listed_items(options.names, terminal.settings)
-    notes = [*sample_note(found.marks), *partial_notes(found.states)]
-    roles: dict[str, Role] = {key: "sentence" for key in found.frame.columns if key.startswith("sentence")}
-    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in found.frame.columns)
-    terminal.show(Table(title=with_marks("Items", found.marks), columns=columns, rows=found.frame.to_dicts(), notes=notes))
+    show_report(items_report(options, terminal.settings), terminal)

@@ -2,11 +2,8 @@
 
 import typer
 
-from embedlab.cli.commands.grid import cancel, run, status, table
+from embedlab.cli.command_folder import add_commands
 
 app = typer.Typer(name="grid", help="Run ablations: a recipe and axes, each combination with several seeds.", no_args_is_help=True)
 
-app.command(epilog=run.EXAMPLES)(run.run)
-app.command(epilog=status.EXAMPLES)(status.status)
-app.command(epilog=table.EXAMPLES)(table.table)
-app.command(epilog=cancel.EXAMPLES)(cancel.cancel)
+add_commands(app, __name__, ("run", "status", "table", "cancel"))

@@ -2,6 +2,7 @@
 
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
+from embedlab.cli.reporting import show_report
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.grid import StatusOptions
 
@@ -12,11 +13,6 @@ EXAMPLES = examples("embedlab grid status", "embedlab grid status snli-supcl-lam
 @takes
 def status(options: StatusOptions, *, terminal: Terminal) -> None:
     """Show how far GRID is, or list all grids."""
-    from embedlab.grids.listing import list_grids
-    from embedlab.reports.grid_tables import grids_table, status_table
-    from embedlab.workflows.grid.run import look_at_grid
+    from embedlab.workflows.grid.report import status_report
 
-    settings = terminal.settings
-    terminal.show(
-        grids_table(list_grids(settings.runs_folder)) if options.grid is None else status_table(look_at_grid(options.grid, settings))
-    )
+    show_report(status_report(options, terminal.settings), terminal)

@@ -1,0 +1,89 @@
+"""The words of very many sentences as numbers: each distinct word has one, and a sentence is the sorted numbers of its words."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.influence import Floats
+
+_AT_ONCE = 50_000  # sentences, or pairs
+_WORD = re.compile(r"\w+")
+_ASCII_WORD = r"[0-9a-z_]+"  # what is left of \w in a lower-case text of ASCII characters
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WordSets:
+    """Lower-case words, as `distinct_words` finds them, of sentences in order; numbered from 0 as they first appear."""
+
+    numbers: NDArray[np.int32]  # of the words of all sentences, one sentence after the other, each word of a sentence once
+    starts: NDArray[np.int64]  # (sentences + 1,) where in them each sentence begins, and their end
+    distinct: int  # words
+
+    @classmethod
+    def of(cls, sentences: pl.Series) -> Self:
+        """Return the words of SENTENCES."""
+        known: dict[str, int] = {}
+        parts = [_numbered(sentences[start : start + _AT_ONCE], known) for start in range(0, len(sentences), _AT_ONCE)]
+        sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in parts)])
+        numbers = np.concatenate([np.zeros(0, np.int32), *(numbers for numbers, _ in parts)])
+        return cls(numbers=numbers, starts=np.cumsum(sizes), distinct=len(known))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of words of each sentence; (sentences,)."""
+        return np.diff(self.starts)
+
+    def dice(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
+        """Return the Dice coefficient of each two sentences, given by their places; 0 where neither has a word; (pairs,)."""
+        found = np.zeros(len(first))
+        for start in range(0, len(first), _AT_ONCE):
+            own = slice(start, start + _AT_ONCE)
+            (left, left_sizes), (right, right_sizes) = (self._keys(places[own]) for places in (first, second))
+            place = np.searchsorted(left, right)
+            is_shared = left[np.minimum(place, len(left) - 1)] == right if len(left) else np.zeros(len(right), np.bool_)
+            shared = np.bincount(np.repeat(np.arange(len(right_sizes)), right_sizes)[is_shared], minlength=len(right_sizes))
+            total = left_sizes + right_sizes
+            found[own] = np.divide(2 * shared, total, out=np.zeros(len(total)), where=total > 0)
+        return found
+
+    def _keys(self, places: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return ascending numbers of the words of the sentences at PLACES, different for different places, and how many each has."""
+        starts, sizes = self.starts[places], self.sizes[places]
+        ends = np.cumsum(sizes)
+        within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
+        words = self.numbers[np.repeat(starts, sizes) + within]
+        return np.repeat(np.arange(len(places)), sizes) * self.distinct + words, sizes
+
+
+def _numbered(sentences: pl.Series, known: dict[str, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the numbers of the words of each sentence, and how many it has; words that are not KNOWN get the next numbers."""
+    words = _words(sentences)
+    rows = pl.DataFrame({"row": pl.int_range(len(words), dtype=pl.Int64, eager=True), "word": words}).explode("word").drop_nulls()
+    distinct = rows["word"].unique(maintain_order=True)
+    numbers = pl.Series([known.setdefault(word, len(known)) for word in distinct.to_list()], dtype=pl.Int64)
+    table = pl.DataFrame({"word": distinct, "number": numbers})
+    found = rows.join(table, on="word", how="left", maintain_order="left")
+    keys = np.unique(found["row"].to_numpy() * max(len(known), 1) + found["number"].to_numpy())
+    row, number = np.divmod(keys, max(len(known), 1))
+    return number.astype(np.int32), np.bincount(row, minlength=len(words)).astype(np.int64)
+
+
+def _words(sentences: pl.Series) -> pl.Series:
+    """Return the words of each sentence as they come; those with other characters than ASCII are split by Python, whose words differ."""
+    is_plain = sentences.str.len_bytes() == sentences.str.len_chars()
+    plain = sentences.filter(is_plain).str.to_lowercase().str.extract_all(_ASCII_WORD)
+    if is_plain.all():
+        return plain
+    others = pl.Series(list(_split(sentences.filter(~is_plain).to_list())), dtype=pl.List(pl.String))
+    order = np.argsort(np.concatenate([is_plain.arg_true().to_numpy(), (~is_plain).arg_true().to_numpy()]), kind="stable")
+    return pl.concat([plain, others]).gather(order)
+
+
+def _split(texts: list[str]) -> Iterator[list[str]]:
+    for text in texts:
+        yield _WORD.findall(text.lower())

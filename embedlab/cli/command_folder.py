@@ -1,0 +1,25 @@
+"""A folder of commands, one a file: each holds the function that has the file's name, and its EXAMPLES; nothing else lists them."""
+
+import pkgutil
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from types import ModuleType
+
+import typer
+
+
+def add_commands(app: typer.Typer, folder: str, first: Sequence[str]) -> None:
+    """Add the commands of a package, FOLDER, to APP: those named FIRST in this order, others by name, then groups, which have an `app`."""
+    modules = list(_modules(folder, first))
+    for module in modules:
+        if not hasattr(module, "app"):
+            app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
+    for module in modules:
+        if hasattr(module, "app"):
+            app.add_typer(module.app)
+
+
+def _modules(folder: str, first: Sequence[str]) -> Iterator[ModuleType]:
+    names = [found.name for found in pkgutil.iter_modules(import_module(folder).__path__)]
+    for name in sorted(names, key=lambda name: (first.index(name) if name in first else len(first), name)):
+        yield import_module(f"{folder}.{name}")

@@ -1,0 +1,74 @@
+"""The table of detectable differences: how sure each figure is, and what few seeds leave unknown."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from embedlab.analysis.evidence import evidence_of
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.power import detectable
+from embedlab.analysis.scores import ModelColumns
+from embedlab.evaluation.task_comparison import Slicing, TaskComparison
+from embedlab.reports.layout import plain_text
+from embedlab.reports.power_table import power_table
+from embedlab.reports.tables import Table
+
+A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
+B = ModelColumns(name="b", members=("b@1", "b@2", "b@3"), seeds=(1, 2, 3))
+
+
+def table_of(first: ModelColumns, second: ModelColumns, seeds: int | None = None, detect: float | None = None) -> Table:
+    rng = np.random.default_rng(0)
+    gold = rng.normal(size=300)
+    count = len(first.members) + len(second.members)
+    skill = rng.uniform(0.8, 1.4, count)
+    predicted = {place: gold + rng.normal(scale=skill[place], size=300) for place in range(count)}
+    evidence = [evidence_of("sts", "sts12", gold, predicted, count, measure=MEASURES["spearman"])]
+    compared = TaskComparison(
+        slices=(),
+        models=(first, second),
+        slicing=Slicing(),
+        rows=None,
+        shared={},
+        counts={},
+        facts={},
+        marks=(),
+        notes=(),
+        signatures={},
+        states=(),
+        is_whole=True,
+        evidence=evidence,
+    )
+    wanted = detect / 100 if detect is not None else None
+    return power_table(detectable(evidence, first, second, seeds=seeds, detect=wanted), compared, detect=detect, seeds=seeds)
+
+
+def test_each_figure_has_the_interval_that_few_seeds_leave() -> None:
+    table = table_of(A, B, seeds=5)
+    (row,) = table.frame.to_dicts()
+    assert row["smallest_low"] < row["smallest"] < row["smallest_high"]
+    assert row["planned_low"] < row["planned"] < row["planned_high"]
+    text = plain_text(table, 100)
+    for key in ("smallest", "planned"):
+        assert f"{row[key]:.2f} [{row[f'{key}_low']:.2f}, {row[f'{key}_high']:.2f}]" in text
+    assert any(note.startswith("[ ]: 95% interval") for note in table.notes)
+
+
+def test_single_runs_have_no_figure_for_more_seeds() -> None:
+    one, other = (ModelColumns(name=f"{name}@1", members=(f"{name}@1",), seeds=(1,)) for name in "ab")
+    for models in ((one, other), (replace(one, name="a"), replace(other, name="b"))):
+        table = table_of(*models, seeds=3, detect=5.0)
+        (row,) = table.frame.to_dicts()
+        assert not any(row[key] == row[key] and row[key] is not None for key in ("planned", "planned_low", "planned_high", "seeds_needed"))
+        assert row["smallest"] > 0
+        assert any(note.startswith("no model has two seeds: what 3 seeds detect is unknown") for note in table.notes)
+        assert any(note == "no model has two seeds: how many a difference needs is unknown" for note in table.notes)
+
+
+def test_a_recipe_of_one_seed_takes_the_spread_of_the_other_and_says_so() -> None:
+    single = ModelColumns(name="b", members=("b@1",), seeds=(1,))
+    table = table_of(A, single, seeds=3)
+    (row,) = table.frame.to_dicts()
+    assert row["planned"] > 0
+    assert "b has one seed and takes the spread of the other recipe, equal spread assumed" in table.notes
+    assert not any("takes the spread" in note for note in table_of(A, B, seeds=3).notes)

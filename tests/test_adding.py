@@ -1,0 +1,173 @@
+"""What CONTRIBUTING.md says of adding a thing: one file, or one folder, and every list, command and completion has it.
+
+The files are those of docs/plugins.md, moved into a copy of the package, whose other files are links to the real ones.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs.blocks import ROOT, blocks_of
+from embedlab.core.paths import PACKAGE
+
+PLUGINS = {
+    block.facts["file"]: block.text for block in blocks_of((ROOT / "docs" / "plugins.md").read_text("utf-8")) if "file" in block.facts
+}
+
+OPTIONS = '''"""Options of the margin."""
+
+import numpy as np
+import polars as pl
+
+from embedlab.core.schema import table
+from embedlab.objectives.needs import Needs
+
+SUMMARY = "the positive is nearer than the negative by a margin"
+
+
+@table
+class Options:
+    """What a recipe may say of this objective."""
+
+    margin: float = 0.2
+
+
+def needs(_: Options) -> Needs:
+    """Triplets."""
+    return Needs(sentences=("anchor", "positive", "negative"))
+
+
+def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One row in words."""
+    return [(name, str(frame[name][0])) for name in frame.columns]
+'''
+LOSS = PLUGINS["margin.py"].partition("    def __init__")
+COMMAND = '''"""`embedlab overlap`: the words that two sentences share."""
+
+from embedlab.cli.options import common, examples
+from embedlab.cli.terminal import Terminal
+
+EXAMPLES = examples('embedlab overlap "A man sings." "A man."', 'embedlab overlap "It rains." "It pours." --json')
+
+
+@common("output")
+def overlap(first: str, second: str, *, terminal: Terminal) -> None:
+    """Print the word overlap of two sentences."""
+    from embedlab.analysis.overlap import dice
+    from embedlab.reports.tables import Column, Table
+
+    terminal.show(Table(columns=(Column(key="dice", title="Dice", digits=2),), rows=[{"dice": dice(first, second)}]))
+'''
+RECIPE = PLUGINS["mine.toml"].replace('"close-pairs"', "").replace('"ends"', '"mean"')
+
+ADDED = {  # what is added → its files
+    "objective": {
+        "embedlab/objectives/margin/__init__.py": '"""A margin."""\n',
+        "embedlab/objectives/margin/options.py": OPTIONS,
+        "embedlab/objectives/margin/loss.py": (
+            '"""The margin."""\n\nimport torch.nn.functional as F\n\nfrom embedlab.objectives.objective import Objective\n\n\n'
+            "class Margin(Objective):\n" + LOSS[1] + LOSS[2]
+        ),
+    },
+    "task": {"embedlab/tasks/close_pairs.py": PLUGINS["close_pairs.py"]},
+    "dataset": {"embedlab/data/weather.py": PLUGINS["weather.py"] + "\nDATASETS = (WEATHER,)\n"},
+    "pooling": {"embedlab/encoders/poolings/ends.py": PLUGINS["ends.py"]},
+    "kind of encoder": {"embedlab/encoders/kinds/letters.py": PLUGINS["letters.py"]},
+    "property": {"embedlab/outcomes/properties/capitals.py": PLUGINS["capitals.py"]},
+    "command": {"embedlab/cli/commands/overlap.py": COMMAND},
+    "recipe": {"recipes/margin.toml": RECIPE},
+    "grid": {"recipes/grids/margins.toml": 'summary = "Margins"\nbase = "margin"\n\n[axes]\n"objective.margin" = [0.1, 0.2]\n'},
+}
+
+PROGRAM = """
+import json, sys
+from io import StringIO
+from contextlib import redirect_stdout
+from embedlab.cli.app import main
+
+shown = {}
+for words in json.loads(sys.argv[1]):
+    out = StringIO()
+    with redirect_stdout(out):
+        code = main(words)
+    shown[" ".join(words)] = (code, out.getvalue())
+json.dump(shown, open(sys.argv[2], "w"))
+"""
+COMPARED = ["compare", "letters:64", "dice", "--sample", "--task", "close-pairs", "--task", "sts12", "--by", "capitals", "--json"]
+COMMANDS = [["--help"], ["recipes", "--json"], ["train", "margin", "--sample", "--dry-run"], ["data", "ls", "--sample", "--json"], COMPARED]
+
+
+def linked(place: Path, source: Path, files: dict[str, str]) -> None:
+    """Make the folder PLACE hold what SOURCE holds, by links, and FILES, by their paths in it."""
+    place.mkdir()
+    folders = {path.split("/")[0] for path in files if "/" in path}
+    for path in source.iterdir():
+        if path.name in folders:
+            linked(place / path.name, path, {own.partition("/")[2]: text for own, text in files.items() if own.startswith(f"{path.name}/")})
+        else:
+            (place / path.name).symlink_to(path)
+    for name, text in files.items():
+        target = place / name
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+
+
+def below(folder: str) -> dict[str, str]:
+    """The added files of a top folder, by their paths in it."""
+    return {path.partition("/")[2]: text for files in ADDED.values() for path, text in files.items() if path.startswith(f"{folder}/")}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    """What commands show where one of each thing was added: exit code and output, by the words of the command."""
+    clone = tmp_path_factory.mktemp("clone")
+    linked(clone / "embedlab", PACKAGE, below("embedlab"))
+    linked(clone / "recipes", ROOT / "recipes", below("recipes"))
+    program, answers = clone / "program.py", clone / "answers.json"
+    program.write_text(PROGRAM, encoding="utf-8")
+    homes = {f"XDG_{name}_HOME": str(clone / "home") for name in ("CACHE", "STATE", "CONFIG")}
+    environment = {**os.environ, "PYTHONPATH": str(clone), **homes}
+    done = subprocess.run(
+        [sys.executable, str(program), json.dumps(COMMANDS), str(answers)],
+        cwd=clone,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, tuple[int, str]] = json.loads(answers.read_text("utf-8"))
+    assert {code for code, _ in found.values()} == {0}, done.stderr
+    return found
+
+
+@pytest.mark.parametrize("thing", [name for name, files in ADDED.items() if name != "objective"])
+def test_a_thing_is_one_file(thing: str) -> None:
+    assert len(ADDED[thing]) == 1
+
+
+def test_a_command_is_offered_behind_those_of_the_list(shown: dict[str, tuple[int, str]]) -> None:
+    lines = [line.split()[0] for line in shown["--help"][1].partition("Commands:")[2].splitlines() if line.strip()]
+    assert "overlap" in lines
+    assert lines.index("overlap") == lines.index("trust") + 1
+    assert lines[0] == "train"
+
+
+def test_a_recipe_with_an_objective_trains(shown: dict[str, tuple[int, str]]) -> None:
+    assert "margin" in {row["recipe"] for row in json.loads(shown["recipes --json"][1])["rows"]}
+    assert "margin" in shown["train margin --sample --dry-run"][1]
+
+
+def test_a_dataset_is_listed(shown: dict[str, tuple[int, str]]) -> None:
+    assert "weather" in {row["dataset"] for row in json.loads(shown["data ls --sample --json"][1])["rows"]}
+
+
+def test_a_task_a_kind_of_encoder_and_a_property_meet_in_one_table(shown: dict[str, tuple[int, str]]) -> None:
+    rows = json.loads(shown[" ".join(COMPARED)][1])["rows"]
+    assert {row["task"] for row in rows} == {"close-pairs", "sts"}
+    assert all("capitals" in row["slice"] for row in rows if not row["slice"].startswith("average"))
