@@ -72,9 +72,7 @@ def test_rows_of_one_topic_count_as_dependent(outcomes: Outcomes) -> None:
 
 def test_similar_sentences_count_as_one_topic(outcomes: Outcomes) -> None:
     texts = pl.DataFrame({"sentence1": [f"{n % 40} apple{n % 40} tree{n % 40} {n}" for n in range(300)]})  # forty topics, none twice
-    dependent = replace(
-        outcomes, blocks=(replace(outcomes.blocks[0], near=lambda: near_duplicates(numbers, texts["sentence1"].to_list())),)
-    )
+    dependent = replace(outcomes, blocks=(replace(outcomes.blocks[0], near=lambda: near_duplicates(numbers, texts["sentence1"])),))
     numbers = dependent.rows["first_text"].to_numpy()
     of_topic = np.random.default_rng(6).random((2, 40)) < 0.4
     side, holds = of_topic[:, np.arange(300) % 40]
