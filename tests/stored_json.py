@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.checksums import KEY, sealed_json
+from embedlab.core.seal import KEY, sealed_json
 
 
 def stored_values(path: Path) -> dict[str, Any]:

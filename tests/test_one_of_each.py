@@ -59,6 +59,16 @@ def lets_a_task_evaluate(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and called(node)[0] == "evaluate" and called(node)[1] != "" and len(node.args) == 4
 
 
+def wants_to_know_whether_models_are_scored_together(node: ast.AST) -> bool:
+    """Whether a node reads that a task scores all models at once."""
+    return called(node)[0] == "is_scored_together" or (isinstance(node, ast.Attribute) and node.attr == "is_scored_together")
+
+
+def takes_the_metric_off(node: ast.AST) -> bool:
+    """Whether a node takes the metric off the name of a number."""
+    return called(node)[0] == "removesuffix" and ".metric}" in ast.unparse(node)
+
+
 def splits_fields(node: ast.AST) -> bool:
     """Whether a node splits the lines of a file into fields as the csv module does."""
     return called(node) in {("reader", "csv"), ("DictReader", "csv"), ("read_csv", "pl"), ("scan_csv", "pl")}
@@ -69,6 +79,31 @@ def begins_a_page(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and "<!doctype html" in node.value.lower()
 
 
+def locks_a_file(node: ast.AST) -> bool:
+    """Whether a node imports what locks files."""
+    names = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module] if isinstance(node, ast.ImportFrom) else []
+    return bool({"fcntl", "filelock", "portalocker", "msvcrt"} & set(names))
+
+
+def marks_a_table(node: ast.AST) -> bool:
+    """Whether a node writes a parquet file with metadata, as the table of an entry is."""
+    return called(node)[0] == "write_parquet" and isinstance(node, ast.Call) and any(one.arg == "metadata" for one in node.keywords)
+
+
+def writes_a_file(node: ast.AST) -> bool:
+    """Whether a node writes a file by its path, where a killed process leaves half of it."""
+    name, _ = called(node)
+    if name in {"write_text", "write_bytes", "save_file", "save_pretrained"}:
+        return True
+    modes = [one.value for one in node.args if isinstance(one, ast.Constant)] if isinstance(node, ast.Call) and name == "open" else []
+    return any(isinstance(mode, str) and mode in {"w", "wb", "x", "xb", "w+b", "r+b"} for mode in modes)
+
+
+def saves_an_array(node: ast.AST) -> bool:
+    """Whether a node writes an npy file."""
+    return called(node) in {("save", "np"), ("savez", "np"), ("tofile", "np")}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Idea:
     """What is made in one place, and where."""
@@ -77,16 +112,41 @@ class Idea:
     files: tuple[str, ...]
 
 
+TABLES_OF_EVALUATIONS = ("reports/pair_tables.py", "reports/score_table.py", "reports/stated_figures.py", "reports/suite_table.py")
 IDEAS = {
     "the comparison": Idea(makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)),
     "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("evaluation/task_comparison.py",)),
+    "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
+    "whether models are scored together": Idea(  # of what is selected, and of what a paper's table names
+        makes=wants_to_know_whether_models_are_scored_together,
+        files=("tasks/task.py", "workflows/reproduce/models.py", "workflows/suites.py"),
+    ),
+    "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("evaluation/member.py",)),
     "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
         makes=calls("Outcomes"), files=("evaluation/frames.py", "outcomes/frame.py", "outcomes/pairs.py")
     ),
     "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
+    "a table with a column a model": Idea(makes=calls("ScoreRow"), files=TABLES_OF_EVALUATIONS),
+    "the mark of the best": Idea(  # of evaluations, of comparisons
+        makes=calls("best_of"), files=("reports/comparison_cells.py", "reports/model_columns.py")
+    ),
     "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
-    "the atomic writer": Idea(makes=puts_in_place, files=("core/paths.py", "core/temporaries.py")),  # of a file, of a folder
+    "the atomic writer": Idea(makes=puts_in_place, files=("store/files.py", "store/temporaries.py")),  # of a file, of a folder
+    "the store": Idea(makes=lambda node: isinstance(node, ast.ClassDef) and node.name.endswith("Store"), files=("store/entries.py",)),
+    "the lock": Idea(makes=locks_a_file, files=("store/locks.py",)),
+    "the seal of content": Idea(makes=calls("seal", "is_intact"), files=("core/seal.py", "core/trust.py", "store/sealed.py")),
+    "the file with a seal": Idea(  # entries; the recipe, which is TOML; the heads, which are safetensors
+        makes=calls("read_sealed", "write_sealed"),
+        files=("encoders/sealed_tensors.py", "runs/store.py", "store/json_files.py", "store/sealed.py", "store/tables.py"),
+    ),
+    "the folder with a seal": Idea(  # and models, which have a card that users edit
+        makes=calls("write_checksums"), files=("encoders/checkpoint.py", "store/sealed.py")
+    ),
+    "the table with our mark": Idea(makes=marks_a_table, files=("encoders/partial_vectors.py", "store/tables.py")),  # of a job, of an entry
+    "the file of an array": Idea(makes=saves_an_array, files=("store/arrays.py", "store/vectors.py")),  # of a whole, of rows
+    "the mark": Idea(makes=calls("own_files"), files=("store/eviction.py", "workflows/cache.py")),
+    "the eviction": Idea(makes=calls("remove_own"), files=("store/eviction.py", "workflows/cache.py")),  # and `cache clear`
     "what is typed": Idea(  # --version, all options of commands, and the settings that commands share
         makes=declares_an_option, files=("cli/app.py", "cli/generated_options.py", "cli/options.py")
     ),
@@ -112,9 +172,17 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
         ("os.replace(old, new)", puts_in_place),
         ("temporary.replace(path)", puts_in_place),
         ("csv.reader(lines)", splits_fields),
+        ("import fcntl", locks_a_file),
+        ("from filelock import FileLock", locks_a_file),
+        ("frame.write_parquet(content, metadata={})", marks_a_table),
+        ("np.save(path, array)", saves_an_array),
+        ("path.write_text('')", writes_a_file),
+        ("path.open('wb')", writes_a_file),
         ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
         ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
         ("typer.Option('--task')", declares_an_option),
+        ("one.definition.is_scored_together", wants_to_know_whether_models_are_scored_together),
+        ("one.key.removesuffix(f' {one.metric}')", takes_the_metric_off),
         ("declare = typer.Argument", declares_an_option),
         ("'<!DOCTYPE html>'", begins_a_page),
     ],
@@ -122,6 +190,30 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
 def test_what_makes_an_idea_is_found(text: str, makes: Callable[[ast.AST], bool]) -> None:
     assert any(map(makes, ast.walk(ast.parse(text))))
     assert not any(map(makes, ast.walk(ast.parse("name.replace('a', 'b'); app.evaluate(options); compare(Selected(x))"))))
+
+
+# Files that are written by their path: each is inside a folder that is put in place as a whole, or nothing is lost with half of it.
+BY_PATH = {
+    "core/crash_reports.py": "a report for a human",
+    "data/part_worker.py": "in a temporary folder",
+    "encoders/checkpoint.py": "in the folder of a model",
+    "encoders/partial_vectors.py": "in the folder of unfinished vectors, then put in place",
+    "encoders/random_encoder.py": "in the folder of a model",
+    "encoders/sentence_transformers_format.py": "in the folder of a model",
+    "encoders/word_head.py": "in the folder of a model",
+    "grids/worker.py": "the name of a living worker, locked",
+    "models/assembled.py": "in the folder of a model",
+    "store/files.py": "the writer",
+    "store/sealed.py": "in a folder",
+    "store/temporaries.py": "the writer",
+    "store/vectors.py": "the name of the encoder, for `cache`",
+    "training/checkpointing.py": "in the folder of a checkpoint",
+    "tui/pair_table/scorer.py": "the output of a process",
+}
+
+
+def test_what_is_stored_is_written_by_the_one_writer() -> None:
+    assert {*places(writes_a_file)} == {*BY_PATH}
 
 
 def tables_of_names(tree: ast.AST, names: set[str]) -> Iterator[int]:

@@ -14,10 +14,7 @@ import torch
 
 from embedlab.analysis.scores import ScoreFile, pair_keys
 from embedlab.cli.app import main
-from embedlab.core.checksums import check_folder
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.locks import is_locked, sole_holder
-from embedlab.core.paths import atomic_folder, write_atomic
 from embedlab.data.fetched import record, revision_of
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
@@ -25,6 +22,9 @@ from embedlab.encoders.device import Machine
 from embedlab.models.folder import Wishes
 from embedlab.runs import events, store
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
+from embedlab.store.files import atomic_folder, write_atomic
+from embedlab.store.locks import is_locked, sole_holder
+from embedlab.store.sealed import check_folder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.token_store import ARRAYS, stored_tokens, tokenise
 from embedlab.tui.pairs.export import write_view

@@ -37,11 +37,11 @@ from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
+from embedlab.encoders.texts import sentence_keys
 from embedlab.evaluation import scored_pairs
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.grids.queue import Ending, Queue
@@ -52,6 +52,7 @@ from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
+from embedlab.store.vectors import EmbeddingCache
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.training import loop
 from embedlab.training.blocks import blocks

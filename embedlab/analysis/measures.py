@@ -23,7 +23,18 @@ from embedlab.analysis.influence import (
 )
 from embedlab.analysis.leaving_out import WithoutOf, scored_again, spearman_without
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
-from embedlab.analysis.retrieval import CUTS, OfQueries, mean_of_items, query_influence, query_mean, reciprocal_rank, share_found
+from embedlab.analysis.retrieval import (
+    CUTS,
+    FIRST,
+    OfQueries,
+    average_precision,
+    mean_of_items,
+    normalised_gain,
+    query_influence,
+    query_mean,
+    reciprocal_rank,
+    share_found,
+)
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
 ClosedTest = Literal["mcnemar", "williams", "steiger"]
@@ -42,6 +53,7 @@ class Measure:
     without: WithoutOf  # its scores without some items
     closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
     is_of_queries: bool = False  # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
+    is_of_ranks: bool = False  # whether predictions are ranks, the lowest the best; those of other measures of queries are margins
 
 
 def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]) -> Floats:
@@ -52,7 +64,27 @@ def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
     return mcnemar_table(np.array([one == gold for one in predictions]))
 
 
-def _of_queries(name: str, scale: Scale, of: OfQueries) -> Measure:
+def _of_classes(
+    name: str,
+    scale: Scale,
+    value: Callable[[Any, Any], float],
+    influence: Callable[[Any, Any], Floats],
+    *,
+    closed: Mapping[ClosedTest, ClosedForm] = MappingProxyType({}),
+) -> Measure:
+    """Return a measure of predicted classes, whose VALUE each item moves by its INFLUENCE."""
+    return Measure(
+        name=name,
+        is_of_classes=True,
+        scale=scale,
+        value=value,
+        influences=partial(_each, influence),
+        without=scored_again(value),
+        closed=closed,
+    )
+
+
+def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = True) -> Measure:
     """Return a mean over queries, of the ranks of the texts that are relevant to each; or over anchors, of the margins of each."""
     value, influence = partial(query_mean, of=of), partial(query_influence, of=of)
     return Measure(
@@ -63,6 +95,7 @@ def _of_queries(name: str, scale: Scale, of: OfQueries) -> Measure:
         influences=partial(_each, influence),
         without=scored_again(value),
         is_of_queries=True,
+        is_of_ranks=is_of_ranks,
     )
 
 
@@ -90,35 +123,16 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 influences=pearson_influences,
                 without=scored_again(pearson),
             ),
-            Measure(
-                name="accuracy",
-                is_of_classes=True,
-                scale="share",
-                value=accuracy,
-                influences=partial(_each, accuracy_influence),
-                without=scored_again(accuracy),
-                closed={"mcnemar": _mcnemar},
-            ),
-            Measure(
-                name="f1",
-                is_of_classes=True,
-                scale="plain",
-                value=f1,
-                influences=partial(_each, f1_influence),
-                without=scored_again(f1),
-            ),
-            Measure(
-                name="matthews",
-                is_of_classes=True,
-                scale="plain",
-                value=matthews,
-                influences=partial(_each, matthews_influence),
-                without=scored_again(matthews),
-            ),
+            _of_classes("accuracy", "share", accuracy, accuracy_influence, closed={"mcnemar": _mcnemar}),
+            _of_classes("f1", "plain", f1, f1_influence),
+            _of_classes("matthews", "plain", matthews, matthews_influence),
+            _of_queries(f"ndcg@{FIRST}", "plain", normalised_gain),
+            _of_queries(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
+            _of_queries("map", "plain", average_precision),
             _of_queries("mrr", "plain", reciprocal_rank),
-            *(_of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut)) for cut in CUTS),
-            _of_queries("entailed closer", "share", partial(mean_of_items, of=is_closer)),
-            _of_queries("margin", "plain", mean_of_items),
+            *(_of_queries(f"recall@{cut}", "share", partial(share_found, cut=cut)) for cut in sorted({*CUTS, 5})),
+            _of_queries("entailed closer", "share", partial(mean_of_items, of=is_closer), is_of_ranks=False),
+            _of_queries("margin", "plain", mean_of_items, is_of_ranks=False),
         )
     }
 )

@@ -1,37 +1,43 @@
 """The file of selections that the user gave a name: `@NAME` in any filter holds where its expression does."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from embedlab.core.checksums import read_sealed_json, sealed_json
-from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.paths import disk_errors, state_folder, write_atomic
+from embedlab.core.paths import state_folder
+from embedlab.core.seal import json_values
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
-_HINT = "choose another folder with XDG_STATE_HOME"
+
+Selections = Mapping[str, str]  # the expression of each
 
 
-def named_selections() -> Mapping[str, str]:
+def _selections(content: bytes, _path: Path) -> Selections:
+    values = json_values(content)
+    if values["schema"] != SCHEMA:
+        raise ValueError("another schema")
+    return {str(name): str(expression) for name, expression in values["selections"].items()}
+
+
+SELECTIONS: EntryKind[Selections] = EntryKind(
+    format=JsonFormat(to_values=lambda stored: {"schema": SCHEMA, "selections": stored}, from_content=_selections, indent=1),
+    title="the file of named selections",
+    again="delete the file: they are named again",
+    place="choose another folder with XDG_STATE_HOME",
+)
+_KEY = "selections"
+
+
+def named_selections() -> Selections:
     """Return the expression of each named selection; a file that cannot be read is a MissingError."""
-    path = state_folder() / "selections.json"
-    if not path.exists():
-        return {}
-    try:
-        values = read_sealed_json(path, hint="")
-        if values["schema"] != SCHEMA:
-            raise ValueError("another schema")
-        return {str(name): str(expression) for name, expression in values["selections"].items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, EmbedlabError) as error:
-        raise MissingError(f"the named selections in {str(path)!r} are unusable", hint="delete the file: they are named again") from error
+    return Store(state_folder()).get(SELECTIONS, _KEY) or {}
 
 
 def store_selection(name: str, expression: str) -> None:
     """Store an EXPRESSION that was checked under NAME; one that had it before loses it, and an empty expression deletes the name."""
-    from filelock import FileLock
 
-    path = state_folder() / "selections.json"
-    with disk_errors(path, hint=_HINT):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_name(f".{path.name}.lock")):
-            known = {**named_selections(), name: expression}
-            stored = {one: text for one, text in sorted(known.items()) if text}
-            write_atomic(path, sealed_json({"schema": SCHEMA, "selections": stored}, indent=1), hint=_HINT)
+    def changed(known: Selections | None) -> Selections:
+        return {one: text for one, text in sorted({**(known or {}), name: expression}.items()) if text}
+
+    Store(state_folder()).change(SELECTIONS, _KEY, changed)

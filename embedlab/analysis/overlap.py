@@ -22,6 +22,24 @@ def dice_column(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float
     return np.fromiter((_dice(known[a], known[b]) for a, b in pairs), dtype=np.float64, count=len(first))
 
 
+def dice_table(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+    """Return the Dice coefficient of each text of FIRST with each of SECOND, (first, second), as `dice_column` has those of pairs."""
+    from scipy.sparse import csr_array
+
+    words: dict[str, int] = {}
+    tables, counts = [], []
+    for texts in (first, second):
+        own = [distinct_words(text) for text in texts]
+        sizes = [len(one) for one in own]
+        columns = [words.setdefault(word, len(words)) for one in own for word in one]
+        tables.append((np.ones(len(columns), np.int32), columns, np.cumsum([0, *sizes])))
+        counts.append(np.array(sizes, dtype=np.float64))
+    here, there = (csr_array(table, shape=(len(table[2]) - 1, max(len(words), 1))) for table in tables)
+    total = counts[0][:, None] + counts[1][None]
+    shared: NDArray[np.float64] = (here @ there.T).toarray().astype(np.float64)
+    return np.divide(2 * shared, total, out=np.zeros_like(total), where=total > 0)
+
+
 def dice_of_rows(first: pl.Series, second: pl.Series) -> pl.Series:
     """Return the Dice coefficient of the two sentences of each row; of a million rows it takes a fifth of the time and of the memory."""
     count, texts = len(first), pl.concat([first, second])

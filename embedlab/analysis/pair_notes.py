@@ -1,7 +1,6 @@
 """The user's notes on pairs: one file by the text of the pairs, so that they survive reloads, other datasets and other models."""
 
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,14 @@ import polars as pl
 
 from embedlab.analysis.expressions import NOTE
 from embedlab.analysis.scores import pair_key
-from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.paths import disk_errors, state_folder, write_atomic
+from embedlab.core.paths import state_folder
+from embedlab.core.seal import json_values
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
-HINT = "choose another folder with XDG_STATE_HOME"
+_KEY = "pair-notes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,21 +28,42 @@ class PairNote:
     sentence2: str
 
 
+Notes = Mapping[int, PairNote]  # by pair key
+
+
+def _values(notes: Notes) -> Mapping[str, Any]:
+    return {"schema": SCHEMA, "notes": {f"{one:016x}": asdict(note) for one, note in notes.items()}}
+
+
+def _notes(content: bytes, _path: Path) -> Notes:
+    values = json_values(content)
+    if values["schema"] != SCHEMA:
+        raise ValueError("another schema")
+    return {int(key, 16): PairNote(**note) for key, note in values["notes"].items()}
+
+
+NOTES: EntryKind[Notes] = EntryKind(
+    format=JsonFormat(to_values=_values, from_content=_notes, indent=1),
+    title="the file of notes on pairs",
+    place="choose another folder with XDG_STATE_HOME",
+)
+
+
 @dataclass
 class PairNotes:
     """All notes by pair key; every change is written at once."""
 
     path: Path
-    notes: Mapping[int, PairNote]
+    notes: Notes
     trouble: EmbedlabError | None = None  # why the file could not be read; it is set aside before another is written
 
     @classmethod
     def load(cls) -> "PairNotes":
         """Read the notes of all sessions."""
-        path = state_folder() / "pair-notes.json"
+        path = Store(state_folder()).path(NOTES, _KEY)
         try:
-            return cls(path=path, notes=_read(path))
-        except (OSError, ValueError, RecursionError, EmbedlabError) as error:
+            return cls(path=path, notes=Store(path.parent).get(NOTES, _KEY) or {})
+        except EmbedlabError as error:
             hint = f"the first new note moves it to {_set_aside(path).name!r}"
             trouble = MissingError(f"the notes on pairs in {str(path)!r} are unusable", hint=hint)
             trouble.__cause__ = error
@@ -55,18 +77,13 @@ class PairNotes:
     def change(self, first: str, second: str, text: str) -> None:
         """Set the note on a pair, or delete it where TEXT is empty; notes that another process wrote meanwhile stay."""
         key = int(pair_key(first, second))
-        with self._sole_writer():
-            if self.trouble is not None:
-                self.path.replace(_set_aside(self.path))
-                self.trouble = None
-            notes = {**_read(self.path)}
-            if text:
-                notes[key] = PairNote(note=text, sentence1=first, sentence2=second)
-            else:
-                notes.pop(key, None)
-            stored = {f"{one:016x}": asdict(note) for one, note in notes.items()}
-            write_atomic(self.path, sealed_json({"schema": SCHEMA, "notes": stored}, indent=1), hint=HINT)
-            self.notes = notes
+
+        def changed(notes: Notes | None) -> Notes:
+            others = {one: note for one, note in (notes or {}).items() if one != key}
+            return {**others, key: PairNote(note=text, sentence1=first, sentence2=second)} if text else others
+
+        aside = _set_aside(self.path) if self.trouble is not None else None
+        self.notes, self.trouble = Store(self.path.parent).change(NOTES, _KEY, changed, aside=aside), None
 
     def joined(self, table: pl.DataFrame, *, always: bool = False) -> pl.DataFrame:
         """TABLE with its notes in the column NOTE; without the column, unless it is wanted ALWAYS, where no pair of it has one."""
@@ -78,28 +95,6 @@ class PairNotes:
         texts = pl.Series([note.note for note in self.notes.values()], dtype=pl.String)
         return bare.with_columns(bare["pair_key"].replace_strict(known, texts, default=None, return_dtype=pl.String).alias(NOTE))
 
-    @contextmanager
-    def _sole_writer(self) -> Any:
-        from filelock import FileLock
-
-        with disk_errors(self.path, hint=HINT):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path.with_name(f".{self.path.name}.lock")):
-                yield
-
 
 def _set_aside(path: Path) -> Path:
     return path.with_suffix(".damaged.json")
-
-
-def _read(path: Path) -> dict[int, PairNote]:
-    """The notes in a file, none where it does not exist; one of another shape is a ValueError."""
-    if not path.exists():
-        return {}
-    values = read_sealed_json(path, hint="")
-    try:
-        if values["schema"] != SCHEMA:
-            raise ValueError("another schema")
-        return {int(key, 16): PairNote(**note) for key, note in values["notes"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError("not a file of notes") from error

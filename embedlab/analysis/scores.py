@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Literal, Self
 
@@ -14,16 +13,14 @@ from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from embedlab.analysis.overlap import dice_of_rows
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.store.entries import EntryKind, Store, unusable
+from embedlab.store.tables import StoredTable, TableFormat
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
-_FACTS = "embedlab"  # the parquet metadata key of the facts
 _COUNTS = ("max_tokens", "truncated")  # facts that are whole numbers
-_REMADE = "delete it; `embedlab evaluate MODEL` makes it again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,29 +95,27 @@ class ScoreFile:
     facts: Mapping[str, str]  # fingerprint, earlier_fingerprint, model, precision, pooling …
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: Path) -> "ScoreFile":
         """Read the score file at PATH; an absent or damaged file is a MissingError."""
-        try:
-            content = read_sealed(path, hint=_REMADE)
-            scores = pl.read_parquet(BytesIO(content)).select(pl.col(name).cast(kind) for name, kind in SCORE_COLUMNS.items())
-            return cls(scores=scores, facts=_facts(content))
-        except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
-            raise _unusable(path, error) from error
+        found = Store(path.parent).get(SCORES, path.stem)
+        if found is None:
+            raise _absent(path)
+        return found
 
     @staticmethod
     def read_facts(path: Path) -> Mapping[str, str]:
         """Return the facts of the score file at PATH, with its model's name among them; errors are those of `read`."""
         try:
-            facts = _facts(read_sealed(path, hint=_REMADE))
+            facts = _facts(_TABLE.read_facts(path, hint=SCORES.again))
             return {**facts, "model": facts["model"]}
-        except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
-            raise _unusable(path, error) from error
+        except FileNotFoundError as error:
+            raise _absent(path) from error
+        except (OSError, KeyError, ValueError, TypeError) as error:
+            raise unusable(SCORES, path, error) from error
 
     def write(self, path: Path) -> None:
         """Replace the file at PATH in one step."""
-        content = BytesIO()
-        self.scores.write_parquet(content, metadata={_FACTS: json.dumps(dict(self.facts), sort_keys=True), KEY: UNSEALED})
-        write_atomic(path, seal(content.getvalue()))
+        Store(path.parent).put(SCORES, path.stem, self)
 
     def merged(self, newer: Self) -> Self:
         """Return the rows of both files, NEWER winning where both scored a pair; rows of another model are dropped."""
@@ -135,8 +130,8 @@ def fingerprints_of(facts: Mapping[str, str]) -> set[str | None]:
     return {facts.get("fingerprint"), *([facts["earlier_fingerprint"]] if "earlier_fingerprint" in facts else [])}
 
 
-def _facts(content: bytes) -> dict[str, str]:
-    facts = from_json(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+def _facts(text: str) -> dict[str, str]:
+    facts = from_json(text)
     if not isinstance(facts, dict) or not all(isinstance(value, str) for value in facts.values()):
         raise TypeError("not a table of text")
     if not all(facts[key].isdecimal() for key in _COUNTS if key in facts):
@@ -144,22 +139,26 @@ def _facts(content: bytes) -> dict[str, str]:
     return facts
 
 
-def _unusable(path: Path, error: Exception) -> MissingError:
-    if isinstance(error, FileNotFoundError):
-        return MissingError(f"no score file {str(path)!r}", hint="`embedlab evaluate MODEL` makes it")
-    return MissingError(f"score file {str(path)!r} is unusable", hint=_REMADE)
+def _table(file: ScoreFile) -> StoredTable:
+    return StoredTable(frame=file.scores, facts=json.dumps(dict(file.facts), sort_keys=True))
+
+
+def _score_file(table: StoredTable, _path: Path) -> ScoreFile:
+    scores = table.frame.select(pl.col(name).cast(kind) for name, kind in SCORE_COLUMNS.items())
+    return ScoreFile(scores=scores, facts=_facts(table.facts))
+
+
+_TABLE = TableFormat(facts="embedlab", to_table=_table, from_table=_score_file)
+SCORES: EntryKind[ScoreFile] = EntryKind(format=_TABLE, title="score file", again="delete it; `embedlab evaluate MODEL` makes it again")
+
+
+def _absent(path: Path) -> MissingError:
+    return MissingError(f"no score file {str(path)!r}", hint="`embedlab evaluate MODEL` makes it")
 
 
 def merge_scores(path: Path, newer: ScoreFile) -> ScoreFile:
     """Add NEWER to the score file at PATH, which may be absent, and return the result; concurrent merges wait for each other."""
-    from filelock import FileLock  # not needed for reading scores
-
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_name(f".{path.name}.lock")):
-            merged = ScoreFile.read(path).merged(newer) if path.exists() else newer
-            merged.write(path)
-    return merged
+    return Store(path.parent).change(SCORES, path.stem, lambda stored: newer if stored is None else stored.merged(newer))
 
 
 def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

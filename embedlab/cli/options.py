@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from embedlab.cli.terminal import Terminal
-from embedlab.core.checksums import unverified_files
 from embedlab.core.crash_reports import ENDS, unforeseen
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank, trust_notice
+from embedlab.store.sealed import unverified_files
 
 Group = Literal["data", "runs", "machine", "output", "latex"]
 

@@ -129,16 +129,15 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def trust(path: Path) -> str:
-    """Store the SHA-256 of the file at PATH, which may run from now on as it is, and return it."""
+def trusted_with(path: Path) -> Trusted:
+    """Return what is trusted, and the file at PATH too, which may run as it is now; one that declares no plug-in is refused."""
     file = PluginFile(path=path.absolute(), needs_trust=True)
     if file.path.is_dir():
         raise UsageError(f"{str(path)!r} is a folder, not a plug-in file", hint="give the path of a Python file")
     content = file.read()
     _declared(content, file.path)
     known = trusted()
-    replace(known, files={**known.files, str(file.path): digest(content)}).write()
-    return digest(content)
+    return replace(known, files={**known.files, str(file.path): digest(content)})
 
 
 def error_line(error: BaseException) -> str:

@@ -13,9 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.checksums import read_sealed_json, sealed_json
-from embedlab.core.errors import MissingError
-from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.paths import state_folder
+from embedlab.core.seal import is_intact, json_values
 
 # What the settings of any folder may decide. A setting that is added needs trust until it is in this list.
 FREE = frozenset(
@@ -25,7 +24,7 @@ FREE = frozenset(
     }
 )
 TRUSTED = "trusted"
-_STORED = "what is trusted is stored in the state folder"
+TRUST_FILE = "trusted-plugins"  # in the state folder; the name that an earlier version gave it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,16 +42,19 @@ class Trusted:
     files: Mapping[str, str]  # SHA-256 of the content
     folders: Mapping[str, TrustedFolder]
 
-    def write(self) -> None:
-        """Store it in place of what was trusted before."""
-        values = {"files": dict(self.files), "folders": {path: asdict(one) for path, one in self.folders.items()}}
-        write_atomic(_file(), sealed_json(values, indent=1), hint=_STORED)
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """What is stored of it."""
+        return {"files": dict(self.files), "folders": {path: asdict(one) for path, one in self.folders.items()}}
 
 
 def trusted() -> Trusted:
     """Return what is trusted: nothing where the list is damaged."""
-    with suppress(OSError, ValueError, TypeError, MissingError):
-        values = read_sealed_json(_file(), hint="embedlab trust")
+    with suppress(OSError, ValueError, TypeError):
+        content = (state_folder() / f"{TRUST_FILE}.json").read_bytes()
+        if not is_intact(content):
+            raise ValueError("damaged")
+        values = json_values(content)
         files = {path: sha256 for path, sha256 in values["files"].items() if isinstance(sha256, str)}
         folders = {
             path: TrustedFolder(settings=str(one["settings"]), plugins=tuple(map(str, one["plugins"])))
@@ -79,7 +81,3 @@ def folder_state(folder: Path, values: Mapping[str, Any]) -> str:
     if known is None:
         return "not trusted"
     return TRUSTED if known.settings == digest_of(values) else "changed since it was trusted"
-
-
-def _file() -> Path:
-    return state_folder() / "trusted-plugins.json"  # the name that an earlier version gave it

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from embedlab.core.paths import disk_errors, write_atomic
+from embedlab.store.files import disk_errors, write_atomic
+from embedlab.store.locks import sole_writer
 
 DATA_HINT = "choose another folder with --data"
 RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
@@ -11,9 +12,7 @@ RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
 
 def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
     """Record in FOLDER that the files with these hashes come from a REVISION on the hub."""
-    from filelock import FileLock  # not needed for reading the records
-
-    with disk_errors(folder / RECORD, hint=DATA_HINT), FileLock(folder / f".{RECORD}.lock"):  # several processes may fetch
+    with disk_errors(folder / RECORD, hint=DATA_HINT), sole_writer(folder / RECORD):  # several processes may fetch
         known = {file: line for line in _lines(folder) if (file := line.partition("\t")[0]) not in sha256}
         known |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
         write_atomic(folder / RECORD, "".join(f"{known[file]}\n" for file in sorted(known)), hint=DATA_HINT)

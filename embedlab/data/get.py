@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import file_hash, write_atomic
+from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Dataset, Split
 from embedlab.data.fetched import record
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import is_partial
+from embedlab.store.files import write_atomic
 
 
 def is_in_folder(split: Split, folder: Path) -> bool:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Self
 
@@ -11,17 +10,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
-from embedlab.core.errors import MissingError
-from embedlab.core.paths import write_atomic
 from embedlab.data.dataset import Part
 from embedlab.data.shared_text import Overlap
 from embedlab.data.words import normalise
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.tables import StoredTable, TableFormat
 
 SortedKeys = NDArray[np.uint64]  # sorted, each once
 
 _COLUMN = "text_key"
-_REMADE = "delete it: the next evaluation makes it again"
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
 
 
@@ -74,25 +71,27 @@ class KnownText:
 
     def write(self, path: Path) -> None:
         """Replace the file at PATH: parquet, columns key and is_pair."""
-        frame = pl.DataFrame(
-            {
-                "key": np.concatenate([self.sentences, self.pairs]),
-                "is_pair": np.repeat([False, True], [len(self.sentences), len(self.pairs)]),
-            }
-        )
-        content = BytesIO()
-        frame.write_parquet(content, metadata={KEY: UNSEALED})
-        write_atomic(path, seal(content.getvalue()))
+        Store(path.parent).put(TRAINING_TEXT, path.stem, self)
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read what `write` wrote; a damaged file is a MissingError."""
-        try:
-            frame = pl.read_parquet(BytesIO(read_sealed(path, hint=_REMADE)))
-            parts = [frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy() for is_pair in (False, True)]
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
-        return cls(sentences=parts[0], pairs=parts[1])
+    def read(cls, path: Path) -> "KnownText":
+        """Read what `write` wrote; an absent or damaged file is a MissingError."""
+        return Store(path.parent).load(TRAINING_TEXT, path.stem)
+
+
+def _table(text: KnownText) -> StoredTable:
+    key, sizes = np.concatenate([text.sentences, text.pairs]), [len(text.sentences), len(text.pairs)]
+    return StoredTable(frame=pl.DataFrame({"key": key, "is_pair": np.repeat([False, True], sizes)}))
+
+
+def _text(table: StoredTable, _path: Path) -> KnownText:
+    parts = [table.frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy() for is_pair in (False, True)]
+    return KnownText(sentences=parts[0], pairs=parts[1])
+
+
+TRAINING_TEXT: EntryKind[KnownText] = EntryKind(
+    format=TableFormat(facts=None, to_table=_table, from_table=_text), again="delete it: the next evaluation makes it again"
+)
 
 
 def overlap(training: Part, evaluation: Part) -> Overlap:

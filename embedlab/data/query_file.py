@@ -1,9 +1,7 @@
-"""Queries of a user's own file with the texts that are relevant to each: its pairs of anchor and positive, or its triplets.
+"""Queries of a user's own file or folder with the texts that are relevant to each.
 
-The candidates are the file's own: every different positive, and of triplets every different negative.
+Of pairs of anchor and positive, and of triplets, the candidates are the file's own: every different positive and negative.
 """
-
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -11,24 +9,19 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.own_data import own_data
 from embedlab.data.pair_file import is_pair_file
+from embedlab.data.queries import SENTENCES, Queries, queries_of_pairs
+from embedlab.data.query_folder import is_query_folder, open_query_folder
 from embedlab.data.row_file import read_rows, refuse_bad_texts
 from embedlab.data.row_kind import PAIRS, TRIPLETS
 from embedlab.data.topics import is_held_out
 
 EQUAL, TWICE = "anchor equals its positive", "pair that occurs again"
-_PAIR = ("sentence1", "sentence2")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Queries:
-    """Pairs of a query and a text that is relevant to it, each once, and the texts among which it is sought."""
-
-    part: Part  # sentence1: the query, sentence2: the relevant text
-    candidates: tuple[str, ...]
 
 
 def holds_queries(name: str) -> bool:
-    """Return whether a dataset's NAME is a user's own file with pairs of anchor and positive, or triplets."""
+    """Return whether a dataset's NAME is a user's own file with pairs of anchor and positive, or triplets, or queries in a folder."""
+    if is_query_folder(name):
+        return True
     if not is_pair_file(name):
         return False
     try:
@@ -42,14 +35,16 @@ def open_query_file(name: str) -> Queries:
 
     A row whose anchor and positive are equal says nothing of a model, and is skipped and counted, as is a pair that occurs again.
     """
+    if is_query_folder(name):
+        return open_query_folder(name)
     own = own_data(name)
     rows = read_rows(own.file.path, needed=own.texts)
     refuse_bad_texts(own.file.path, rows, own.texts)
     if own.file.held_out:
         rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))
     anchor, positive, *negative = (rows[column].cast(pl.String) for column in own.texts)
-    pairs = pl.DataFrame({_PAIR[0]: anchor, _PAIR[1]: positive})
-    others = pairs.filter(pl.col(_PAIR[0]) != pl.col(_PAIR[1]))
+    pairs = pl.DataFrame({SENTENCES[0]: anchor, SENTENCES[1]: positive})
+    others = pairs.filter(pl.col(SENTENCES[0]) != pl.col(SENTENCES[1]))
     distinct = others.unique(maintain_order=True)
     if distinct.is_empty():
         raise MissingError(f"{name} holds no pair of different texts", hint="give one anchor and its positive a row")
@@ -57,4 +52,4 @@ def open_query_file(name: str) -> Queries:
     skipped = {reason: count for reason, count in counts.items() if count}
     candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
     part = Part.of_file(own.file.path, ParsedRows(frame=distinct, skipped=skipped), name=own.file.dataset)
-    return Queries(part=part, candidates=tuple(candidates))
+    return queries_of_pairs(part, candidates.to_list())

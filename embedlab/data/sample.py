@@ -1,6 +1,6 @@
 """The sample world: every dataset of a known kind under its own name, generated from scenes with known meaning."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from types import MappingProxyType
 
@@ -64,6 +64,8 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
         rows = _glue_rows(rng, dataset, 2000 if split == "train" else 300)
     elif dataset.kind in ("classification", "pair-classification"):
         rows = _class_rows(rng, dataset, 600 if split in ("train", "all") else 200)
+    elif dataset.kind == "sentences" and dataset.unit > _MOST_OF_PAIRS:
+        rows = _caption_rows(rng, 60, dataset.unit)
     elif dataset.kind in _GENERATORS:
         rows = _GENERATORS[dataset.kind](rng, 2000 if split.startswith("train") else 300)
     else:
@@ -117,7 +119,7 @@ def _contradict(scene: Scene, rng: Random) -> Scene:
     return next(changed for changed in changes if changed is not None)  # a scene can always be negated
 
 
-def _change(scene: Scene, changes: tuple[Change, ...], rng: Random) -> Scene:
+def _change(scene: Scene, changes: Sequence[Change], rng: Random) -> Scene:
     """Apply the applicable changes to the scene."""
     for change in changes:
         scene = change(scene, rng) or scene
@@ -155,6 +157,18 @@ def _paraphrase_rows(rng: Random, pairs: int) -> Iterable[Row]:
 
 def _sentence_rows(rng: Random, sentences: int) -> Iterable[Row]:
     return ((word_scene(random_scene(rng), rng),) for _ in range(sentences))
+
+
+_MOST_OF_PAIRS = 2  # sentences in a unit of a dataset that is made of pairs
+
+
+def _caption_rows(rng: Random, pictures: int, captions: int) -> Iterable[Row]:
+    """Yield several captions of each scene, none of which says everything; half of the scenes are like the one before."""
+    scene = random_scene(rng)
+    for _ in range(pictures):
+        changed = _change(scene, [rng.choice(_CONTRADICTIONS)], rng) if rng.random() < 0.5 else scene
+        scene = random_scene(rng) if changed is scene else changed
+        yield from ((word_scene(drop_details(broaden(scene, rng), rng), rng),) for _ in range(captions))
 
 
 def _triplet_rows(rng: Random, premises: int) -> Iterable[Row]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.cache import EmbeddingCache, TextKeys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors, shifted
 from embedlab.encoders.refused_texts import RefusedTextsError
-from embedlab.encoders.texts import Text, characters
+from embedlab.encoders.texts import Text, characters, sentence_keys
+from embedlab.store.vectors import EmbeddingCache, TextKeys
 
 SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
 

@@ -8,10 +8,8 @@ from pathlib import Path
 from torch import nn
 from transformers import PreTrainedModel
 
-from embedlab.core.checksums import write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
-from embedlab.core.paths import ELSEWHERE, atomic_folder
 from embedlab.encoders.adapters import add_lora, apply_adapter
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
@@ -25,6 +23,8 @@ from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.fingerprint import combined_fingerprint, used_fingerprint, weight_parts
 from embedlab.models.folder import Usage, Wishes, read_intact_usage
 from embedlab.models.hub import hub_folder
+from embedlab.store.files import ELSEWHERE, atomic_folder
+from embedlab.store.sealed import write_checksums
 
 SPREAD = 0.02  # of new weights, where a config states none: BERT's
 

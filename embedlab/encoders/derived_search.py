@@ -10,16 +10,15 @@ from embedlab.choices import Similarity
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
-from embedlab.encoders.cache import EmbeddingCache, Segment, TextKeys, sentence_keys
 from embedlab.encoders.combination import CombinedEncoder
-from embedlab.encoders.earlier_vectors import adopt_vectors
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, score_by_vectors
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.encoders.texts import Text
+from embedlab.encoders.texts import Text, sentence_keys
 from embedlab.encoders.transformed import TransformedEncoder
 from embedlab.encoders.vector_search import BLOCK_ROWS, VectorSearch
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import COMBINATION_NAMES
+from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache, Segment, TextKeys, adopt_vectors
 
 
 class _Stored:
@@ -74,7 +73,7 @@ def _encoder(spec: ModelSpec, settings: Settings, similarity: Similarity, stored
     if (kind := next((name for name in COMBINATION_NAMES if name == spec.kind), None)) is not None:
         parts = [part for one in spec.parts if (part := _encoder(one, settings, similarity, stored)) is not None]
         return CombinedEncoder(name=spec.name, kind=kind, parts=parts) if len(parts) == len(spec.parts) else None
-    place, folder = ScorePlace.of(spec, settings), settings.cache / "embeddings"
+    place, folder = ScorePlace.of(spec, settings), settings.cache / EMBEDDINGS
     fingerprint = place.fingerprint
     adopt_vectors(folder, fingerprint, lambda: place.earlier)
     cache = EmbeddingCache.to_read(folder, fingerprint)

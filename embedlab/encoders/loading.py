@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.combination import CombinedEncoder
-from embedlab.encoders.earlier_vectors import adopt_vectors
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
@@ -21,6 +19,7 @@ from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, u
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES
 from embedlab.models.location import model_folder
+from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache, adopt_vectors
 
 if TYPE_CHECKING:
     from embedlab.encoders.checkpoint import Lora
@@ -103,7 +102,7 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
     usage = read_usage(folder, spec.wishes)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     dim, limit = vector_dim(usage), int(cache_gib * GIB)
-    adopt_vectors(cache / "embeddings", fingerprint, partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision))
+    adopt_vectors(cache / EMBEDDINGS, fingerprint, partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision))
     notes = (*usage.notes, *([spec.note] if spec.note else []))
     return CachedEncoder(
         name=spec.name,
@@ -117,7 +116,7 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
         ),
         load=partial(load_plain, spec, machine, offline=offline),
         similarity=usage.similarity,
-        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit, name=spec.name),
+        cache=EmbeddingCache(cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit, name=spec.name),
     )
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors, distinct, score_by_vectors
 from embedlab.encoders.refused_texts import RefusedTextsError
@@ -22,6 +21,7 @@ from embedlab.encoders.texts import Text, single_texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
 from embedlab.models.omissions import NATIVE_NOTE
+from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache
 
 
 class PrefixedEncoder:
@@ -144,13 +144,13 @@ def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_b
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return load()
     opened, notes = cache_result(load), (NATIVE_NOTE,) if spec.code is not None else ()
-    dim = EmbeddingCache.stored_dim(cache / "embeddings", fingerprint) or opened().dim
+    dim = EmbeddingCache.stored_dim(cache / EMBEDDINGS, fingerprint) or opened().dim
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
         facts=EncoderFacts(pooling=kind.pooling, notes=notes) if kind.pooling is not None else replace(opened().facts, truncated=0),
         load=opened,
-        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
+        cache=EmbeddingCache(cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,
     )

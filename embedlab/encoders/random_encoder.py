@@ -13,10 +13,10 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
-from embedlab.core.paths import atomic_folder
 from embedlab.data import sample
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.models.folder import STATEMENT
+from embedlab.store.files import atomic_folder
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 MAX_TOKENS = 128

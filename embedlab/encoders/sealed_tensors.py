@@ -7,10 +7,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import write_atomic
+from embedlab.core.seal import KEY, UNSEALED
 from embedlab.runs.store import RunFolder
+from embedlab.store.sealed import read_sealed, write_sealed
 
 HEADS_FILE = "heads.safetensors"  # next to model/: the heads of every stage's objective, "<stage>.<parameter>"
 
@@ -18,7 +18,7 @@ HEADS_FILE = "heads.safetensors"  # next to model/: the heads of every stage's o
 def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Replace the file at PATH in one step."""
     content = save({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, metadata={KEY: UNSEALED})
-    write_atomic(path, seal(content))
+    write_sealed(path, content)
 
 
 def read_heads(run: RunFolder) -> dict[str, Tensor]:

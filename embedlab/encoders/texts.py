@@ -1,10 +1,14 @@
 """What has one vector: a sentence, or two texts that are read together."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from embedlab.core.errors import UsageError
 from embedlab.core.text_bytes import APART, text_bytes
+from embedlab.store.vectors import TextKeys
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,3 +41,9 @@ def key_content(text: Text) -> bytes:
     if isinstance(text, str):
         return text_bytes(text)
     return APART.join((b"", b"pair", text_bytes(text.first), text_bytes(text.second)))
+
+
+def sentence_keys(sentences: Sequence[Text]) -> TextKeys:
+    """Return a 128-bit hash of each sentence or pair of texts, by which vectors are stored."""
+    digests = (hashlib.blake2b(key_content(sentence), digest_size=16).digest() for sentence in sentences)
+    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)

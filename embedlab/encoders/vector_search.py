@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
-from embedlab.encoders.cache import EmbeddingCache, Segment, TextKeys, VectorPositions, find_rows, located, sentence_keys
 from embedlab.encoders.encoder import Vectors, similarities
+from embedlab.encoders.texts import sentence_keys
+from embedlab.store.vectors import EmbeddingCache, Segment, TextKeys, VectorPositions, find_rows, located
 
 BLOCK_ROWS = 8_192  # vectors compared at once: 25 MB at 768 dimensions
 _SPARSE = 0.3  # of a block: where fewer rows are wanted, they are copied instead of comparing the whole block

@@ -93,7 +93,8 @@ def _sentences(one: SelectedTask, stored: Mapping[str, StoredOutcomes], items: p
     """Return the sentences of each item: as the task reads its data, or from the splits that were read; null where neither has them."""
     task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
     source, datasets = Source.from_settings(settings) if settings is not None else None, list(stored)
-    known = [name for name in datasets if name in (*task.item_datasets, *task.text_datasets) or is_pair_file(name)]
+    listed = (*task.item_datasets, *task.text_datasets)
+    known = [name for name in datasets if name in listed or is_pair_file(name) or task.is_each_alone]
     parts = [pl.DataFrame(schema=schema)]
     for own in task.items(source, known) if source is not None and known else ():
         frame, block = own.part.frame, datasets.index(own.name)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import Self
 
+from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.expressions import meanings
@@ -64,6 +65,7 @@ class TaskComparison:
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
     evidence: Sequence[Evidence] = ()  # behind the rows, in their order
+    elsewhere: Sequence[Elsewhere] = ()  # what differences on five datasets that hardly share pairs say of another one
 
 
 @dataclass(kw_only=True)
@@ -132,6 +134,7 @@ class Gathered:
             states=self.states,
             is_whole=self.is_whole,
             evidence=evidence,
+            elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name) if slicing.by == DATASET else (),
         )
 
     def _sliced(
@@ -149,9 +152,14 @@ class Gathered:
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
         left_out = list(_left_out(outcomes, parts, slicing, selection, by))
         if self.figures and not slicing.is_plain:
-            left_out.append(f"left out, without items: {', '.join(one.key for one in self.figures)}")
+            left_out.append(f"left out, without items: {', '.join(dict.fromkeys(self._called(one) for one in self.figures))}")
         rows = sum(len(part.rows) for part in parts), outcomes.rows.height
         return [*evidence, *(self.figures if slicing.is_plain else ())], self._overlaps_of(outcomes, parts, slicing), left_out, rows
+
+    def _called(self, figure: Evidence) -> str:
+        """Return what a number without items is called: its task, or itself where the task has items of other datasets."""
+        with_items = {block.task for outcomes in self.outcomes for block in outcomes.blocks}
+        return figure.key if figure.task in with_items else figure.task
 
     def _overlaps_of(self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing) -> dict[str, dict[str, Overlap]]:
         """Return the text that each slice shares with the training text of each model, by the key of the slice."""
@@ -172,7 +180,7 @@ class Gathered:
         signed = {}
         for model in (model for model in slices[0].scores if model in self.signatures) if slices else ():
             own = [one for one in slices if not isnan(one.scores[model].value)]
-            sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
+            sizes = {(one.task, one.slice_key): one.pairs for one in own if not one.average_of}
             signature = replace(
                 merged(self.signatures[model]),
                 by=(slicing.by, *_picked(slicing)),

@@ -1,10 +1,8 @@
 """The processes of one cell: the next command, the lock that gives the cell to one process, and the reason why it ended."""
 
-import fcntl
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,14 +12,14 @@ import tomli_w
 
 from embedlab.core import python_processes
 from embedlab.core.errors import MEMORY, ExitCode
-from embedlab.core.locks import is_locked
-from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.core.python_processes import python_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, QueueEntry
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS, RunFolder
+from embedlab.store.files import disk_errors, write_atomic
+from embedlab.store.locks import is_locked, take_lock
 
 PROGRAM = python_command()
 
@@ -107,14 +105,7 @@ class CellLock:
 
     def acquire(self) -> bool:
         """Take the lock; False while a process holds it."""
-        for patience_s in (0.02, 0.0):  # a process that checks the lock holds it for an instant
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(patience_s)
-            else:
-                return True
-        return False
+        return take_lock(self._descriptor, patience_s=(0.02,))  # a process that checks the lock holds it for an instant
 
     def start(self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder) -> "CellProcess":
         """Start COMMAND of PROGRAM as the holder of the lock, in its own session, with its output appended to the log of RUN.

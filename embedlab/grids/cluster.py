@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError
-from embedlab.core.paths import atomic_folder
 from embedlab.core.python_processes import SAFE_PATH
 from embedlab.core.settings import SAMPLE_RUNS
 from embedlab.grids.cell import PROGRAM, ending_of, is_complete
@@ -24,6 +23,7 @@ from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.grids.worker import RENEW_S, alive, dead_workers, worker_name
 from embedlab.runs.store import RunFolder
+from embedlab.store.files import atomic_folder
 
 POLL_S = 0.2
 KNOCK_S = 5.0  # timeout for a connection to the cluster's address

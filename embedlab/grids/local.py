@@ -1,6 +1,5 @@
 """A grid on this machine: fills the queue from the plan, and runs worker processes that share it."""
 
-import fcntl
 import os
 import shutil
 import signal
@@ -13,7 +12,6 @@ from typing import Self
 
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, UsageError
-from embedlab.core.paths import disk_errors
 from embedlab.core.python_processes import python_command
 from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, is_complete, next_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
@@ -21,6 +19,8 @@ from embedlab.grids.queue import Queue
 from embedlab.grids.worker import CHECKPOINT_GRACE_S, alive, is_alive, worker_name
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.tidy import drop_checkpoints
+from embedlab.store.files import disk_errors
+from embedlab.store.locks import wait_for_lock
 
 RESTARTS = 5  # restarts of each worker: if it dies more often, a restart does not help
 POLL_S = 0.2
@@ -47,7 +47,7 @@ def alone(folder: GridFolder) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("ab")
     with file:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        wait_for_lock(file.fileno())
         yield
 
 

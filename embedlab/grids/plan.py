@@ -8,14 +8,16 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import data_name, write_atomic
+from embedlab.core.paths import data_name
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import Shaped, read_json
+from embedlab.core.seal import sealed_json
 from embedlab.core.settings import SAMPLE_RUNS, Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
@@ -191,12 +193,11 @@ class GridPlan:
 
     def save(self, path: Path) -> None:
         """Write the plan as JSON."""
-        write_atomic(path, self.to_json())
+        Store(path.parent).put(PLANS, path.stem, self)
 
     def to_json(self) -> str:
         """Return the plan as text: equal plans give equal texts."""
-        values = {**vars(self), "schema": SCHEMA, "place": self.place.to_values(), "variants": [vars(variant) for variant in self.variants]}
-        return sealed_json(values)
+        return sealed_json(_values(self))
 
     @classmethod
     def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
@@ -217,14 +218,20 @@ class GridPlan:
         )
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path) -> "GridPlan":
         """Load what `save` wrote into a grid's folder, which may have been moved; a damaged or newer file is refused by name."""
-        folder = path.absolute().parent
-        try:
-            content = read_sealed(path, hint=_ANEW).decode()
-        except (OSError, UnicodeDecodeError) as error:
-            raise MissingError(f"cannot read {str(path)!r}: {error}", hint=_ANEW) from error
-        return cls.from_json(content, folder.parents[1], where=path)
+        return Store(path.parent).load(PLANS, path.stem)
+
+
+def _values(plan: GridPlan) -> Mapping[str, Any]:
+    return {**vars(plan), "schema": SCHEMA, "place": plan.place.to_values(), "variants": [vars(variant) for variant in plan.variants]}
+
+
+def _plan(content: bytes, path: Path) -> GridPlan:
+    return GridPlan.from_json(content.decode(), path.absolute().parents[2], where=path)
+
+
+PLANS: EntryKind[GridPlan] = EntryKind(format=JsonFormat(to_values=_values, from_content=_plan), again=_ANEW)
 
 
 def _variant(stored: Variant, runs_folder: Path) -> Variant:

@@ -17,10 +17,10 @@ from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Gt, Le
 
-from embedlab.core.checksums import short_checksum
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.paths import disk_errors
 from embedlab.core.schema import read_row
+from embedlab.core.seal import short_checksum
+from embedlab.store.files import disk_errors
 
 CellState = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
 # paused: at a rung of successive halving until the others arrive; stopped: given up at a rung; cancelled: by its user
@@ -48,33 +48,55 @@ def _sum_of(row: str) -> str:
     return f"checksum({', '.join(f'{row}.{column}' for column in _COLUMNS.split(', '))})"
 
 
-# SQLite checks the structure of its pages, not their values: each row's checksum follows its changes, and a damaged row is not changed.
-# A row that an older embedlab wrote has no checksum.
-_SUMS = f"""
+# SQLite checks the structure of its pages, not their values: `sums` has a checksum of each row. The file itself computes none, so that
+# any program can repair a row: its triggers list the rows that were changed since, which are not verified and get their checksums at the
+# end of our next transaction. A row that an older embedlab wrote has none, and the triggers of a version between called a function.
+_SUMS = """
 CREATE TABLE IF NOT EXISTS sums (run TEXT, seed INTEGER, sum INTEGER NOT NULL, PRIMARY KEY (run, seed)) WITHOUT ROWID;
-CREATE TRIGGER IF NOT EXISTS cell_added AFTER INSERT ON cells BEGIN
-    DELETE FROM sums WHERE run = NEW.run AND seed = NEW.seed;
-    INSERT INTO sums VALUES (NEW.run, NEW.seed, {_sum_of("NEW")});
+CREATE TABLE IF NOT EXISTS edited (run TEXT, seed INTEGER);
+DROP TRIGGER IF EXISTS main.cell_added;
+DROP TRIGGER IF EXISTS main.cell_checked;
+DROP TRIGGER IF EXISTS main.cell_changed;
+DROP TRIGGER IF EXISTS main.cell_removed;
+DROP TRIGGER IF EXISTS main.fact_added;
+CREATE TRIGGER IF NOT EXISTS cell_inserted AFTER INSERT ON cells BEGIN
+    INSERT INTO edited VALUES (NEW.run, NEW.seed);
 END;
-CREATE TRIGGER IF NOT EXISTS cell_checked BEFORE UPDATE ON cells BEGIN
-    SELECT RAISE(ABORT, 'a row was damaged') FROM sums WHERE run = OLD.run AND seed = OLD.seed AND sum <> {_sum_of("OLD")};
+CREATE TRIGGER IF NOT EXISTS cell_updated AFTER UPDATE ON cells BEGIN
+    INSERT INTO edited VALUES (OLD.run, OLD.seed), (NEW.run, NEW.seed);
 END;
-CREATE TRIGGER IF NOT EXISTS cell_changed AFTER UPDATE ON cells BEGIN
-    DELETE FROM sums WHERE run = NEW.run AND seed = NEW.seed;
-    INSERT INTO sums VALUES (NEW.run, NEW.seed, {_sum_of("NEW")});
+CREATE TRIGGER IF NOT EXISTS cell_deleted AFTER DELETE ON cells BEGIN
+    INSERT INTO edited VALUES (OLD.run, OLD.seed);
 END;
-CREATE TRIGGER IF NOT EXISTS cell_removed AFTER DELETE ON cells BEGIN
-    DELETE FROM sums WHERE run = OLD.run AND seed = OLD.seed;
+CREATE TRIGGER IF NOT EXISTS fact_inserted AFTER INSERT ON facts BEGIN
+    INSERT INTO edited VALUES (NEW.key, -1);
 END;
-CREATE TRIGGER IF NOT EXISTS fact_added AFTER INSERT ON facts BEGIN
-    DELETE FROM sums WHERE run = NEW.key AND seed = -1;
-    INSERT INTO sums VALUES (NEW.key, -1, checksum(NEW.key, NEW.value));
+CREATE TRIGGER IF NOT EXISTS fact_updated AFTER UPDATE ON facts BEGIN
+    INSERT INTO edited VALUES (OLD.key, -1), (NEW.key, -1);
 END;
 """
-_DAMAGED = (
-    f"SELECT run FROM cells JOIN sums USING (run, seed) WHERE sum <> {_sum_of('cells')} "
-    "UNION ALL SELECT key FROM facts JOIN sums ON run = key AND seed = -1 WHERE sum <> checksum(key, value)"
+# Of this connection alone: a damaged row is not changed, which would make its damage look right.
+_CHECK = f"""
+CREATE TEMP TRIGGER cell_checked BEFORE UPDATE ON main.cells BEGIN
+    SELECT RAISE(ABORT, 'a row was damaged') FROM main.sums WHERE run = OLD.run AND seed = OLD.seed AND sum <> {_sum_of("OLD")}
+    AND NOT EXISTS (SELECT 1 FROM main.edited WHERE run = OLD.run AND seed = OLD.seed);
+END;
+"""
+_SEAL = (
+    "DELETE FROM sums WHERE (run, seed) IN (SELECT run, seed FROM edited)",
+    f"INSERT INTO sums SELECT run, seed, {_sum_of('cells')} FROM (SELECT DISTINCT run, seed FROM edited) JOIN cells USING (run, seed)",
+    "INSERT INTO sums SELECT key, -1, checksum(key, value) FROM (SELECT DISTINCT run FROM edited WHERE seed = -1) JOIN facts ON run = key",
+    "DELETE FROM edited",
 )
+
+
+def _damaged_rows(*, has_edits: bool) -> str:
+    """Return SQL for the rows that differ from their checksums; HAS_EDITS: the file lists those that were changed since."""
+    unedited = " AND (run, seed) NOT IN (SELECT run, seed FROM edited)" if has_edits else ""
+    return (
+        f"SELECT run FROM cells JOIN sums USING (run, seed) WHERE sum <> {_sum_of('cells')}{unedited} "
+        f"UNION ALL SELECT key FROM facts JOIN sums ON run = key AND seed = -1 WHERE sum <> checksum(key, value){unedited}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,20 +153,20 @@ class Queue:
             self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE_S, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
             self._connection.create_function("checksum", -1, short_checksum, deterministic=True)
-            self._connection.execute("PRAGMA trusted_schema = ON")  # otherwise triggers may not call the function
             self._verify()
             if self._is_foreign:
                 return
             # A write-ahead log lets readers read while others write; a power cut may lose the last claims, but no result.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.executescript(_TABLES + _SUMS)
+            self._connection.executescript(_TABLES + _SUMS + _CHECK)
 
     def _verify(self) -> None:
         """Refuse a file with inconsistent pages or with rows that differ from their checksums."""
         (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        has_sums = self._connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sums'").fetchone() is not None
-        row = self._connection.execute(_DAMAGED).fetchone() if has_sums and found == "ok" else None
+        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema")} if found == "ok" else set()
+        damaged = _damaged_rows(has_edits="edited" in tables)
+        row = self._connection.execute(damaged).fetchone() if "sums" in tables else None
         if found != "ok" or row is not None:
             raise _damaged(self.path, found if row is None else f"its row of {row[0]!r} does not match its checksum")
 
@@ -272,6 +294,8 @@ class Queue:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield lambda statement, *values: self._connection.execute(statement, values)
+                for statement in _SEAL:
+                    self._connection.execute(statement)
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:

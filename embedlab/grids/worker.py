@@ -1,7 +1,6 @@
 """A worker: takes one cell after the other from the queue and runs its process to the end."""
 
 import argparse
-import fcntl
 import os
 import signal
 import socket
@@ -16,7 +15,6 @@ from uuid import uuid4
 
 from embedlab.core.crash_reports import run_guarded, show_in_log
 from embedlab.core.errors import EmbedlabError, ExitCode
-from embedlab.core.paths import disk_errors
 from embedlab.core.settings import errors_to
 from embedlab.grids import halving
 from embedlab.grids.cell import PROGRAM, CellLock, CellProcess, cell_environment, ending_of, is_held, next_command
@@ -24,6 +22,8 @@ from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.tidy import drop_checkpoints
+from embedlab.store.files import disk_errors
+from embedlab.store.locks import wait_for_lock
 
 TICK_S = 0.1  # between two checks of a cell's process
 RENEW_S = 0.5  # between two renewals of the claim
@@ -166,7 +166,7 @@ def alive(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         hidden = path.with_name(f".{path.name}")  # must not be found before it is locked
         with hidden.open("wb") as file:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            wait_for_lock(file.fileno())
             hidden.rename(path)
             yield
             path.unlink(missing_ok=True)

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import user_config_file, write_atomic
+from embedlab.core.paths import user_config_file
 from embedlab.core.schema import read_toml
 from embedlab.models.packaged import NAMES
 from embedlab.models.published import CATALOG, SHORT_NAMES
+from embedlab.store.files import write_atomic
 
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")

@@ -8,10 +8,11 @@ from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile
 
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import atomic_folder, user_models_folder
+from embedlab.core.paths import user_models_folder
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.python_processes import output_of_module
 from embedlab.models.packaged import InParts, Packaged
+from embedlab.store.files import atomic_folder
 
 _AGAIN = "try again; what was there before is unchanged"
 _PART = re.compile(r".+\.zip\.\d{3}")

@@ -20,6 +20,7 @@ from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash, files_below
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import StatedFigures
+from embedlab.data.trec_files import Run
 from embedlab.models.folder_files import refuse_devices
 
 OPTIONS = ("prompt", "dim", "whiten", "normalise")  # that any encoder called by a prefix can be given
@@ -71,6 +72,7 @@ class EncoderKind:
     score_rows: Callable[[str, Part], RowScores | None] | None = None  # of a kind that knows the rows of datasets, but no texts
     figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
     items: Callable[[str], pl.DataFrame] | None = None  # of files of predicted classes: dataset, item, prediction, place
+    found: Callable[[str], Run] | None = None  # of files of the documents that a program found for queries
     is_published: bool = False  # whether others can have the same encoder: not a file or a folder of the user's own
     further: Callable[[str], Iterable[Path]] | None = None  # of a shipped kind: what decides beside what is named
 
@@ -155,6 +157,12 @@ def brought_items(prefix: str, location: str) -> pl.DataFrame:
     items = encoder_kind(prefix).items
     assert items is not None
     return items(location)
+
+
+def found_documents(prefix: str, location: str) -> Run | None:
+    """Return the documents that a model of such a kind found for queries; None of any other kind of model."""
+    kind = _shipped(prefix)
+    return kind.found(location) if kind is not None and kind.found is not None else None
 
 
 def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:

@@ -8,15 +8,15 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.checksums import read_sealed_json, sealed_json
-from embedlab.core.errors import MissingError
-from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.paths import state_folder
 from embedlab.core.schema import build, table
+from embedlab.core.seal import json_values
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 SENTENCES = ("A man is playing a guitar on the stage.", "The stock market fell sharply today.", "Wo ist der nächste Bahnhof?")
 LOWEST_COSINE = 0.999  # of one model with itself: its numbers differ by its batches and devices
@@ -66,7 +66,7 @@ def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityChec
         found = KnownModel(identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist()))
         record = replace(record, known=(*record.known, found))
     if is_new or found.identity != record.current:
-        write_atomic(_path(address), sealed_json(asdict(replace(record, current=found.identity)), indent=1))
+        Store(state_folder()).put(ENDPOINTS, _key(address), replace(record, current=found.identity))
     return IdentityCheck(
         cosine=None if before is None else lowest_cosine(before.vectors, vectors),
         is_changed=before is not None and before is not found,
@@ -83,16 +83,18 @@ def lowest_cosine(first: Sequence[Sequence[float]], second: NDArray[np.float32])
     return float(np.min(np.divide((a * b).sum(axis=1), lengths, out=np.zeros(len(a)), where=lengths > 0)))
 
 
-def _path(address: str) -> Path:
-    return state_folder() / "endpoints" / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.json"
+def _key(address: str) -> str:
+    return hashlib.sha256(address.encode()).hexdigest()[:16]
 
 
 def _read(address: str) -> EndpointRecord:
-    path = _path(address)
-    try:
-        values: Any = read_sealed_json(path, hint=_REMADE)
-    except FileNotFoundError:
-        return EndpointRecord(address=address)
-    except (OSError, ValueError, RecursionError) as error:
-        raise MissingError(f"{str(path)!r} is not readable: {' '.join(str(error).split())[:150]}", hint=_REMADE) from error
-    return build(EndpointRecord, values, where=str(path))
+    return Store(state_folder()).get(ENDPOINTS, _key(address)) or EndpointRecord(address=address)
+
+
+def _record(content: bytes, path: Path) -> EndpointRecord:
+    return build(EndpointRecord, json_values(content), where=str(path))
+
+
+ENDPOINTS: EntryKind[EndpointRecord] = EntryKind(
+    folder="endpoints", format=JsonFormat(to_values=asdict, from_content=_record, indent=1), again=_REMADE
+)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import cast, get_args
 
 from embedlab.choices import Similarity
-from embedlab.core.checksums import CHECKSUMS, check_folder
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.adapters import TransformerFiles, base_folder, base_title, is_adapter, transformer_files, typed_adapter
 from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, most_positions, position_limit, read_config
@@ -21,6 +20,7 @@ from embedlab.models.omissions import native_notes, refuse_head
 from embedlab.models.prompts import prompt_of_role, read_prompts, typed_prompt
 from embedlab.models.token_vectors import static_width
 from embedlab.models.transformer_file import read_transformer_file
+from embedlab.store.sealed import CHECKSUMS, check_folder
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 SHORTEST = 3  # tokens: one word between the two that begin and end a text

@@ -5,23 +5,41 @@ A file is called by a hash of the sentences and of the method that found the lin
 
 from collections.abc import Sequence
 from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 import xxhash
 
 from embedlab.analysis.near_duplicates import LEAST_COSINE, METHOD, Links, links_of
-from embedlab.core.cache_files import keep_newest
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
-from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import write_atomic
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.tables import StoredTable, TableFormat
 
-KIND = "similar-sentences"
-_FILE_LIMIT = 64  # of at most some 300 KB each
 _FEWEST = 200  # sentences; fewer are compared as quickly as a file is read
 _SCHEMA = {"first": pl.Int32(), "second": pl.Int32(), "cosine": pl.Float32()}
-_FACTS = "embedlab-similar-sentences"
+
+
+def _table(links: Links) -> StoredTable:
+    columns = {"first": links.first, "second": links.second, "cosine": links.cosine}
+    return StoredTable(frame=pl.DataFrame(columns, schema=_SCHEMA), facts=METHOD)
+
+
+def _links(table: StoredTable, _path: Path) -> Links:
+    """Return the links of a table; one that links cannot make is a ValueError."""
+    frame = table.frame
+    if dict(frame.schema) != _SCHEMA or sum(frame.null_count().row(0)):
+        raise ValueError("not a table of links")
+    first, second, cosine = (frame[name].to_numpy() for name in _SCHEMA)
+    if len(frame) and not (first.min() >= 0 and (first < second).all()):
+        raise ValueError("not in order")
+    return Links(first=first, second=second, cosine=cosine)
+
+
+LINKS: EntryKind[Links] = EntryKind(
+    folder="similar-sentences",
+    format=TableFormat(facts="embedlab-similar-sentences", to_table=_table, from_table=_links),
+    is_cache=True,
+    most_entries=64,  # of at most some 300 KB each
+)
 
 
 @lru_cache(maxsize=64)
@@ -29,11 +47,11 @@ def stored_links(sentences: tuple[str, ...], cache: Path) -> Links:
     """Return the links between SENTENCES, which are distinct, from the folder CACHE, or found and stored there."""
     if len(sentences) < _FEWEST:
         return links_of(sentences)
-    path = cache / KIND / f"{_digest(sentences)}.parquet"
-    found = _read(path, len(sentences))
-    if found is None:
+    store, key = Store(cache), _digest(sentences)
+    found = store.get(LINKS, key)
+    if found is None or (len(found.second) and found.second.max() >= len(sentences)):
         found = links_of(sentences)
-        _write(found, path)
+        store.put(LINKS, key, found)
     return found
 
 
@@ -43,30 +61,3 @@ def _digest(sentences: Sequence[str]) -> str:
         own = sentence.encode("utf-8", "surrogatepass")
         digest.update(f"{len(own)} ".encode() + own)
     return digest.hexdigest()
-
-
-def _read(path: Path, sentences: int) -> Links | None:
-    """Return the links stored at PATH; None where there are none, or not of as many sentences."""
-    try:
-        table = pl.read_parquet(BytesIO(read_sealed(path, hint="")))
-        path.touch()  # the newest remain
-    except (OSError, EmbedlabError, pl.exceptions.PolarsError):
-        return None
-    if dict(table.schema) != _SCHEMA or sum(table.null_count().row(0)):
-        return None
-    first, second, cosine = (table[name].to_numpy() for name in _SCHEMA)
-    if len(table) and not (first.min() >= 0 and (first < second).all() and second.max() < sentences):
-        return None
-    return Links(first=first, second=second, cosine=cosine)
-
-
-def _write(links: Links, path: Path) -> None:
-    """Store links and remove the oldest others; a disk that cannot be written only makes the next process slower."""
-    content = BytesIO()
-    table = pl.DataFrame({"first": links.first, "second": links.second, "cosine": links.cosine}, schema=_SCHEMA)
-    table.write_parquet(content, metadata={_FACTS: METHOD, KEY: UNSEALED})
-    try:
-        write_atomic(path, seal(content.getvalue()))
-        keep_newest(path.parent, ".parquet", _FILE_LIMIT)
-    except (OSError, EmbedlabError):
-        return

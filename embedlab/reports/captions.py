@@ -83,7 +83,7 @@ def subject_of(found: TaskComparison) -> str:
 
 def items_of(found: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
-    counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found.slices if not one.average_of}
+    counts = {one.slice_title: one.pairs for one in found.slices if not one.average_of}
     common = ", those that all models score" if found.rows is not None else ""
     return f"{counted_items(counts)}{common}"
 

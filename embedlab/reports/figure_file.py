@@ -6,11 +6,11 @@ from typing import cast, get_args
 
 from embedlab.core.errors import UsageError
 from embedlab.core.name_options import option_values, outside_quotes
-from embedlab.core.paths import write_atomic
 from embedlab.reports.figure_kinds import draw_figure, figure_kind
 from embedlab.reports.figure_subjects import Subject
 from embedlab.reports.figures import FigureKind
 from embedlab.reports.plot_style import COLUMN_IN, WIDEST_IN, FileKind
+from embedlab.store.files import write_atomic
 
 
 @dataclass(frozen=True, kw_only=True)

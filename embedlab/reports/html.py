@@ -7,11 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from embedlab.core.errors import UsageError
-from embedlab.core.paths import write_atomic
 from embedlab.core.printable import visible
 from embedlab.reports.drawing import draw_svg
 from embedlab.reports.plots import Plot
 from embedlab.reports.tables import Table
+from embedlab.store.files import write_atomic
 
 # Nothing may be loaded, whatever a name or a note in the tables contains.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -78,6 +78,7 @@ class Table:
     keys: Sequence[str] = ()  # of JSON and CSV, where they are not those of the columns and rows in their order
     score_columns: str = "model"  # what each column of scores is
     has_all_notes: bool = False  # people see also those that do not change how a number is read
+    records: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # in JSON alone: what is of no row, by its key
     caption: str = ""  # of a paper's table: what the numbers are, of how many items, and what marks and intervals mean
 
     @property
@@ -98,6 +99,7 @@ class Table:
             "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in rows],
             "notes": list(self.notes),
             **({"signatures": dict(self.signatures)} if self.signatures else {}),
+            **{key: [dict(one) for one in records] for key, records in self.records.items() if records},
         }
 
     def to_json(self) -> str:

@@ -291,8 +291,10 @@ def _clear(significant: Iterable[bool]) -> str:
 def _rule_of_sides(found: Explanation) -> str:
     if found.errors.ranks is not None:
         return f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: ranked above the gold score"
-    if MEASURES[found.outcomes.blocks[0].measures[0]].is_of_queries:
+    if (measure := MEASURES[found.outcomes.blocks[0].measures[0]]).is_of_ranks:
         return "right: the relevant text is first; wrong: it is not among the ten first"
+    if measure.is_of_queries:
+        return "right: the entailed sentence is closer; wrong: the other one is"
     return "right: the class that most seeds give is the gold one"
 
 

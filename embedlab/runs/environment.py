@@ -10,16 +10,18 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
-from embedlab.core.checksums import sealed_json
 from embedlab.core.plugins import plugin_versions
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.runs.parts import StoredPart
+from embedlab.store.entries import EntryKind
+from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1  # of the whole run folder; raised when older versions of embedlab can no longer read it
 
+RESTORE = "remove the run, or restore the file"
 RECORDED_PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "polars")
 
 
@@ -59,14 +61,12 @@ class Environment:
         """Whether the training took fewer steps than its stages have."""
         return self.steps is not None
 
-    def to_json(self) -> str:
-        """The content of environment.json."""
-        return sealed_json(asdict(self), indent=2)
 
-    @classmethod
-    def from_json(cls, content: bytes | str, where: Path) -> Self:
-        """Read environment.json; a run folder of a newer schema is refused, unknown keys are ignored."""
-        return read_json(cls, content, where=where, schema=SCHEMA, hint="remove the run, or restore the file")
+def _environment(content: bytes, path: Path) -> Environment:
+    return read_json(Environment, content, where=path, schema=SCHEMA, hint=RESTORE)
+
+
+ENVIRONMENT: EntryKind[Environment] = EntryKind(format=JsonFormat(to_values=asdict, from_content=_environment, indent=2), again=RESTORE)
 
 
 def collect_environment(

@@ -4,20 +4,19 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, GetPydanticSchema
 
 from embedlab.choices import TableScale
-from embedlab.core.checksums import read_sealed, sealed_json
-from embedlab.core.errors import MissingError
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
-from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap
 from embedlab.runs.parts import StoredPart
 from embedlab.runs.signature import UNKNOWN, Signature, data_part, joined_values
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"
@@ -106,26 +105,28 @@ class Evaluation:
 
     def save(self, folder: Path, name: str | None = None) -> Path:
         """Write `<folder>/<task>.json`, or under another NAME, and return its path."""
-        path = folder / f"{name or self.task}.json"
-        write_atomic(
-            path,
-            sealed_json(_without_nan({**asdict(self), "note_kinds": stored_kinds(self.notes), "signature": str(self.signature)}), indent=1),
-        )
-        return path
+        return Store(folder).put(EVALUATIONS, name or self.task, self)
 
     @classmethod
-    def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
+    def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] | None = None) -> "Evaluation":
         """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or newer file is a MissingError."""
-        try:
-            content = read_sealed(path, hint=_AGAIN)
-        except OSError as error:
-            raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=_AGAIN) from error
-        found = read_json(cls, content, where=path, schema=SCHEMA, hint=_AGAIN)
-        whole = tuple(replace(score, scale=1) if score.metric in _OWN_UNITS else score for score in found.scores)
-        is_of_pairs = found.is_of_pairs or {score.setting for score in whole} >= _AGGREGATIONS
-        notes = with_kinds(found.notes, found.note_kinds)
-        scores = tuple(score for score in whole if where(vars(score)))
-        return replace(found, notes=notes, note_kinds={}, is_of_pairs=is_of_pairs, scores=scores)
+        found = Store(path.parent).load(EVALUATIONS, path.stem)
+        return found if where is None else replace(found, scores=tuple(score for score in found.scores if where(vars(score))))
+
+
+def _values(one: Evaluation) -> Mapping[str, Any]:
+    stored = _without_nan({**asdict(one), "note_kinds": stored_kinds(one.notes), "signature": str(one.signature)})
+    return dict(stored)
+
+
+def _evaluation(content: bytes, path: Path) -> Evaluation:
+    found = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
+    scores = tuple(replace(score, scale=1) if score.metric in _OWN_UNITS else score for score in found.scores)
+    is_of_pairs = found.is_of_pairs or {score.setting for score in scores} >= _AGGREGATIONS
+    return replace(found, notes=with_kinds(found.notes, found.note_kinds), note_kinds={}, is_of_pairs=is_of_pairs, scores=scores)
+
+
+EVALUATIONS: EntryKind[Evaluation] = EntryKind(format=JsonFormat(to_values=_values, from_content=_evaluation, indent=1), again=_AGAIN)
 
 
 def _without_nan(value: Any) -> Any:

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from embedlab.core.checksums import is_intact_line, is_sealed_line, sealed_line
-from embedlab.core.paths import disk_errors
+from embedlab.core.seal import is_intact_line, is_sealed_line, sealed_line
+from embedlab.store.files import disk_errors
 
 LATEST_S = 1e11  # seconds since 1970: the year 5138
 MOST_STEPS = 2**53

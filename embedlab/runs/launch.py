@@ -13,7 +13,7 @@ from pathlib import Path
 
 from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.paths import data_name, disk_errors
+from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
 from embedlab.core.settings import Settings
@@ -21,6 +21,7 @@ from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.events import Cancelled, EventLog
 from embedlab.runs.processes import is_process
 from embedlab.runs.store import RunFolder
+from embedlab.store.files import disk_errors
 
 POLL_S = 0.1
 GRACE_S = 5.0  # for processes whose team has lost one, before they are killed

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,10 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
 from embedlab.core.note import NoteKind, stored_kinds, with_kinds
-from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState
@@ -22,12 +19,13 @@ from embedlab.data.marks import data_marks
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.parts import StoredPart
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.tables import StoredTable, TableFormat
 
 ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
 SCHEMA = 1
 TEXT_COLUMNS = {"first_text": pl.UInt64(), "second_text": pl.UInt64()}  # absent from what older versions stored
 _REMADE = "delete it: the next comparison makes it again"
-_FACTS = "embedlab"  # the parquet metadata key of the facts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,27 +91,29 @@ class StoredOutcomes(_Facts):
 
     def save(self, folder: Path) -> Path:
         """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of the dataset is left out."""
-        facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in {"items", "overlap"}}
-        content = BytesIO()
-        facts |= {"overlap": asdict(self.overlap), "note_kinds": stored_kinds(self.notes)}
-        self.items.write_parquet(content, metadata={_FACTS: json.dumps(facts, sort_keys=True, default=str), KEY: UNSEALED})
-        path = folder / self.task / f"{self.name.rpartition('/')[2]}.parquet"
-        write_atomic(path, seal(content.getvalue()))
-        return path
+        name = self.name.rpartition("/")[2]
+        return Store(folder / self.task).put(OUTCOMES, name, self)
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read what `save` wrote; a damaged file is a MissingError."""
-        try:
-            content = read_sealed(path, hint=_REMADE)
-            facts = pl.read_parquet_metadata(BytesIO(content))[_FACTS]
-            stored = pl.read_parquet(BytesIO(content))
-            columns = {**ITEM_COLUMNS, **(TEXT_COLUMNS if set(TEXT_COLUMNS) <= set(stored.columns) else {})}
-            items = stored.select(pl.col(name).cast(kind) for name, kind in columns.items())
-        except (OSError, KeyError, pl.exceptions.PolarsError) as error:
-            raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
-        found = read_json(_Facts, facts, where=path, schema=SCHEMA, hint=_REMADE)
-        return cls(**{**vars(found), "notes": with_kinds(found.notes, found.note_kinds), "note_kinds": {}}, items=items)
+    def load(cls, path: Path) -> "StoredOutcomes":
+        """Read what `save` wrote; an absent or damaged file is a MissingError."""
+        return Store(path.parent).load(OUTCOMES, path.stem)
+
+
+def _table(outcomes: StoredOutcomes) -> StoredTable:
+    facts = {item.name: getattr(outcomes, item.name) for item in fields(outcomes) if item.name not in {"items", "overlap"}}
+    facts |= {"overlap": asdict(outcomes.overlap), "note_kinds": stored_kinds(outcomes.notes)}
+    return StoredTable(frame=outcomes.items, facts=json.dumps(facts, sort_keys=True, default=str))
+
+
+def _outcomes(table: StoredTable, path: Path) -> StoredOutcomes:
+    columns = {**ITEM_COLUMNS, **(TEXT_COLUMNS if set(TEXT_COLUMNS) <= set(table.frame.columns) else {})}
+    items = table.frame.select(pl.col(name).cast(kind) for name, kind in columns.items())
+    found = read_json(_Facts, table.facts, where=path, schema=SCHEMA, hint=_REMADE)
+    return StoredOutcomes(**{**vars(found), "notes": with_kinds(found.notes, found.note_kinds), "note_kinds": {}}, items=items)
+
+
+OUTCOMES: EntryKind[StoredOutcomes] = EntryKind(format=TableFormat(facts="embedlab", to_table=_table, from_table=_outcomes), again=_REMADE)
 
 
 def outcomes_name(dataset: str, split: str) -> str:

@@ -1,6 +1,5 @@
 """Run folders: every fact of a run is a plain file; its state follows from these files and its process."""
 
-import fcntl
 import json
 import os
 import re
@@ -13,15 +12,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.locks import is_locked, is_same_file
 from embedlab.core.nearest import unknown
-from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.core.schema import read_json
+from embedlab.core.seal import KEY, UNSEALED
 from embedlab.core.settings import SAMPLE_RUNS, sibling_runs
-from embedlab.core.temporaries import temporary_folder
 from embedlab.runs.processes import process_start
+from embedlab.store.entries import Store
+from embedlab.store.files import disk_errors, write_atomic
+from embedlab.store.locks import is_locked, is_same_file, take_lock
+from embedlab.store.sealed import read_sealed, write_sealed
+from embedlab.store.temporaries import temporary_folder
 
 # Listing runs, which the dashboard does before its first paint, reads no recipe and no environment.
 if TYPE_CHECKING:
@@ -155,26 +156,23 @@ class RunFolder:
 
     def environment(self) -> "Environment":
         """The environment of the run; a folder of a newer schema is refused."""
-        from embedlab.runs.environment import Environment
+        from embedlab.runs.environment import ENVIRONMENT
 
-        try:
-            content = read_sealed(self.environment_file, hint=_RESTORE)
-        except OSError as error:
-            raise MissingError(f"cannot read {str(self.environment_file)!r}: {error}", hint=_RESTORE) from error
-        return Environment.from_json(content, self.environment_file)
+        return Store(self.path).load(ENVIRONMENT, self.environment_file.stem)
 
     def write_once(self, recipe: "Recipe", environment: "Environment") -> None:
         """Write the recipe and the environment; if they exist, check that the recipe is the same."""
         from embedlab.core.recipe import to_toml
+        from embedlab.runs.environment import ENVIRONMENT
 
         if self.recipe_file.exists():
             self.refuse_other(recipe)
         else:
-            write_atomic(self.recipe_file, seal(f"{to_toml(recipe)}# {KEY}: {UNSEALED}\n".encode()))
+            write_sealed(self.recipe_file, f"{to_toml(recipe)}# {KEY}: {UNSEALED}\n".encode())
         if self.environment_file.exists():
             self.environment()
         else:
-            write_atomic(self.environment_file, environment.to_json())
+            Store(self.path).put(ENVIRONMENT, self.environment_file.stem, environment)
 
     def refuse_other(self, recipe: "Recipe") -> None:
         """Raise a UsageError if this folder contains a run of another recipe, naming the keys that differ."""
@@ -229,15 +227,8 @@ class RunFolder:
             except FileNotFoundError:  # the folder was renamed or removed just now
                 raise self._in_other_hands() from None
         with file:
-            for patience_s in (0.02, 0.1, 0.3, 0.0):  # a query for the holder locks the file for an instant
-                try:
-                    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    time.sleep(patience_s)
-            else:
-                raise self._in_other_hands()
-            if not is_same_file(file.fileno(), path):  # the run was renamed or removed after the file was opened
+            # A query for the holder locks the file for an instant, and a run may be renamed or removed after its file was opened.
+            if not take_lock(file.fileno(), patience_s=(0.02, 0.1, 0.3)) or not is_same_file(file.fileno(), path):
                 raise self._in_other_hands()
             yield file.fileno()
 

@@ -47,7 +47,7 @@ def _evaluated(spec: ModelSpec, settings: Settings, start_progress: StartProgres
         scores += _scores(one, result)
         predicted.append((one, predictions))
     states = [state for one in opened for state in one.states]
-    evaluation = evaluation_of("mteb", encoder.encoder, states, scores, list(encoder.prompt_notes))
+    evaluation = evaluation_of("mteb", encoder.encoder, states, scores, encoder.prompt_notes)
     outcomes = [own for one, predictions in predicted for own in _outcomes(one, evaluation, predictions)]
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
 

@@ -16,10 +16,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from embedlab.core.checksums import check_folder, read_sealed_json, sealed_json, write_checksums
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import atomic_folder, follow_umask
+from embedlab.core.seal import sealed_json
 from embedlab.encoders.weights import writing_weights
+from embedlab.store.files import follow_umask
+from embedlab.store.sealed import check_folder, read_sealed_json, sealed_folder
 from embedlab.training.meter import Unreported
 
 SCHEMA = 2
@@ -96,11 +97,10 @@ class Snapshot(Weights):
 
 
 def _write_folder(folder: Path, tensors: Mapping[str, Tensors], values: Mapping[str, Any]) -> None:
-    with atomic_folder(folder) as place:
+    with sealed_folder(folder) as place:
         for name, part in tensors.items():
             write_tensors(place / f"{name}.safetensors", part)
         (place / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
-        write_checksums(place)
 
 
 def _read_folder(folder: Path, *parts: str) -> tuple[dict[str, Any], dict[str, Tensors]]:

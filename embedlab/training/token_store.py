@@ -2,29 +2,28 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.core.cache_files import own_files, remove_own
-from embedlab.core.checksums import check_folder, write_checksums
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import atomic_folder
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.mapped_array import map_array
 from embedlab.encoders.texts import Text, key_content
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
+from embedlab.store.arrays import Arrays, ArraysFormat
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.locks import sole_writer
 
 SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")
 TYPES = "types"  # an array too, where not all are 0
-MOST_MIB = 2_048  # least recently used entries are deleted first
+TOKENS: EntryKind[Arrays] = EntryKind(
+    folder="tokens", format=ArraysFormat(names=ARRAYS, absent=(TYPES,)), is_cache=True, most_bytes=2_048 * 2**20
+)
 
 
 def tokenise(encoder: TransformerEncoder, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> TokenRows:
@@ -53,18 +52,17 @@ def stored_tokens(
     """
     if cache is None:
         return tokenise(encoder, sentences, progress)
-    folder = cache / "tokens" / token_key(encoder.tokenizer, encoder.max_tokens, sentences)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder.with_name(f".{folder.name}.lock")):
-            if (found := _read(folder, len(sentences))) is not None:
+    store, key = Store(cache), token_key(encoder.tokenizer, encoder.max_tokens, sentences)
+    path = store.path(TOKENS, key)
+    with suppress(OSError, MissingError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with sole_writer(path):
+            if (found := _rows(store.get(TOKENS, key), len(sentences))) is not None:
                 return found
             made = tokenise(encoder, sentences, progress)
-            _write(folder, made)
-    except (OSError, MissingError):
-        return tokenise(encoder, sentences, progress)
-    _trim(folder)
-    return _read(folder, len(sentences)) or made
+            store.put(TOKENS, key, _arrays(made))
+            return _rows(store.get(TOKENS, key), len(sentences)) or made
+    return tokenise(encoder, sentences, progress)
 
 
 def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[Text]) -> str:
@@ -79,35 +77,16 @@ def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Se
     return digest.hexdigest()[:24]
 
 
-def _read(folder: Path, rows: int) -> TokenRows | None:
-    """Return the content of FOLDER, or None where it is absent or incomplete."""
-    try:
-        check_folder(folder, hint="")
-        flat, offsets, truncated = (map_array(folder / f"{name}.npy") for name in ARRAYS)
-        types = map_array(folder / f"{TYPES}.npy") if (folder / f"{TYPES}.npy").exists() else None
-        os.utime(folder)  # recently used
-    except (OSError, ValueError, MissingError):
+def _arrays(rows: TokenRows) -> Arrays:
+    types = {} if rows.types is None else {TYPES: rows.types}
+    return {**{name: getattr(rows, name) for name in ARRAYS}, **types}
+
+
+def _rows(arrays: Arrays | None, rows: int) -> TokenRows | None:
+    """Return the tokens of ARRAYS; None where they are absent or not of so many ROWS."""
+    if arrays is None:
         return None
+    flat, offsets, truncated, types = *(arrays[name] for name in ARRAYS), arrays.get(TYPES)
     if len(offsets) != rows + 1 or len(truncated) != rows or len(flat) != offsets[-1] or (types is not None and len(types) != len(flat)):
         return None
     return TokenRows(flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated), types=types)
-
-
-def _write(folder: Path, rows: TokenRows) -> None:
-    with atomic_folder(folder) as place:
-        for name in (*ARRAYS, *([TYPES] if rows.types is not None else [])):
-            np.save(place / f"{name}.npy", getattr(rows, name), allow_pickle=False)
-        write_checksums(place)
-
-
-def _trim(newest: Path) -> None:
-    """Delete the least recently used entries until the rest is under the limit; processes that read them keep their mappings."""
-    own = {path: files for path in newest.parent.iterdir() if path.is_dir() and (files := own_files("tokens", path))}
-    entries = sorted(own, key=lambda path: path.stat().st_mtime)
-    sizes = {path: sum(file.stat().st_size for file in own[path]) for path in entries}
-    for path in entries:
-        if sum(sizes.values()) <= MOST_MIB * 2**20 or path == newest:
-            return
-        with suppress(OSError):
-            remove_own(own[path], path)
-        del sizes[path]

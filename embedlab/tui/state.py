@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab.choices import Aggregate, By
-from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.paths import state_folder
 from embedlab.core.schema import build, table
+from embedlab.core.seal import json_values
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 SCHEMA = 1
 
@@ -51,6 +53,16 @@ class DashboardState:
     compare: CompareState = field(default_factory=CompareState)
 
 
+def _state(content: bytes, path: Path) -> DashboardState:
+    values: Mapping[str, Any] = json_values(content)
+    if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+        raise ValueError("another schema")
+    return build(DashboardState, values, where=str(path))
+
+
+DASHBOARD: EntryKind[DashboardState] = EntryKind(format=JsonFormat(to_values=asdict, from_content=_state, indent=1))
+
+
 @dataclass
 class Memory:
     """The present state and its file."""
@@ -63,13 +75,12 @@ class Memory:
     @classmethod
     def load(cls, *, sample: bool = False) -> Self:
         """Load the state of the last session; the sample world has its own."""
-        path = state_folder() / ("dashboard-sample.json" if sample else "dashboard.json")
+        store, key = Store(state_folder()), "dashboard-sample" if sample else "dashboard"
+        path = store.path(DASHBOARD, key)
         try:
-            state = _read(path)
-            return cls(path=path, state=state, _written=state)
-        except FileNotFoundError:
-            return cls(path=path, state=DashboardState())
-        except (OSError, ValueError, RecursionError, EmbedlabError) as error:
+            state = store.get(DASHBOARD, key)
+            return cls(path=path, state=state or DashboardState(), _written=state)
+        except EmbedlabError as error:
             trouble = MissingError(
                 f"the dashboard's state {str(path)!r} is unusable", hint="the dashboard starts from the defaults and replaces the file"
             )
@@ -80,12 +91,5 @@ class Memory:
         """Write the state if it changed; a disk that cannot be written is an EmbedlabError."""
         if self.state is not self._written:
             state = self.state
-            write_atomic(self.path, sealed_json(asdict(state), indent=1))
+            Store(self.path.parent).put(DASHBOARD, self.path.stem, state)
             self._written = state
-
-
-def _read(path: Path) -> DashboardState:
-    values: Mapping[str, Any] = read_sealed_json(path, hint="")
-    if not isinstance(values, dict) or values.get("schema") != SCHEMA:
-        raise ValueError("another schema")
-    return build(DashboardState, values, where=str(path))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.core.cache_files import KINDS, NAME_FILE, own_files, remove_own
-from embedlab.core.paths import disk_errors
+from embedlab.store.files import disk_errors
+from embedlab.store.marks import KINDS, NAME_FILE, own_files, remove_own
 
 
 @dataclass(frozen=True, kw_only=True)

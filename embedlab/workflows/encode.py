@@ -7,14 +7,18 @@ from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.paths import file_hash
+from embedlab.core.settings import Settings
 from embedlab.data.sentence_file import sentences
 from embedlab.encoders import partial_vectors
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.partial_vectors import PartialVectors
+from embedlab.models.catalog import ModelSpec
 from embedlab.reports.notes import facts_of
 from embedlab.workflows.models import needs_network, one_member, resolve_model
 from embedlab.workflows.options.sentences import EncodeOptions
 from embedlab.workflows.session import Session
+
+FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +40,7 @@ def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
             f"{options.model!r}: ?whiten=fit needs all sentences at once, and files are encoded in pieces", hint=f"?whiten={options.file}"
         )
 
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_encoder
-
-    settings = session.settings
-    # The answers of a server may cost money, and come piece by piece: none is lost with the chunk that it is a part of.
-    cache = settings.cache if needs_network(spec) else None
-    encoder = load_encoder(spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    encoder = _encoder(spec, count, session.settings)
     job = partial_vectors.Job(
         fingerprint=encoder.fingerprint,
         input_sha256=file_hash(options.file),
@@ -58,6 +56,23 @@ def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
     if truncated:
         session.note(f"{truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
     return EncodedFile(rows=count, dim=encoder.dim, facts=facts_of(encoder.facts))
+
+
+def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
+    """Return the encoder of SPEC, which reads and fills the cache of vectors, for so many SENTENCES.
+
+    A file whose vectors would take more than half of the cache, and push out those of other models, is encoded without it; but the
+    answers of a server may cost money, and none is lost.
+    """
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import GIB, load_encoder
+
+    def opened(cache: Path | None) -> Encoder:
+        return load_encoder(spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline)
+
+    encoder = opened(settings.cache)
+    is_large = sentences * encoder.dim * FLOAT_BYTES > settings.cache_gib * GIB / 2
+    return opened(None) if is_large and not needs_network(spec) else encoder
 
 
 def _count(file: Path, column: str | None) -> int:

@@ -164,7 +164,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     for one in (one for one in selected if one not in known.ready.missing):
         title = one.task if one.is_each_alone else one.stored_name()  # datasets that are evaluated one by one share a table
         try:
-            if one.definition.is_scored_together:
+            if one in known.together:
                 tables[title] = evaluate_on_pairs(options, models, one, session, is_reported=True)[0]
             elif own := evaluate_on_task(models, one, work, known, session):
                 found[title] = joined_evaluations(found.get(title, {}), own)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from embedlab.analysis.word_search import WordSearch
 from embedlab.choices import Similarity
 from embedlab.core.settings import Settings
-from embedlab.encoders.cache import TextKeys, sentence_keys
+from embedlab.encoders.texts import sentence_keys
 from embedlab.encoders.vector_search import VectorSearch
+from embedlab.store.vectors import EMBEDDINGS, TextKeys
 
 if TYPE_CHECKING:
     from embedlab.models.catalog import ModelSpec
@@ -64,7 +65,7 @@ class Corpus:
 
     def vectors(self, fingerprint: str, settings: Settings, similarity: Similarity = "cosine") -> VectorSearch | None:
         """The search in the vectors that are cached under FINGERPRINT; None if there are none."""
-        return VectorSearch.open(settings.cache / "embeddings", fingerprint, self.keys, similarity)
+        return VectorSearch.open(settings.cache / EMBEDDINGS, fingerprint, self.keys, similarity)
 
     def derived_vectors(self, spec: "ModelSpec", settings: Settings, similarity: Similarity = "cosine") -> VectorSearch | None:
         """The search in vectors that SPEC computes from cached ones: combined, whitened or normalised; None if those are not cached."""

@@ -6,14 +6,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.core import plugin_files
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.plugin_files import PluginFile, digest
+from embedlab.core.paths import state_folder
+from embedlab.core.plugin_files import PluginFile, digest, trusted_with
 from embedlab.core.schema import build
 from embedlab.core.settings import Settings, folder_settings, plugins_of
-from embedlab.core.trust import TRUSTED, TrustedFolder, digest_of, folder_state, needs_trust, trusted
+from embedlab.core.trust import TRUST_FILE, TRUSTED, Trusted, TrustedFolder, digest_of, folder_state, needs_trust, trusted
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.json_files import JsonFormat
 
 SETTINGS_FILES = ("embedlab.toml", "pyproject.toml")
+# It is read in the core, by settings and plug-ins: what is damaged trusts nothing.
+_TRUST: EntryKind[Trusted] = EntryKind(
+    format=JsonFormat(to_values=lambda known: known.values, from_content=lambda _content, _path: trusted(), indent=1),
+    place="what is trusted is stored in the state folder",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +36,22 @@ def trust_place(place: Path, *, plugins: bool) -> TrustedPlace:
     """Trust the settings of a folder, and with PLUGINS its plug-in files also when they change; or a file as it is now."""
     place = place.parent if place.name in SETTINGS_FILES else place
     if not place.is_dir():
-        plugin_files.trust(place)
+        trust_file(place)
         return TrustedPlace(place=str(place.absolute()), covers="a plug-in file as it is now", state=TRUSTED)
     file, values = _settings(place)
     folder = place.resolve()
     inside = [file for file in plugins_of(values, folder / file.name) if file.resolve().is_relative_to(folder)] if plugins else []
     known, own = trusted(), TrustedFolder(settings=digest_of(values), plugins=tuple(map(str, inside)))
-    replace(known, folders={**known.folders, str(folder): own}).write()
+    _store(replace(known, folders={**known.folders, str(folder): own}))
     shown = [f"{key} = {value}" for key, value in values.items() if needs_trust(key, value) and key != "plugins"]
     return TrustedPlace(place=str(folder), covers="; ".join([*shown, *_plugins_shown(own)]), state=TRUSTED)
+
+
+def trust_file(path: Path) -> str:
+    """Trust the plug-in file at PATH as it is now, and return the SHA-256 of its content."""
+    known = trusted_with(path)
+    _store(known)
+    return known.files[str(path.absolute())]
 
 
 def end_trust(place: Path) -> str:
@@ -47,7 +61,7 @@ def end_trust(place: Path) -> str:
     for path in (str(place.resolve()), str(place.absolute())):
         if path in known.folders or path in known.files:
             folders = {key: value for key, value in known.folders.items() if key != path}
-            replace(known, folders=folders, files={key: value for key, value in known.files.items() if key != path}).write()
+            _store(replace(known, folders=folders, files={key: value for key, value in known.files.items() if key != path}))
             return path
     raise UsageError(f"{str(place.absolute())!r} is not trusted", hint="`embedlab trust --list` shows what is")
 
@@ -90,3 +104,8 @@ def _settings(folder: Path) -> tuple[Path, dict[str, Any]]:
 def _plugins_shown(folder: TrustedFolder) -> list[str]:
     names = ", ".join(Path(path).name for path in folder.plugins)
     return [f"plug-in files {names}, also when they change"] if names else []
+
+
+def _store(known: Trusted) -> None:
+    """Store what is trusted in place of what was before."""
+    Store(state_folder()).put(_TRUST, TRUST_FILE, known)

@@ -60,5 +60,5 @@ def test_a_damaged_file_is_refused() -> None:
     store_selection("mine", "gold>2")
     path = state_folder() / "selections.json"
     path.write_text(path.read_text().replace("gold", "glod"))
-    with pytest.raises(MissingError, match="named selections in"):
+    with pytest.raises(MissingError, match="is damaged"):
         named_selections()

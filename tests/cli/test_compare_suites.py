@@ -8,10 +8,10 @@ import pytest
 import scipy.stats
 
 from embedlab.analysis.paired_tests import mcnemar, williams
-from embedlab.core.plugin_files import trust
 from embedlab.core.settings import Settings
 from embedlab.evaluation import outcomes as answers
 from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.workflows.trust import trust_file
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2
 
@@ -143,7 +143,7 @@ def test_a_score_that_chose_a_setting_is_compared_only_where_there_is_no_test_sc
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     (tmp_path / "aggregates.py").write_text(AGGREGATES, encoding="utf-8")
     (tmp_path / "embedlab.toml").write_text('[plugins]\nfiles = ["aggregates.py"]\n', encoding="utf-8")
-    trust(tmp_path / "aggregates.py")
+    trust_file(tmp_path / "aggregates.py")
     words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "aggregates", "--sample", "--threads", "1", "--json"]
     for _ in ("evaluated", "stored"):
         rows = embedlab(*words).rows

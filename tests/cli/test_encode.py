@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.core.locks import sole_holder
 from embedlab.encoders import partial_vectors
 from embedlab.encoders.partial_vectors import PartialVectors
+from embedlab.store.locks import sole_holder
 from tests.processes import embedlab_at_once, embedlab_on_a_small_disk
 
 if TYPE_CHECKING:
@@ -42,6 +42,29 @@ def test_npy_and_parquet_hold_the_same_vectors_in_order(embedlab: Embedlab, line
     assert frame["sentence"].to_list() == SENTENCES
     np.testing.assert_array_equal(frame["vector"].to_numpy(), vectors)
     assert not Path("v.npy.partial").exists()
+
+
+def test_vectors_are_read_from_the_cache_and_fill_it(embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert embedlab("encode", model, "lines.txt", "-o", "v.npy").code == 0
+    Path("fewer.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES[3:7]))
+    monkeypatch.setattr("embedlab.encoders.loading.load_plain", lambda *_, **__: pytest.fail("computed again"))
+    answer = embedlab("encode", model, "fewer.txt", "-o", "fewer.npy")
+    assert answer.code == 0, answer.err
+    np.testing.assert_array_equal(np.load("fewer.npy"), np.load("v.npy")[3:7])
+
+
+def test_a_file_that_would_fill_the_cache_is_encoded_without_it(
+    embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert embedlab("encode", model, "lines.txt", "-o", "v.npy").code == 0
+    size = np.load("v.npy").nbytes
+    for name, share in (("larger", 2.1), ("smaller", 1.9)):
+        monkeypatch.setenv("EMBEDLAB_CACHE", name)
+        monkeypatch.setenv("EMBEDLAB_CACHE_GIB", str(share * size / 2**30))
+        assert embedlab("encode", model, "lines.txt", "-o", f"{name}.npy").code == 0
+        np.testing.assert_array_equal(np.load(f"{name}.npy"), np.load("v.npy"))
+    assert Path("larger/embeddings").is_dir()
+    assert not Path("smaller/embeddings").exists()
 
 
 @pytest.mark.parametrize("out", ["v[2].parquet", "v*.npy", "v?.parquet"])

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from embedlab.tasks.retrieval import METRICS as SEARCH
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
 
@@ -78,7 +80,7 @@ def test_a_file_is_trained_on_and_evaluated_without_an_option(name: str, embedla
     assert evaluated.code == 0, evaluated.err
     metrics = {row["metric"] for row in evaluated.rows}
     is_ranked = name in {"faq.csv", "pairs.parquet", "triplets.csv"}
-    assert metrics == ({"mrr", "recall@1", "recall@5", "recall@10"} if is_ranked else {"spearman"})
+    assert metrics == ({*SEARCH} if is_ranked else {"spearman"})
     assert {row["items"] for row in evaluated.rows if row["setting"] in {"", "all"}} == {48}
 
 
@@ -163,7 +165,7 @@ def test_queries_are_compared_with_intervals_letters_and_properties(embedlab: Em
     Path("faq.csv").write_bytes(FILES["faq.csv"])
     answer = embedlab("compare", "dice", f"{tiny_encoder}?pooling=mean", "faq.csv", "--by", "dice", "--json")
     assert answer.code == 0, answer.err
-    assert {row["metric"] for row in answer.rows} == {"mrr", "recall@1", "recall@5", "recall@10"}
+    assert {row["metric"] for row in answer.rows} == {*SEARCH}
     whole = embedlab("compare", "dice", f"{tiny_encoder}?pooling=mean", "faq.csv")
     assert "faq.csv" in whole.out
     assert "[" in whole.out

@@ -9,7 +9,6 @@ import pytest
 
 from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
-from embedlab.core.plugin_files import trust
 from embedlab.core.settings import load_settings
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.stored_intervals import stored_intervals
@@ -22,6 +21,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.tui.launch.form import recipe_fields
 from embedlab.tui.pair_table.saved_tables import open_pairs
 from embedlab.workflows.models import one_member
+from embedlab.workflows.trust import trust_file
 from tests.cli.conftest import Embedlab
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def project(tmp_path: Path, tiny_encoder: Path) -> Path:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         if name.endswith(".py"):
-            trust(tmp_path / name)
+            trust_file(tmp_path / name)
     return tmp_path
 
 
@@ -51,7 +51,7 @@ def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project
     for name, old, new in (("close_pairs.py", ">= 0.7", ">= 0.2"), ("letters.py", "* 31", "* 37")):
         path = project / name
         path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-        trust(path)
+        trust_file(path)
         again = embedlab(*call)
         assert "as it was evaluated before" not in again.err
         assert again.json != first.json
@@ -68,6 +68,48 @@ def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(embedlab: Emb
 
     found = stored_intervals(Evaluation.load(place.evaluations / "close-pairs.json"), place, settings)
     assert list(found.intervals) == [("sts-benchmark", "accuracy", "test")]
+
+
+TABLE = (
+    "letters:64",
+    "letters:8",
+    "letters:16",
+    "letters:32",
+    "--sample",
+    "--task",
+    "sts12",
+    "--task",
+    "close-pairs",
+    "--task",
+    "geometry",
+)
+TWO = ("letters:64", "letters:8", *TABLE[4:])
+KINDS = ("--by", "capitals", "--where", "words>3")
+
+
+@pytest.mark.usefixtures("small_world")
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("compare", *TABLE, "--latex"), "close-pairs & sts-benchmark & accuracy"),
+        (("compare", *TABLE, "--by", "negation"), "sts-benchmark negation: one"),
+        (("compare", *TWO, *KINDS), "sts-benchmark fifth 3 (capitals"),
+        (("compare", *TWO, "--figure", "drawn.pdf"), "close-pairs"),
+        (("evaluate", *TWO), "close-pairs x 100"),
+        (("power", *TWO), "close-pairs"),
+        (("why", *TWO[:3], "--task", "close-pairs"), "sts-benchmark"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_task_of_ones_own_is_in_every_result_beside_shipped_ones(
+    words: tuple[str, ...], shown: str, embedlab: Embedlab, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    answer = embedlab(*words)
+    assert answer.code == 0, answer.err
+    assert shown in answer.out.replace("\n", " ")
+    if "--by" in words:
+        assert "left out, without items: geometry\n" in answer.err
 
 
 def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(embedlab: Embedlab, project: Path) -> None:
@@ -93,7 +135,7 @@ def test_an_untrusted_file_is_refused_with_the_command_to_type(embedlab: Embedla
 
 def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path) -> None:
     (project / "weather.py").write_text(FILES["weather.py"].replace("from pathlib import Path", "raise KeyError('wind')"), encoding="utf-8")
-    trust(project / "weather.py")
+    trust_file(project / "weather.py")
 
     answer = embedlab("evaluate", "dice", "--sample", "--task", "sts12")
     assert answer.code == 0
@@ -157,5 +199,5 @@ def test_a_grid_trains_again_when_the_code_of_its_objective_changed(project: Pat
 
     path = project / "margin.py"
     path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
-    trust(path)
+    trust_file(path)
     assert [one.run for one in plan().variants] != [one.run for one in before.variants]

@@ -8,12 +8,13 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
-from embedlab.core.plugin_files import PluginFile, trust
+from embedlab.core.plugin_files import PluginFile
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import load_settings
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import read_usage
+from embedlab.workflows.trust import trust_file
 
 
 def device(path: Path) -> None:
@@ -37,7 +38,7 @@ Make = Callable[[Path], None]
 
 @each_kind
 @pytest.mark.parametrize(
-    "read", [read_toml, trust, lambda path: PluginFile(path=path, needs_trust=False).declared], ids=["toml", "trust", "plug-in"]
+    "read", [read_toml, trust_file, lambda path: PluginFile(path=path, needs_trust=False).declared], ids=["toml", "trust", "plug-in"]
 )
 def test_settings_and_plugins_are_regular_files(make: Make, message: str, read: Callable[[Path], object], tmp_path: Path) -> None:
     make(tmp_path / "mine")

@@ -14,10 +14,11 @@ from embedlab.core import plugin_packages, plugins
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import can_load_objective, known_pooling
 from embedlab.core.paths import user_config_file
-from embedlab.core.plugin_files import UntrustedError, trust
+from embedlab.core.plugin_files import UntrustedError
 from embedlab.core.settings import load_settings
 from embedlab.models import grammar
 from embedlab.tasks.task import task
+from embedlab.workflows.trust import trust_file
 
 POOLING = 'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * tokens[:, 0]\n'
 Write = Callable[..., Path]
@@ -97,7 +98,7 @@ def test_a_file_that_a_folder_names_runs_only_as_it_was_trusted(write: Write) ->
     assert refused.value.hint.endswith("embedlab plugins trust mine.py")
     assert "twice" not in plugins.names("poolings")
 
-    trust(path)
+    trust_file(path)
     assert plugins.require("poolings", "twice").load()
     assert known_pooling("twice") == "twice"
 
@@ -116,7 +117,7 @@ def test_the_environment_names_files_that_need_trust_too(folder: Path, write: Wr
 
 
 def test_listing_runs_nothing(folder: Path, write: Write) -> None:
-    trust(write(f"open('ran', 'w').close()\n{POOLING}"))
+    trust_file(write(f"open('ran', 'w').close()\n{POOLING}"))
 
     assert "twice" in plugins.names("poolings")
     assert not (folder / "ran").exists()
@@ -130,7 +131,7 @@ def test_a_compiled_file_beside_a_trusted_one_does_not_run(folder: Path, write: 
     stamp = path.stat()
     path.write_text(POOLING, encoding="utf-8")
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    trust(path)
+    trust_file(path)
 
     assert plugins.require("poolings", "twice").load()
 
@@ -145,7 +146,7 @@ def test_a_compiled_file_beside_a_trusted_one_does_not_run(folder: Path, write: 
     ],
 )
 def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(content: str, line: str, write: Write) -> None:
-    trust(write(f'PLUGINS = {{"poolings": {{"twice": "pool"}}}}\n{content}'))
+    trust_file(write(f'PLUGINS = {{"poolings": {{"twice": "pool"}}}}\n{content}'))
 
     with pytest.raises(MissingError) as refused:
         plugins.require("poolings", "twice").load()

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from docs.blocks import ROOT, WIDTH, blocks_of, pages, pattern, shortened, typed, unmarked
 from docs.refresh import refreshed, stale
 from docs.runner import make_world, run_page
+from embedlab.store.locks import sole_writer
 from tests.conftest import thin_out_the_sample
 from tests.docs.checks import CHECKS
 
@@ -34,7 +34,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runs of the demo, trained for fewer steps and scored on fewer pairs; processes of one test session share them."""
     base = tmp_path_factory.getbasetemp()
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "world-of-pages"
-    with FileLock(f"{place}.lock"):
+    with sole_writer(place):
         if not place.is_dir():
             unfinished = place.with_suffix(".unfinished")
             unfinished.mkdir()

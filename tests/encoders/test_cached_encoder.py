@@ -9,7 +9,6 @@ import pytest
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders import cached_encoder, loading
-from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
@@ -19,6 +18,7 @@ from embedlab.encoders.texts import TextPair
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import Wishes
+from embedlab.store.vectors import EmbeddingCache
 
 
 @pytest.fixture

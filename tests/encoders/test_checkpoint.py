@@ -7,7 +7,6 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
-from embedlab.core.checksums import CHECKSUMS
 from embedlab.core.errors import MissingError
 from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
@@ -15,6 +14,7 @@ from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.pooling import pooling_method, saved_pooling
 from embedlab.models.folder import Wishes
+from embedlab.store.sealed import CHECKSUMS
 
 EXPORTED = [
     name for name in shipped_names("poolings") if pooling_method(name).exported_as is not None

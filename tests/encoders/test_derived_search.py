@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 from embedlab.core.settings import Settings
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.derived_search import derived_search
 from embedlab.encoders.encoder import EncoderFacts, similarities
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.texts import sentence_keys
 from embedlab.encoders.transformed import TransformedEncoder
 from embedlab.models.catalog import ModelSpec
+from embedlab.store.vectors import EmbeddingCache
 
 DIM = 5
 CORPUS = [f"sentence {number}" for number in range(60)]

@@ -6,9 +6,10 @@ import pytest
 
 from embedlab.choices import Similarity
 from embedlab.encoders import vector_search
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.encoder import similarities
+from embedlab.encoders.texts import sentence_keys
 from embedlab.encoders.vector_search import VectorSearch
+from embedlab.store.vectors import EmbeddingCache
 
 DIM = 6
 CORPUS = [f"sentence {number}" for number in range(90)]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.checksums import KEY
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import write_atomic
 from embedlab.core.recipe import load_recipe
+from embedlab.core.seal import KEY
 from embedlab.data.source import Source
 from embedlab.grids.expand import expand_grid, keys_of
 from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
 from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
+from embedlab.store.files import write_atomic
 from tests.grids.conftest import GRID, plan_of
 
 

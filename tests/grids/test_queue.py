@@ -6,6 +6,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -272,12 +273,64 @@ def test_a_queue_of_an_older_embedlab_is_read_and_filled(tmp_path: Path) -> None
     with Queue(path) as queue:
         queue.fill([("a", 1), ("b", 1)], done=[])
     with sqlite3.connect(path) as connection:
-        for name in ("cell_added", "cell_checked", "cell_changed", "cell_removed", "fact_added"):
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {name}")
         connection.execute("DROP TABLE sums")
+        connection.execute("DROP TABLE edited")
         connection.execute("UPDATE cells SET seconds = 3.0")
     connection.close()
     with Queue(path) as queue:
         assert [entry.seconds for entry in queue.entries()] == [3.0, 3.0]
         queue.fill([("a", 1), ("c", 1)], done=[])
         assert [entry.run for entry in queue.entries()] == ["a", "c"]
+
+
+def plainly(path: Path, *statements: str) -> None:
+    """Run STATEMENTS as `sqlite3` does, which has no functions of ours."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_any_program_can_repair_a_row(path: Path) -> None:
+    with Queue(path) as queue:
+        claimed = queue.claim("dead")
+        assert claimed is not None
+    repair = "UPDATE cells SET state = 'waiting', worker = NULL, lease = NULL WHERE state = 'running'"
+    plainly(path, repair, "DELETE FROM cells WHERE number = 2", "INSERT OR REPLACE INTO facts VALUES ('rungs', '[0.25]')")
+    with Queue(path) as queue:
+        assert queue.rungs == (0.25,)
+        assert len(queue.entries()) == len(CELLS) - 1
+        again = queue.claim("me")
+        assert again is not None
+        assert again.key == claimed.key
+    with Queue(path) as queue:  # the repaired rows have checksums of their own since the last transaction
+        assert [entry.worker for entry in queue.entries() if entry.state == "running"] == ["me"]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM edited").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM sums WHERE seed > 0").fetchone() == (len(CELLS) - 1,)
+        texts = [text for (text,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
+    assert not [text for text in texts if "checksum" in text]
+
+
+def test_a_row_that_is_damaged_behind_the_triggers_is_refused_and_not_changed(path: Path) -> None:
+    with Queue(path) as queue, closing(sqlite3.connect(path)) as other:
+        other.execute("DROP TRIGGER cell_updated")  # a bit that the disk flips runs no trigger either
+        other.execute("UPDATE cells SET errors = 7 WHERE number = 1")
+        other.commit()
+        with pytest.raises(MissingError, match="damaged"):
+            queue.claim("me")
+    with pytest.raises(MissingError, match="does not match its checksum"):
+        Queue(path)
+
+
+def test_a_queue_whose_triggers_called_our_function_can_be_repaired_once_it_was_opened(path: Path) -> None:
+    call = "checksum(NEW.run, NEW.seed)"
+    trigger = f"CREATE TRIGGER cell_changed AFTER UPDATE ON cells BEGIN INSERT OR REPLACE INTO sums VALUES (NEW.run, NEW.seed, {call}); END"
+    plainly(path, trigger)
+    with pytest.raises(sqlite3.OperationalError, match="checksum"):
+        plainly(path, "UPDATE cells SET errors = 1")
+    Queue(path).close()
+    plainly(path, "UPDATE cells SET errors = 1")
+    with Queue(path) as queue:
+        assert {entry.errors for entry in queue.entries()} == {1}

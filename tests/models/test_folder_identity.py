@@ -15,16 +15,17 @@ from embedlab.analysis.scores import ScoreFile, pair_keys
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.encoders import loading
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.texts import sentence_keys
 from embedlab.models import fingerprint
 from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import earlier_fingerprint, earlier_used_fingerprint, spec_fingerprint
 from embedlab.models.folder import Usage, Wishes, read_usage, vector_dim
 from embedlab.models.folder_identity import decisive_files, is_never_read
+from embedlab.store.vectors import EmbeddingCache
 from tests.encoders.layouts import LAYOUTS
 
 PAIRS = pl.DataFrame({"sentence1": ["a man", "a dog"], "sentence2": ["a woman", "two dogs"], "mine": [0.1, 0.9]})

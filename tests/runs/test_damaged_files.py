@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from embedlab.analysis.scores import ScoreFile
-from embedlab.core.checksums import KEY, check_folder, unverified_files
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.seal import KEY
 from embedlab.data.overlaps import KnownText
 from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.grids.plan import GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
+from embedlab.store.sealed import check_folder, unverified_files
 from embedlab.training.checkpointing import Snapshot
 from tests import runs_of_before
 

@@ -24,8 +24,8 @@ from embedlab.evaluation.provenance import overlap_mark, overlap_notes
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.tasks import mteb as mteb_task
-from embedlab.tasks._mteb_encoder import listed_prompt, listed_prompts
 from embedlab.tasks._mteb_rows import TaskName, open_task
+from embedlab.tasks._roles import listed_prompt, listed_prompts
 from embedlab.tasks.mteb import declared_tasks
 
 ROWS = 60

@@ -12,8 +12,15 @@ from datasets import Dataset, DatasetDict
 
 import embedlab
 from embedlab.core.errors import MissingError
+from embedlab.core.settings import Settings
 from embedlab.data.sample import sample_rows
-from embedlab.data.source import dataset
+from embedlab.data.source import Source, dataset
+from embedlab.evaluation.member import evaluate_task
+from embedlab.models.catalog import resolve
+from embedlab.tasks._mteb_encoder import MtebEncoder
+from embedlab.tasks._mteb_rows import open_task
+from embedlab.tasks.mteb import _run
+from tests.data.query_folders import write_folder
 
 Row = Mapping[str, Any]
 
@@ -123,6 +130,26 @@ def test_retrieval_from_a_copy_of_its_repository_has_the_ndcg_that_scikit_learn_
     for row in _QRELS:
         gold[int(row["query-id"][1:]), int(row["corpus-id"][1:])] = row["score"]
     assert ours == pytest.approx(100 * ndcg_score(gold, cosines, k=10), abs=0.01)
+
+
+def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    folder = write_folder(
+        tmp_path / "search",
+        corpus=[json.dumps(row) for row in _DOCUMENTS],
+        queries=[json.dumps(row) for row in _QUERIES],
+        qrels=["query-id\tcorpus-id\tscore", *("\t".join(map(str, row.values())) for row in _QRELS)],
+    )
+    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu", data=data)
+    spec = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members[0]
+    ours = evaluate_task("retrieval", spec, settings, lambda _: lambda *_: None, [str(folder)]).evaluation.scores
+    encoder = MtebEncoder(spec, settings, lambda _: lambda *_: None)
+    result, _ = _run(encoder, open_task("mteb:NFCorpus", Source.from_settings(settings)))
+    (theirs,) = result.scores["test"]
+    names = {"ndcg@10": "ndcg_at_10", "mrr@10": "mrr_at_10", "map": "map_at_100", "recall@1": "recall_at_1", "recall@10": "recall_at_10"}
+    found = {score.metric: score.value for score in ours}
+    assert 0.05 < found["ndcg@10"] < 0.95
+    for own, their in names.items():  # of 40 documents all are within 100; mteb rounds to five digits
+        assert found[own] == pytest.approx(theirs[their], abs=6e-6), own
 
 
 def _unit(vectors: Any) -> Any:

@@ -1,23 +1,29 @@
-"""Ranks against plain loops, and the task on models with vectors and without."""
+"""The task on models with vectors and without, on runs of other programs, on files and folders."""
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.retrieval import query_gold
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.query_file import open_query_file
+from embedlab.data.query_folder import open_query_folder
 from embedlab.encoders.encoder import similarities, similarity_rows
+from embedlab.encoders.exact_search import OfVectors, Relevant, relevant_ranks
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.loading import load_encoder, scorer_for
 from embedlab.evaluation.dev_score import dev_score
 from embedlab.evaluation.member import evaluate_task
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.models.catalog import resolve
-from embedlab.tasks.retrieval import METRICS, QUERIES_AT_ONCE, ranks_by, relevant_ranks
-from embedlab.tasks.task import Selection, task
+from embedlab.tasks.retrieval import METRICS, ranks_by
+from embedlab.tasks.task import Selection, TaskResult, task
+from tests.data.query_folders import write_folder
 
 PAIRS = [
     ("what barks", "a dog barks"),
@@ -33,29 +39,6 @@ PAIRS = [
 def faq(tmp_path: Path) -> str:
     (tmp_path / "faq.csv").write_text("question,answer\n" + "".join(f"{first},{second}\n" for first, second in PAIRS))
     return str(tmp_path / "faq.csv")
-
-
-def slow_ranks(similarity: np.ndarray, query: np.ndarray, relevant: np.ndarray, own: np.ndarray) -> list[int]:
-    found = []
-    for one, other in zip(query, relevant, strict=True):
-        row = similarity[one]
-        found.append(sum(1 for place, value in enumerate(row) if place != own[one] and value >= row[other]))
-    return found
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_ranks_are_those_of_the_slow_count_also_with_ties_and_in_blocks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(seed)
-    queries, candidates, items = 23, 9, 60
-    similarity = rng.integers(0, 6, (queries, candidates)).astype(np.float32) / 5  # many ties
-    own = np.where(rng.random(queries) < 0.3, rng.integers(0, candidates, queries), -1)
-    query, relevant = rng.integers(0, queries, items), rng.integers(0, candidates, items)
-    is_other = relevant != own[query]
-    query, relevant = query[is_other], relevant[is_other]
-    expected = slow_ranks(similarity, query, relevant, own)
-    for size in (QUERIES_AT_ONCE, 7, 1):
-        monkeypatch.setattr("embedlab.tasks.retrieval.QUERIES_AT_ONCE", size)
-        assert relevant_ranks(lambda part: similarity[part].copy(), query, relevant, own).tolist() == expected
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "manhattan"])
@@ -76,19 +59,24 @@ def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own
 
     encoder = load_encoder(spec, machine(Settings(device="cpu", threads=1)))
     for scorer in (DiceScorer(), encoder):
-        query, ranks = ranks_by(scorer, queries)
         expected = []
-        for anchor, positive in PAIRS:
+        for anchor in dict.fromkeys(anchor for anchor, _ in PAIRS):
+            own = [positive for first, positive in PAIRS if first == anchor]
             others = [text for text in queries.candidates if text != anchor]
-            scores = dict(zip(others, scorer.score([anchor] * len(others), others).tolist(), strict=True))
-            expected.append(sum(score >= scores[positive] - 1e-7 for score in scores.values()))
-        assert ranks.tolist() == expected
-        assert query.tolist() == [0, 0, 1, 2, 3, 3]
+            scores = dict(zip(others, np.round(scorer.score([anchor] * len(others), others), 5).tolist(), strict=True))
+            order = sorted(others, key=lambda text: (-scores[text], text in own))
+            expected.append(sorted(order.index(positive) + 1 for positive in own))
+        found = ranks_by(scorer, queries)
+        assert [sorted(found[queries.query == number].tolist()) for number in range(4)] == expected
 
 
-def test_an_evaluation_stores_ranks_and_four_measures(faq: str, tmp_path: Path) -> None:
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
-    found = evaluate_task("retrieval", resolve("dice", tmp_path).members[0], settings, lambda _: lambda *_: None, [faq])
+def evaluated(model: str, dataset: str, folder: Path, **more: object) -> TaskResult:
+    settings = Settings(cache=folder / "cache", runs=folder / "runs", device="cpu", threads=1, **more)
+    return evaluate_task("retrieval", resolve(model, folder).members[0], settings, lambda _: lambda *_: None, [dataset])
+
+
+def test_an_evaluation_stores_ranks_and_all_measures(faq: str, tmp_path: Path) -> None:
+    found = evaluated("dice", faq, tmp_path)
     assert [(score.metric, score.items) for score in found.evaluation.scores] == [(metric, 6) for metric in METRICS]
     (outcomes,) = found.outcomes
     gold, ranks = (outcomes.items[name].cast(float).to_numpy() for name in ("gold", "predicted"))
@@ -99,30 +87,111 @@ def test_an_evaluation_stores_ranks_and_four_measures(faq: str, tmp_path: Path) 
     assert items.part.frame.rows() == PAIRS
 
 
-def test_a_file_of_queries_belongs_to_the_task_and_its_dev_score_is_mrr(faq: str, tiny_encoder: Path, tmp_path: Path) -> None:
+def test_a_file_of_queries_belongs_to_the_task_and_its_dev_score_is_mrr(faq: str, tmp_path: Path) -> None:
+    folder = str(write_folder(tmp_path / "folder"))
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2,score\na b,c d,1\n")
-    assert select_tasks(None, [faq, str(tmp_path / "pairs.csv")], None) == [
+    assert select_tasks(None, [faq, str(tmp_path / "pairs.csv"), folder, "retrieval-captions"], None) == [
         SelectedTask(task="retrieval", names=(faq,)),
         SelectedTask(task="sts", names=(str(tmp_path / "pairs.csv"),)),
+        SelectedTask(task="retrieval", names=(folder,)),
+        SelectedTask(task="retrieval", names=("retrieval-captions",)),
     ]
 
     class Trained:
         encoder = DiceScorer()
 
-    query, ranks = ranks_by(Trained.encoder, open_query_file(faq))
-    assert dev_score(None, faq)(Trained()) == pytest.approx(100 * MEASURES["mrr"].value(query, ranks))
+    queries = open_query_file(faq)
+    expected = 100 * MEASURES["mrr"].value(queries.query, ranks_by(Trained.encoder, queries))
+    assert dev_score(None, faq)(Trained()) == pytest.approx(expected)
 
 
-def test_without_a_file_of_queries_the_task_refuses(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no file to retrieve from was named"):
-        task("retrieval").texts(None, Selection())
+def test_what_is_not_of_the_task_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="holds no pairs of anchor and positive"):
         task("retrieval").texts(None, Selection(names=(str(tmp_path / "gone.csv"),)))
+    assert task("retrieval").in_all(None) == ()
 
 
 def test_a_file_of_scores_that_lacks_pairs_of_queries_and_candidates_is_refused(faq: str, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("sentence1,sentence2,mine\n" + "".join(f"{first},{second},0.5\n" for first, second in PAIRS))
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
-    spec = resolve(f"scores:{tmp_path / 'mine.csv'}", tmp_path).members[0]
-    with pytest.raises(UsageError, match="has no score of 14 of 20 pairs of a query and a candidate"):
-        evaluate_task("retrieval", spec, settings, lambda _: lambda *_: None, [faq])
+    with pytest.raises(UsageError, match="has no score of 14 of 20 pairs of a query and a document"):
+        evaluated(f"scores:{tmp_path / 'mine.csv'}", faq, tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(write_folder(tmp_path / "folder"))
+
+
+def test_grades_of_a_folder_count_and_what_was_skipped_is_said(folder: str, tmp_path: Path) -> None:
+    found = evaluated("dice", folder, tmp_path)
+    queries = open_query_folder(folder)
+    ranks = ranks_by(DiceScorer(), queries)
+    gold = query_gold(queries.query, queries.grade)
+    assert found.evaluation.scores[0].value == MEASURES["ndcg@10"].value(gold, ranks)
+    assert found.evaluation.scores[0].value != MEASURES["ndcg@10"].value(queries.query, ranks)
+    assert found.outcomes[0].items["gold"].cast(float).to_list() == gold.tolist()
+    assert f"{folder}: query without a relevant document: 1 skipped" in found.evaluation.notes
+
+
+def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(folder: str, tmp_path: Path) -> None:
+    lines = ["q1 Q0 d2 1 3 bm25", "q1 Q0 q1 2 9 bm25", "q1 Q0 d9 3 2 bm25", "q1 Q0 d1 4 1 bm25", "q7 Q0 d1 1 1 bm25"]
+    (tmp_path / "bm25.trec").write_text("\n".join(lines))
+    found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", folder, tmp_path)
+    # The document q1 is the query itself and does not count; d9 is not in the corpus and takes a place; nothing was found for q2.
+    assert found.outcomes[0].items["predicted"].to_list() == ["3", "1", "inf"]
+    said = {note.removeprefix(f"{folder}: ") for note in found.evaluation.notes}
+    assert {
+        "of 2 queries it has no document for 1",
+        "its documents of 1 other queries are not read",
+        "1 of its lines name documents that are not in the corpus",
+    } <= said
+    values = {score.metric: score.value for score in found.evaluation.scores}
+    assert values["recall@10"] == 0.5
+    assert values["map"] == pytest.approx((1 + 2 / 3) / 2 / 2)
+
+
+def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(folder: str, tmp_path: Path) -> None:
+    graded = f"retrieval:{folder}/qrels/test.tsv"
+    (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\nq2 Q0 d3 1 3 bm25\n")
+    found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", graded, tmp_path)
+    assert found.outcomes[0].items["predicted"].to_list() == ["inf", "1", "1"]
+    assert found.tested == ()
+    keys = found.outcomes[0].texts
+    assert keys is not None
+    assert keys[0, 0] == keys[1, 0] != keys[2, 0]
+    with pytest.raises(UsageError, match="has qrels alone, no texts that 'dice' could read"):
+        evaluated("dice", graded, tmp_path)
+    (tmp_path / "other.trec").write_text("7 Q0 d2 1 3 bm25\n")
+    with pytest.raises(MissingError, match=r"other.trec has no query of"):
+        evaluated(f"trec:{tmp_path / 'other.trec'}", graded, tmp_path)
+
+
+def test_a_run_is_refused_where_pairs_are_scored(tmp_path: Path) -> None:
+    (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\n")
+    spec = resolve(f"trec:{tmp_path / 'bm25.trec'}", tmp_path).members[0]
+    with pytest.raises(UsageError, match="holds documents that were found for queries, not similarities"):
+        scorer_for(spec, Settings(device="cpu")).score(["a"], ["b"])
+    with pytest.raises(MissingError, match="no run"):
+        resolve(f"trec:{tmp_path / 'gone.trec'}", tmp_path)
+
+
+def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_states(faq: str, tiny_encoder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(tiny_encoder, model)
+    (model / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "who a dog ", "document": "a bird "}}))
+    plain, own = f"{model}?pooling=mean", open_query_file(faq)
+    from embedlab.encoders.device import machine
+
+    encoder = load_encoder(resolve(plain, tmp_path).members[0], machine(Settings(device="cpu", threads=1)))
+    first, second = (
+        encoder.encode([f"who a dog {text}" for text in own.texts]),
+        encoder.encode([f"a bird {text}" for text in own.candidates]),
+    )
+    relevant = Relevant(query=own.query, document=own.relevant, grade=own.grade, excluded=own.excluded)
+    expected = relevant_ranks(OfVectors(first=first, second=second, similarity="cosine"), relevant)
+    found = evaluated(plain, faq, tmp_path)
+    assert found.outcomes[0].items["predicted"].cast(float).to_list() == expected.tolist()
+    assert {"prompt 'query' of its folder", "prompt 'document' of its folder"} <= {*found.evaluation.notes}
+    assert found.evaluation.fingerprint == evaluated(plain, faq, tmp_path).evaluation.fingerprint == encoder.fingerprint
+    typed = evaluated(f"{plain}&prompt=query", faq, tmp_path)
+    assert not any("of its folder" in note for note in typed.evaluation.notes)

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from embedlab.core.checksums import read_sealed_json, sealed_json, write_checksums
 from embedlab.core.errors import MissingError
+from embedlab.core.seal import sealed_json
+from embedlab.store.sealed import read_sealed_json, write_checksums
 from embedlab.training.checkpointing import (
     STATE,
     Best,

@@ -12,13 +12,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from embedlab.core.checksums import CHECKSUMS
 from embedlab.core.errors import ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.objectives.objective import Trained
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
+from embedlab.store.sealed import CHECKSUMS
 from embedlab.training.checkpointing import BestModel, Checkpoints
 from embedlab.training.loop import TrainingSession
 from embedlab.training.parallel import Team

@@ -13,7 +13,6 @@ import torch
 from safetensors.torch import load_file
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.paths import atomic_folder
 from embedlab.core.recipe import EvaluateSection, load_recipe
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.models.folder import Wishes
@@ -21,6 +20,7 @@ from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
+from embedlab.store.files import atomic_folder
 from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Best, BestModel, Checkpoints
 from embedlab.training.learner import Learner

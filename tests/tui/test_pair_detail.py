@@ -7,8 +7,9 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+from embedlab.encoders.texts import sentence_keys
 from embedlab.runs.store import RunFolder
+from embedlab.store.vectors import EmbeddingCache
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pair_table.data import load_pairs, with_models

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from embedlab.core.checksums import sealed_line
+from embedlab.core.seal import sealed_line
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
 from embedlab.runs.events import Failed, Finished

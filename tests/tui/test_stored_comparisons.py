@@ -7,9 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from embedlab.comparison import stored_comparisons
 from embedlab.comparison.comparison import Comparison
+from embedlab.comparison.stored_comparisons import COMPARISONS
 from embedlab.core.settings import Settings
-from embedlab.tui.compare import model, stored
+from embedlab.tui.compare import model
 from embedlab.tui.compare.model import ComparisonRequest, SlicedComparison, compare_slices
 from embedlab.tui.pair_table.data import PairData, load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
@@ -68,10 +70,12 @@ def test_anything_that_decides_a_number_makes_it_another_comparison(
         compare_slices(replace(data, table=table), REQUEST, cache=tmp_path)
     compare_slices(data, replace(REQUEST, reference="far"), cache=tmp_path)
     compare_slices(replace(data, models=data.models[:2]), REQUEST, cache=tmp_path)
-    monkeypatch.setattr(stored, "_method", lambda: b"another method")
+    published = [replace(one, is_published=True) for one in data.models]  # it decides how far letters reach
+    compare_slices(replace(data, models=tuple(published)), REQUEST, cache=tmp_path)
+    monkeypatch.setattr(stored_comparisons, "COMPARISON_METHOD", "another")
     compare_slices(data, REQUEST, cache=tmp_path)
-    assert len(computed) == 8
-    monkeypatch.setattr(stored, "_FILE_LIMIT", 3)
+    assert len(computed) == 9
+    monkeypatch.setattr(model, "COMPARISONS", replace(COMPARISONS, most_entries=3))
     compare_slices(data, replace(REQUEST, reference="published"), cache=tmp_path)
     assert len(list(tmp_path.glob("comparisons/*.json"))) == 3
     (tmp_path / "file").touch()

@@ -8,13 +8,15 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.scores import ScoreFile
-from embedlab.core.cache_files import KINDS
-from embedlab.core.checksums import sealed_json, write_checksums
-from embedlab.core.paths import write_atomic
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+from embedlab.core.seal import sealed_json
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.stored_scores import NO_SCORES
+from embedlab.encoders.texts import sentence_keys
 from embedlab.outcomes.stored_links import stored_links
+from embedlab.store.files import write_atomic
+from embedlab.store.marks import KINDS
+from embedlab.store.sealed import write_checksums
+from embedlab.store.vectors import EmbeddingCache
 from embedlab.workflows.cache import cache_state, clear_cache
 
 

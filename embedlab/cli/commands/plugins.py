@@ -54,7 +54,7 @@ def trust(options: TrustFileOptions, *, terminal: Terminal) -> None:
 
     Only what the embedlab.toml of a folder, its pyproject.toml or EMBEDLAB_PLUGINS names needs this; files of your own settings run.
     """
-    from embedlab.core.plugin_files import trust as trust_file
+    from embedlab.workflows.trust import trust_file
 
     sha256 = trust_file(options.file)
     terminal.done(f"{options.file} is trusted as it is now", file=str(options.file.absolute()), sha256=sha256)

@@ -14,11 +14,12 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import slices_of
+from embedlab.comparison.stored_comparisons import COMPARISONS, comparison_key
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.evaluation.provenance import COMMON, overlap_mark
 from embedlab.outcomes.pairs import pair_outcomes
-from embedlab.tui.compare.stored import StoredComparison
+from embedlab.store.entries import Store
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
 from embedlab.tui.pair_table.data import PairData
@@ -78,8 +79,8 @@ def compare_slices(
     rows = {part.key: places[part.rows] for part in slices_of(outcomes, members, by=request.by, common=request.common)}
     margin = request.margin / 100 if request.margin is not None else None
     options = (request.by, request.aggregate, reference, request.common, *(() if margin is None else (margin,)))
-    stored = StoredComparison.of(cache, table, models, options) if cache is not None else None
-    if stored is not None and (known := stored.read()) is not None:
+    key = comparison_key(table, models, options) if cache is not None else ""
+    if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
         return _with_rows(known, rows)
     show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
     found = compare_outcomes(
@@ -93,8 +94,8 @@ def compare_slices(
         progress=progress,
         preview=show,
     )
-    if stored is not None:
-        stored.write(found)
+    if cache is not None:
+        Store(cache).put(COMPARISONS, key, found)
     return _with_rows(found, rows)
 
 

@@ -19,8 +19,8 @@ from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.pairing import Pairing
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.paths import write_atomic
 from embedlab.evaluation.provenance import COMMON
+from embedlab.store.files import write_atomic
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.difference_panes import FIFTHS_MAP, FOREST, DifferencePanes

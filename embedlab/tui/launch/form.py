@@ -16,7 +16,7 @@ from typing import Any
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
-from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.paths import state_folder
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
@@ -31,6 +31,7 @@ from embedlab.grids.queue import QueueEntry
 from embedlab.grids.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
+from embedlab.store.files import write_atomic
 from embedlab.workflows.grid.checks import missing_of_variants
 from embedlab.workflows.grid.plan import plan_grid
 from embedlab.workflows.options.grid import GridOptions

@@ -7,26 +7,20 @@ two models, 0.73 s and 1.27 s for five (minima of 12 starts in turns on a busy m
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from io import BytesIO
+from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 from pydantic_core import from_json
 
 from embedlab.analysis.scores import ModelColumns
-from embedlab.core.cache_files import keep_newest
-from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
-from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import write_atomic
 from embedlab.core.plugins import added
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.pair_parts import shipped_pairs
+from embedlab.store.entries import EntryKind, Store
+from embedlab.store.tables import StoredTable, TableFormat
 from embedlab.tui.pair_table.data import PairData, load_pairs
 from embedlab.tui.stored_models import StoredModel
-
-_FILE_LIMIT = 4
-_FACTS = "embedlab-pairs"
 
 
 def open_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
@@ -50,46 +44,45 @@ def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
         parts += [model.name, *(str(seed) for seed in model.seeds)]
         parts += [f"{member} {path} {_state(path)}" for member, path in model.files.items()]
     stamp = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    return settings.cache / "pairs" / f"{stamp[:16]}.parquet"
+    return Store(settings.cache).path(PAIR_TABLES, stamp[:16])
 
 
 def read_cached(path: Path) -> PairData | None:
     """The pairs cached at PATH, if the file is complete and the files that they were read from did not change."""
-    try:
-        content = read_sealed(path, hint="")
-        facts = from_json(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
-        if any(_state(Path(file)) != state for file, state in facts["files"].items()):
-            return None
-        return PairData(
-            table=pl.read_parquet(BytesIO(content)),
-            gold_ranges={name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()},
-            models=tuple(
-                ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds), is_published=is_published)
-                for name, members, seeds, is_published in facts["models"]
-            ),
-            data_marks=tuple(facts["data_marks"]),
-            of_unknown_text=tuple(facts["of_unknown_text"]),
-            missing=tuple(facts["missing"]),
-            files=tuple(facts["files"]),
-        )
-    except (OSError, EmbedlabError, KeyError, ValueError, TypeError, AttributeError, pl.exceptions.PolarsError):  # absent or unusable
-        return None
+    return Store(path.parents[1]).get(PAIR_TABLES, path.stem)
 
 
 def store(data: PairData, path: Path, settings: Settings) -> None:
     """Write DATA to PATH; a disk that cannot be written only makes the next start slower."""
-    content = BytesIO()
-    models = [(model.name, model.members, model.seeds, model.is_published) for model in data.models]
     # By path, so that checking them does not load the readers of every corpus.
-    files = {str(file): _state(file) for file in (*_files_of_pairs(settings), *map(Path, data.files))}
+    files = tuple(map(str, (*_files_of_pairs(settings), *map(Path, data.files))))
+    Store(path.parents[1]).put(PAIR_TABLES, path.stem, replace(data, files=files))
+
+
+def _table(data: PairData) -> StoredTable:
+    models = [(model.name, model.members, model.seeds, model.is_published) for model in data.models]
+    files = {file: _state(Path(file)) for file in data.files}
     known = {"data_marks": data.data_marks, "of_unknown_text": data.of_unknown_text, "missing": data.missing}
     facts = {"gold_ranges": dict(data.gold_ranges), "models": models, "files": files, **known}
-    data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts), KEY: UNSEALED})
-    try:
-        write_atomic(path, seal(content.getvalue()))
-        keep_newest(path.parent, ".parquet", _FILE_LIMIT)
-    except (OSError, EmbedlabError):
-        return
+    return StoredTable(frame=data.table, facts=json.dumps(facts))
+
+
+def _pairs(table: StoredTable, _path: Path) -> PairData:
+    facts = from_json(table.facts)
+    if any(_state(Path(file)) != state for file, state in facts["files"].items()):
+        raise ValueError("a file of the pairs was changed")
+    return PairData(
+        table=table.frame,
+        gold_ranges={name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()},
+        models=tuple(
+            ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds), is_published=is_published)
+            for name, members, seeds, is_published in facts["models"]
+        ),
+        data_marks=tuple(facts["data_marks"]),
+        of_unknown_text=tuple(facts["of_unknown_text"]),
+        missing=tuple(facts["missing"]),
+        files=tuple(facts["files"]),
+    )
 
 
 def _files_of_pairs(settings: Settings) -> Iterator[Path]:
@@ -108,3 +101,8 @@ def _state(path: Path) -> str:
     except OSError:
         return ""
     return f"{found.st_size} {found.st_mtime_ns}"
+
+
+PAIR_TABLES: EntryKind[PairData] = EntryKind(
+    folder="pairs", format=TableFormat(facts="embedlab-pairs", to_table=_table, from_table=_pairs), is_cache=True, most_entries=4
+)

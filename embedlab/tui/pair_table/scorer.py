@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import disk_errors, state_folder
+from embedlab.core.paths import state_folder
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
+from embedlab.store.files import disk_errors
 
 if TYPE_CHECKING:
     import asyncio

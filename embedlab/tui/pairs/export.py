@@ -7,8 +7,8 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.core.errors import UsageError
-from embedlab.core.paths import write_atomic
 from embedlab.core.printable import markdown_text, without_formula
+from embedlab.store.files import write_atomic
 
 
 def write_view(view: pl.DataFrame, path: Path) -> None:

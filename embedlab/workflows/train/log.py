@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import disk_errors
 from embedlab.core.progress import ProgressDisplay
 from embedlab.runs import events
 from embedlab.runs.status import collapse_of
+from embedlab.store.files import disk_errors
 from embedlab.workflows.session import Session
 
 Note = Callable[[str], None]

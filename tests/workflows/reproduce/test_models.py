@@ -1,10 +1,22 @@
 """The models behind a reproduced table."""
 
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import polars as pl
+
 from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
+from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.reproduce import ReproductionOptions
-from embedlab.workflows.reproduce.models import EvaluatedRows, absent_rows
+from embedlab.workflows.reproduce.models import EvaluatedRows, _is_of_these_pairs, absent_rows, with_named_rows
+from tests.papers.test_order import evaluation, score
 
 
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
@@ -20,3 +32,29 @@ def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
         "absent: DefSent (d@2): damaged",
     ]
     assert known.present(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
+
+
+def test_an_evaluation_of_other_pairs_does_not_count(tmp_path: Path) -> None:
+    """The scores of a published model in the sample world are not those on real pairs."""
+    real = DatasetState(name="sts12", split="test", rows=5, expected_rows=5, origin="folder")
+    sample = replace(real, sample=True)
+    place = cast("ScorePlace", SimpleNamespace(evaluations=tmp_path))
+
+    def scored(*states: DatasetState) -> ScoredPairs:
+        return ScoredPairs(table=pl.DataFrame(), models=(), places={}, facts={}, states=states, training_text={})
+
+    assert not _is_of_these_pairs(place, scored(sample))
+    stored = evaluation("sts", score("sts12", 0.4))
+    replace(stored, data=({**asdict(sample), "sample": True},)).save(tmp_path)
+    assert _is_of_these_pairs(place, scored(sample))
+    assert not _is_of_these_pairs(place, scored(real))
+    assert not _is_of_these_pairs(place, scored(sample, replace(sample, name="sts13")))
+
+
+def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row_has_one(tmp_path: Path) -> None:
+    session = NotebookSession(settings=Settings(runs=tmp_path))
+    members = {("A", ""): (Member(name="a@1", seed=1),), ("B", ""): (Member(name="b@1", seed=1),)}
+    beside = with_named_rows(members, ReproductionOptions(models=("A=dice", "C=dice")), session)
+    assert {row: [member.name for member in own] for (row, _), own in beside.items()} == {"A": ["dice"], "B": ["b@1"]}
+    alone = with_named_rows(members, ReproductionOptions(models=("A=dice",), from_="scores"), session)
+    assert {row: len(own) for (row, _), own in alone.items()} == {"A": 1, "B": 0}

@@ -1,0 +1,192 @@
+"""What differences on several datasets say of another dataset of their kind: random effects with a prediction interval.
+
+The true difference varies between datasets with a variance τ², about which few datasets say little. Q(τ²) = Σ w (d − μ)² with weights
+w = 1 / (v + τ²) and their weighted mean μ is a χ² of K − 1 degrees of freedom at the true τ² (Viechtbauer 2007). So each of its quantiles
+gives a τ² (0 where Q is below it already), and the mean and a new dataset's difference are mixtures of normals over these: with no
+variance v inside datasets exactly Student's t of K − 1 degrees of freedom (Nagashima, Noma & Furukawa 2019; Higgins, Thompson &
+Spiegelhalter 2009 take t with one fewer and one τ² alone). What the seeds of recipes vary is common to all datasets, and is added.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.evidence import Evidence, member_columns
+from embedlab.analysis.influence import Floats
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_runs
+
+FEWEST_DATASETS = 5
+MOST_SHARED = 0.02  # of the pairs of the smaller of two datasets: their errors then correlate by less than this
+_QUANTILES = 250
+_STEPS = 44  # of bisections
+_MOST_TRIED = 16  # datasets of which all sets are tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elsewhere:
+    """A model's difference from the reference over datasets of one kind, and on another one."""
+
+    task: str
+    metric: str
+    model: str
+    reference: str
+    datasets: tuple[str, ...]
+    shared_pairs: int  # that several of these have
+    mean: float  # over datasets of the kind
+    low: float  # its 95% interval
+    high: float
+    new_low: float  # 95% prediction interval of the true difference on another dataset
+    new_high: float
+
+
+def elsewhere(
+    evidence: Sequence[Evidence], slices: Sequence[ComparedSlice], models: Sequence[ModelColumns], reference: str
+) -> tuple[Elsewhere, ...]:
+    """Return what the differences from REFERENCE on whole datasets, EVIDENCE and SLICES in the same order, say of another one.
+
+    Of each task and metric those datasets are counted, as many as possible, that share hardly any pairs; nothing where they are fewer
+    than five.
+    """
+    kinds: dict[tuple[str, str], list[tuple[Evidence, ComparedSlice]]] = {}
+    for one, compared in zip(evidence, slices, strict=True):
+        if one.rows is not None and not one.average_of and compared.tests:
+            kinds.setdefault((one.task, one.metric), []).append((one, compared))
+    found = []
+    for own in kinds.values():
+        places, shared = apart([one.rows.texts for one, _ in own if one.rows is not None])
+        if len(places) >= FEWEST_DATASETS:
+            counted = [own[place] for place in places]
+            of_models = (_of_model(counted, models, model.name, reference) for model in models if model.name != reference)
+            found += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
+    return tuple(found)
+
+
+def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
+    """Return the places of as many datasets as possible that share hardly any pairs, and how many pairs several of them have.
+
+    TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the other order is the same. Of equally many
+    datasets those with the most pairs are taken.
+    """
+    pairs = [{(min(row), max(row)) for row in own.tolist()} for own in texts]
+    chosen = _largest(pairs)
+    return chosen, sum(len(pairs[place]) for place in chosen) - len(set().union(*(pairs[place] for place in chosen)))
+
+
+def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
+    clashes = {
+        (first, second)
+        for first, second in combinations(range(len(pairs)), 2)
+        if len(pairs[first] & pairs[second]) > MOST_SHARED * min(len(pairs[first]), len(pairs[second]))
+    }
+    sizes = [len(own) for own in pairs]
+    if len(pairs) > _MOST_TRIED:  # then one by one, those that share with the fewest first
+        order = sorted(range(len(pairs)), key=lambda place: (sum(place in clash for clash in clashes), -sizes[place]))
+        chosen: list[int] = []
+        for place in order:
+            if not any((min(place, other), max(place, other)) in clashes for other in chosen):
+                chosen.append(place)
+        return sorted(chosen)
+    for count in range(len(pairs), 0, -1):
+        fitting = [one for one in combinations(range(len(pairs)), count) if not any(clash in clashes for clash in combinations(one, 2))]
+        if fitting:
+            return [*max(fitting, key=lambda one: sum(sizes[place] for place in one))]
+    return []
+
+
+def _of_model(
+    counted: Sequence[tuple[Evidence, ComparedSlice]], models: Sequence[ModelColumns], name: str, reference: str
+) -> Elsewhere | None:
+    differences = [compared.differences[name] for _, compared in counted if name in compared.differences]
+    values = np.array([[one.delta, one.uncertainty.rows] for one in differences])
+    if len(values) < len(counted) or not np.isfinite(values).all():
+        return None
+    points = np.mean([one.points for one, _ in counted], axis=0)
+    noise, freedom = seed_noise(_spreads(points, models, name, reference))
+    mean, (low, high), (new_low, new_high) = predicted(values[:, 0], values[:, 1], noise, freedom)
+    one = counted[0][0]
+    return Elsewhere(
+        task=one.task,
+        metric=one.metric,
+        model=name,
+        reference=reference,
+        datasets=tuple(each.key for each, _ in counted),
+        shared_pairs=0,
+        mean=mean,
+        low=low,
+        high=high,
+        new_low=new_low,
+        new_high=new_high,
+    )
+
+
+def _spreads(points: Floats, models: Sequence[ModelColumns], name: str, reference: str) -> list[SeedSpread]:
+    """The spread of the two recipes' averages over seeds, or of their differences where both share runs."""
+    columns, known = member_columns(models), {model.name: model for model in models}
+    first, second = known[name], known[reference]
+    own, other = (points[[columns.index(member) for member in model.members]] for model in (first, second))
+    if share_runs(first.behind, second.behind):
+        return [_spread(own - other)]
+    return [_spread(values) for values, model in ((own, first), (other, second)) if model.is_recipe]
+
+
+def _spread(values: Floats) -> SeedSpread:
+    return SeedSpread(members=len(values), scatter=float(((values - values.mean()) ** 2).sum()), noise=0.0)
+
+
+def predicted(
+    differences: Floats, variances: Floats, noise: float = 0.0, freedom: float = np.inf
+) -> tuple[float, tuple[float, float], tuple[float, float]]:
+    """Return the mean over datasets with its 95% interval, and the 95% interval of the true difference on another dataset.
+
+    DIFFERENCES and VARIANCES, over rows, are those of each dataset; NOISE is a variance that is common to all, as of seeds, with its
+    degrees of FREEDOM.
+    """
+    from scipy.special import chdtri, ndtri, stdtrit
+
+    tail = (1 - LEVEL) / 2
+    if noise > 0:
+        noise = noise * float(stdtrit(freedom, tail) / ndtri(tail)) ** 2 if np.isfinite(freedom) else noise
+    quantiles = chdtri(len(differences) - 1, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+    between = _between(differences, variances, quantiles)
+    means, inside = _weighted(differences, variances, between)
+    ends = [tuple(_quantile(means, np.sqrt(inside + noise + more), level) for level in (tail, 1 - tail)) for more in (np.zeros(1), between)]
+    return float(means.mean()), (ends[0][0], ends[0][1]), (ends[1][0], ends[1][1])
+
+
+def _weighted(differences: Floats, variances: Floats, between: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted mean, and its variance, at each variance BETWEEN datasets."""
+    total = variances + between[:, None]
+    weights = 1 / np.maximum(total, 1e-300)
+    means: Floats = (weights @ differences) / weights.sum(axis=1)
+    inside: Floats = 1 / weights.sum(axis=1)
+    return means, inside
+
+
+def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Floats:
+    """Return the variance between datasets at which Q is each of QUANTILES; 0 where it is below it at 0 already."""
+    high = ((differences - differences.mean()) ** 2).sum() / quantiles  # there Q is smaller
+    low = np.zeros_like(high)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        means, _ = _weighted(differences, variances, middle)
+        q = ((differences - means[:, None]) ** 2 / np.maximum(variances + middle[:, None], 1e-300)).sum(axis=1)
+        low, high = np.where(q > quantiles, middle, low), np.where(q > quantiles, high, middle)
+    found: Floats = (low + high) / 2
+    return found
+
+
+def _quantile(means: Floats, deviations: Floats, level: float) -> float:
+    """Return the quantile at LEVEL of a mixture of normal distributions of equal parts."""
+    from scipy.special import ndtr
+
+    reach = 40 * float(deviations.max()) + float(np.ptp(means))
+    low, high = float(means.min()) - reach, float(means.max()) + reach
+    for _ in range(2 * _STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if ndtr((middle - means) / np.maximum(deviations, 1e-300)).mean() > level else (middle, high)
+    return (low + high) / 2

@@ -1,0 +1,232 @@
+"""The ranks of relevant documents among all documents, exactly, in blocks: no document is left out, and memory does not grow with them.
+
+Documents of equal similarity are put in the order that is worst for the model: those that are not relevant first, then the relevant
+ones, the least relevant first. A model that gives every document the same score so gains nothing from the order in which they are read.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.choices import Similarity
+from embedlab.core.errors import UsageError
+from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.encoder import PairScorer, Vectors, similarities, similarity_rows
+
+DOCUMENTS_AT_ONCE = 8_192
+QUERIES_AT_ONCE = 512  # 17 MB of float32 with a block of documents
+_EXACT_AT_ONCE = 8_192  # pairs whose similarity is computed in float64: 50 MB at 384 dimensions
+_ROUNDING = 6e-8  # of a float32
+
+Places = NDArray[np.intp]
+Scores = NDArray[np.float32]
+Ranks = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Relevant:
+    """Which documents are relevant to which queries, and which do not count as candidates of one."""
+
+    query: Places  # (items,)
+    document: Places  # (items,)
+    grade: NDArray[np.int64]  # (items,) 1 and more
+    excluded: tuple[Places, Places]  # queries and documents; none of these pairs is an item
+
+
+class Similarities(Protocol):
+    """The similarities of all queries with all documents, a block at a time."""
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+
+    def of(self, query: Places, document: Places) -> Scores:
+        """Return the similarity of each of these pairs, exactly; (pairs,)."""
+
+    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+        """Yield some queries, their similarities with DOCUMENTS, and how inexact those of each query may be; None: exact."""
+
+
+def relevant_ranks(found: Similarities, relevant: Relevant, progress: ProgressCallback | None = None) -> Ranks:
+    """Return the rank of each relevant document among those of its query, 1 = most similar; what ties is in the worst order."""
+    scores = found.of(relevant.query, relevant.document)
+    counts = np.zeros(len(scores), np.int64)
+    for start in range(0, found.documents, DOCUMENTS_AT_ONCE):
+        documents = slice(start, min(start + DOCUMENTS_AT_ONCE, found.documents))
+        for queries, block, inexact in found.blocks(documents):
+            _exclude(block, relevant.excluded, queries, documents)
+            items = np.flatnonzero((relevant.query >= queries.start) & (relevant.query < queries.stop))
+            for some in np.split(items, range(QUERIES_AT_ONCE, len(items), QUERIES_AT_ONCE)):  # a query may have any number of them
+                counts[some] += _at_least(found, block, inexact, scores[some], relevant.query[some], queries.start, documents)
+        if progress is not None:
+            progress(documents.stop, found.documents)
+    return in_worst_order(relevant.query, counts, relevant.grade)
+
+
+def in_worst_order(query: Places, counts: NDArray[np.int64], grade: NDArray[np.int64]) -> Ranks:
+    """Return the ranks of relevant documents by how many candidates of its query are at least as similar as each, itself included.
+
+    Those of a query that tie have equal counts, the last rank of all that tie; the more relevant come after the less relevant.
+    """
+    order = np.lexsort((-grade, counts, query))
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (np.diff(query[order]) != 0) | (np.diff(counts[order]) != 0)
+    starts = np.flatnonzero(is_new)
+    later = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))  # relevant ones that tie and come after it
+    ranks = np.empty(len(order))
+    ranks[order] = counts[order] - later
+    return ranks
+
+
+def _exclude(block: Scores, excluded: tuple[Places, Places], queries: slice, documents: slice) -> None:
+    query, document = excluded
+    inside = (query >= queries.start) & (query < queries.stop) & (document >= documents.start) & (document < documents.stop)
+    block[query[inside] - queries.start, document[inside] - documents.start] = -np.inf
+
+
+def _at_least(
+    found: Similarities,
+    block: Scores,
+    inexact: NDArray[np.float32] | None,
+    scores: Scores,
+    query: Places,
+    first: int,
+    documents: slice,
+) -> NDArray[np.int64]:
+    """Return how many DOCUMENTS are at least as similar to the query of each item as its SCORES say; close ones are computed exactly."""
+    rows = block[query - first]
+    if inexact is None:
+        exact: NDArray[np.int64] = np.count_nonzero(rows >= scores[:, None], axis=1)
+        return exact
+    margin = inexact[query - first]
+    counts: NDArray[np.int64] = np.count_nonzero(rows > (scores + margin)[:, None], axis=1)
+    low = (scores - margin)[:, None]
+    unsure = np.flatnonzero(np.count_nonzero(rows >= low, axis=1) > counts)
+    item, document = np.nonzero((rows[unsure] >= low[unsure]) & (rows[unsure] <= (scores + margin)[unsure, None]))
+    for start in range(0, len(item), _EXACT_AT_ONCE):
+        part = slice(start, start + _EXACT_AT_ONCE)
+        own = unsure[item[part]]
+        is_high = found.of(query[own], document[part] + documents.start) >= scores[own]
+        counts += np.bincount(own[is_high], minlength=len(counts))
+    return counts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OfVectors:
+    """The similarities of vectors: fast in float32, those that matter again in float64."""
+
+    first: Vectors  # (queries, dim)
+    second: Vectors  # (documents, dim)
+    similarity: Similarity
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.first)
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return len(self.second)
+
+    def of(self, query: Places, document: Places) -> Scores:
+        """Return the similarity of each of these pairs; (pairs,)."""
+        found = np.empty(len(query), np.float32)
+        for start in range(0, len(query), _EXACT_AT_ONCE):
+            part = slice(start, start + _EXACT_AT_ONCE)
+            found[part] = similarities(self.first[query[part]], self.second[document[part]], self.similarity)
+        return found
+
+    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+        """Yield some queries, their similarities with DOCUMENTS, and by how much those of each query may be inexact."""
+        second = self.second[documents]
+        lengths = _lengths(second)
+        if self.similarity == "cosine":
+            second = _unit(second, lengths)
+            lengths = np.ones(1, np.float32)
+        for start in range(0, self.queries, QUERIES_AT_ONCE):
+            part = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
+            yield part, *self._block(self.first[part], second, lengths.max(initial=0))
+
+    def _block(self, first: Vectors, second: Vectors, longest: float) -> tuple[Scores, NDArray[np.float32]]:
+        own, sums = _lengths(first), (first.shape[1] + 32) * _ROUNDING  # bounds the error of a sum of so many products
+        if self.similarity == "cosine":
+            return _unit(first, own) @ second.T, np.full(len(first), sums, np.float32)
+        if self.similarity == "dot":
+            return first @ second.T, (sums * own * longest).astype(np.float32)
+        return similarity_rows(first, second, self.similarity), (sums * (own + longest)).astype(np.float32)
+
+
+def _lengths(vectors: Vectors) -> NDArray[np.float32]:
+    lengths: NDArray[np.float32] = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+    return lengths
+
+
+def _unit(vectors: Vectors, lengths: NDArray[np.float32]) -> Vectors:
+    unit: Vectors = (vectors / np.maximum(lengths, np.finfo(np.float32).tiny)[:, None]).astype(np.float32, copy=False)
+    return unit
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OfTexts:
+    """The scores that a model without vectors gives pairs of texts."""
+
+    scorer: PairScorer
+    first: Sequence[str]  # queries
+    second: Sequence[str]  # documents
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.first)
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return len(self.second)
+
+    def of(self, query: Places, document: Places) -> Scores:
+        """Return the score of each of these pairs; (pairs,)."""
+        return self._complete(self.scorer.score([self.first[place] for place in query], [self.second[place] for place in document]))
+
+    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+        """Yield some queries and their scores with DOCUMENTS, which are exact."""
+        second = self.second[documents]
+        score_all: Callable[[Sequence[str], Sequence[str]], Scores] = getattr(self.scorer, "score_all", self._pair_by_pair)
+        for start in range(0, self.queries, QUERIES_AT_ONCE):
+            part = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
+            yield part, score_all(self.first[part], second), None
+
+    def _pair_by_pair(self, first: Sequence[str], second: Sequence[str]) -> Scores:
+        scores = self.scorer.score([text for text in first for _ in second], [*second] * len(first))
+        return self._complete(scores).reshape(len(first), len(second))
+
+    def _complete(self, scores: Scores) -> Scores:
+        if lacking := int(np.isnan(scores).sum()):
+            message = f"{self.scorer.name!r} has no score of {lacking} of {len(scores)} pairs of a query and a document"
+            raise UsageError(message, hint="a file of scores needs all of them; models with vectors need no file")
+        return scores
+
+
+def ranks_in_run(query: Places, document: Places, score: NDArray[np.float64], relevant: Relevant) -> Ranks:
+    """Return the rank of each relevant document in a ranking that another program wrote; infinite where it was not found.
+
+    QUERY, DOCUMENT and SCORE are its lines, in any order; a document that is unknown, and so not relevant, is −1. Pairs that do not
+    count are removed, and what ties is in the worst order.
+    """
+    base = max(int(one.max(initial=0)) for one in (document, relevant.excluded[1])) + 2
+    stays = np.flatnonzero(~np.isin(query * base + document, relevant.excluded[0] * base + relevant.excluded[1]))
+    stays = stays[np.lexsort((-score[stays], query[stays]))]
+    query, document, score = query[stays], document[stays], score[stays]
+    is_last = np.ones(len(query), bool)
+    is_last[:-1] = (np.diff(query) != 0) | (np.diff(score) != 0)
+    ends = np.flatnonzero(is_last)
+    counts = ends[np.searchsorted(ends, np.arange(len(query)))] + 1 - np.searchsorted(query, query)
+    known = dict(zip((query * base + document).tolist(), counts.tolist(), strict=True))
+    own = np.array([known.get(pair, 0) for pair in (relevant.query * base + relevant.document).tolist()], np.int64)
+    ranks, has = np.full(len(own), np.inf), own > 0
+    ranks[has] = in_worst_order(relevant.query[has], own[has], relevant.grade[has])
+    return ranks

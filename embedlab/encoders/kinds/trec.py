@@ -1,0 +1,29 @@
+"""Documents that another program found for queries, in TREC's format: `trec:FILE`, a model of the task of retrieval.
+
+A line of the file is `query Q0 document rank score name`; the scores decide the order, as in trec_eval, not the ranks.
+"""
+
+from pathlib import Path
+
+from embedlab.data.trec_files import Run, read_run
+from embedlab.encoders.encoder import NoSimilarities
+from embedlab.models.encoder_kind import EncoderKind, existing_file
+
+_FORMAT = "trec:FILE takes a run of TREC: query Q0 document rank score name"
+
+
+def _locate(rest: str) -> str:
+    return existing_file(rest, missing="no run", hint=_FORMAT)
+
+
+def _open(location: str) -> NoSimilarities:
+    return NoSimilarities(
+        f"'trec:{location}' holds documents that were found for queries, not similarities", hint="compare it with --task retrieval:FOLDER"
+    )
+
+
+def _read(location: str) -> Run:
+    return read_run(Path(location))
+
+
+ENCODER = EncoderKind(open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, options=(), found=_read)

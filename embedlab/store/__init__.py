@@ -1,0 +1,1 @@
+"""One store of everything that embedlab keeps: get and put, with one seal, lock, mark, eviction and writer."""

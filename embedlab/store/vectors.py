@@ -1,0 +1,247 @@
+"""Entries that are read by row: the vectors of sentences, under the fingerprint of their encoder.
+
+A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of the rows, and keys:
+128-bit hashes of the sentences, in order. The keys are renamed into place last, so a segment with keys is complete even after a
+kill, and any number of processes may read and write at once. Every row is verified when read; a damaged one counts as unknown.
+"""
+
+import io
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from embedlab.store.arrays import map_array
+from embedlab.store.eviction import evict_above, size_of
+from embedlab.store.files import write_atomic
+from embedlab.store.marks import NAME_FILE, is_segment
+
+VectorRows = NDArray[np.float32]
+
+TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
+VectorPositions = NDArray[np.intp]
+Checksums = NDArray[np.uint64]
+
+EMBEDDINGS = "embeddings"  # the kind, and its folder in the cache
+SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a segment; older segments have no sums
+MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
+SMALL_BYTES = 4 * 2**20
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
+STALE_S = 3_600  # a part without keys may be in progress in another process for this long
+
+
+def row_sums(keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> Checksums:
+    """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was cut."""
+    seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ cut.astype(np.uint64)
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()), np.uint64, len(keys))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Segment:
+    """Memory-mapped vectors of some sentences; they stay readable after the files are deleted."""
+
+    name: str
+    keys: TextKeys  # in order of their first half
+    vectors: VectorRows
+    cut: NDArray[np.bool_]
+    sums: Checksums | None  # None in older segments
+
+    def is_well_formed(self, dim: int) -> bool:
+        """Return whether the parts are arrays of the expected types with equal numbers of rows, and vectors of DIM numbers."""
+        rows = len(self.keys)
+        parts: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
+            (self.keys, np.uint64, (rows, 2)),
+            (self.vectors, np.float32, (rows, dim)),
+            (self.cut, np.bool_, (rows,)),
+        ]
+        parts += [(self.sums, np.uint64, (rows,))] if self.sums is not None else []
+        return rows > 0 and all(array.dtype == kind and array.shape == shape for array, kind, shape in parts)
+
+    def read(self, places: VectorPositions) -> tuple[VectorRows, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the vectors at PLACES, which of those sentences were cut, and which of those rows are intact."""
+        vectors, cut = self.vectors[places], self.cut[places]
+        if self.sums is None:
+            return vectors, cut, np.ones(len(places), np.bool_)
+        return vectors, cut, row_sums(self.keys[places], vectors, cut) == self.sums[places]
+
+
+def located(
+    keys: TextKeys, known: NDArray[np.bool_], segments: Iterable[Segment]
+) -> Iterator[tuple[VectorPositions, VectorPositions, Segment]]:
+    """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN is updated."""
+    for segment in segments:
+        places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
+        hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
+        known[hit] = True
+        yield hit, places[hit], segment
+
+
+def find_rows(keys: TextKeys, dim: int, segments: Iterable[Segment]) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
+    """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those sentences were truncated."""
+    known = np.zeros(len(keys), np.bool_)
+    vectors, cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
+    for hit, places, segment in located(keys, known, segments):
+        vectors[hit], cut[hit], is_intact = segment.read(places)
+        known[hit] = is_intact  # a later segment may contain the row again
+    return known, vectors, cut
+
+
+class EmbeddingCache:
+    """The cached vectors of one encoder, by sentence; all encoders together stay under a size limit."""
+
+    def __init__(self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int, name: str = "") -> None:
+        self.dim = dim
+        self._name = name
+        self._root = folder
+        self._folder = folder / fingerprint
+        self._limit_bytes = limit_bytes
+
+    @classmethod
+    def to_read(cls, folder: Path, fingerprint: str) -> Self | None:
+        """Return the cache of the vectors that are stored under FINGERPRINT; None if there are none."""
+        dim = cls.stored_dim(folder, fingerprint)
+        return None if dim is None else cls(folder, fingerprint, dim=dim, limit_bytes=sys.maxsize)
+
+    @staticmethod
+    def stored_dim(folder: Path, fingerprint: str) -> int | None:
+        """Return the length of the vectors that are cached under FINGERPRINT; None if there are none."""
+        for file in (folder / fingerprint).glob("*.vectors.npy"):
+            with suppress(OSError, ValueError):
+                return int(map_array(file).shape[1])
+        return None
+
+    def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], VectorRows, NDArray[np.bool_]]:
+        """Return which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were truncated."""
+        return find_rows(keys, self.dim, self.segments())
+
+    def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
+        """Return which KEYS are known."""
+        known = np.zeros(len(keys), np.bool_)
+        for _ in located(keys, known, self.segments()):
+            pass
+        return known
+
+    def store(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
+        """Store these vectors, and delete the least recently used ones above the size limit."""
+        # Another process may merge or delete files meanwhile, or own some: lost vectors are computed again.
+        with suppress(OSError):
+            self._write(keys, vectors, cut)
+            if self._name:
+                (self._folder / NAME_FILE).write_text(self._name, encoding="utf-8", errors="replace")
+            self._merge()
+            self._trim()
+
+    def segments(self) -> Iterator["Segment"]:
+        """Yield the readable segments; the vectors count as recently used."""
+        if self._folder.is_dir():
+            with suppress(OSError):  # another user's folder, or a read-only disk
+                os.utime(self._folder)
+        yield from self._segments()
+
+    def _segments(self) -> Iterator["Segment"]:
+        for name in self._names():
+            try:
+                # Keys last: they are removed first, so that missing sums were never written.
+                vectors, cut, sums, keys = (self._load(name, part) for part in SEGMENT_FILES)
+            except PermissionError:  # another user's
+                continue
+            except (FileNotFoundError, ValueError):
+                self._remove(name)  # damaged, or just merged by another process
+                continue
+            segment = Segment(name=name, keys=keys, vectors=vectors, cut=cut, sums=sums)
+            if segment.is_well_formed(self.dim):
+                yield segment
+            else:
+                self._remove(name)
+
+    def _load(self, name: str, part: str) -> Any:
+        path = self._part(name, part)
+        return None if part == "sums" and not path.exists() else map_array(path)
+
+    def _write(self, keys: TextKeys, vectors: VectorRows, cut: NDArray[np.bool_]) -> None:
+        order = np.argsort(keys[:, 0], kind="stable")
+        name = uuid.uuid4().hex
+        keys, vectors, cut = keys[order], vectors[order], cut[order]
+        arrays: tuple[NDArray[Any], ...] = (vectors, cut, row_sums(keys, vectors, cut), keys)
+        for part, array in zip(SEGMENT_FILES, arrays, strict=True):
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            write_atomic(self._part(name, part), content.getvalue())
+
+    def _merge(self) -> None:
+        """Merge all small segments into one, so that a search does not open hundreds of files."""
+        small = {name for name in self._names() if self._part(name, "vectors").stat().st_size < SMALL_BYTES}
+        if len(small) <= MOST_SEGMENTS:
+            return
+        found = [segment for segment in self._segments() if segment.name in small]
+        if not found:
+            return  # another process was faster
+        read = [segment.read(np.arange(len(segment.keys))) for segment in found]
+        vectors, cut, is_intact = (np.concatenate(parts) for parts in zip(*read, strict=True))
+        rows = np.flatnonzero(is_intact)
+        keys = np.concatenate([segment.keys for segment in found])[rows]
+        first = np.unique(keys, axis=0, return_index=True)[1]
+        self._write(keys[first], vectors[rows[first]], cut[rows[first]])
+        for name in small:
+            self._remove(name)
+
+    def _trim(self) -> None:
+        """Delete the least recently used encoders, this one's oldest segments last, until the size is under the limit.
+
+        What others have put into these folders neither counts nor is deleted.
+        """
+        self._remove_leftovers()
+        evict_above(self._root, EMBEDDINGS, size=self._limit_bytes, newest=self._folder)
+        for name in sorted(self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime):
+            if size_of(EMBEDDINGS, self._folder) <= self._limit_bytes:
+                return
+            self._remove(name)
+
+    def _remove_leftovers(self) -> None:
+        """Delete parts that a killed process left without keys."""
+        whole = set(self._names())
+        for file in self._folder.iterdir():
+            if is_segment(file.name) and file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
+                file.unlink(missing_ok=True)
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """The names of the segments: others mean that vectors were added or deleted."""
+        return tuple(self._names())
+
+    def _names(self) -> list[str]:
+        return sorted(file.name.split(".")[0] for file in self._folder.glob("*.keys.npy"))
+
+    def _remove(self, name: str) -> None:
+        for part in reversed(SEGMENT_FILES):
+            with suppress(OSError):
+                self._part(name, part).unlink()
+
+    def _part(self, name: str, part: str) -> Path:
+        return self._folder / f"{name}.{part}.npy"
+
+
+def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | None]) -> None:
+    """Link the vectors in FOLDER that are stored under the EARLIER fingerprint of an encoder under FINGERPRINT too.
+
+    Nothing is done where there are some already, or where the disk has no links: vectors are computed again then. EARLIER reads every
+    file of a model, and is called only where there are none.
+    """
+    place = folder / fingerprint
+    if place.exists() or (found := earlier()) is None or not (before := folder / found).is_dir():
+        return
+    with suppress(OSError):
+        place.mkdir()
+        # Keys last: a segment with keys is whole.
+        for file in sorted(before.iterdir(), key=lambda file: file.name.endswith(f".{SEGMENT_FILES[-1]}.npy")):
+            if file.is_file():
+                os.link(file, place / file.name)

@@ -1,0 +1,101 @@
+"""Folders in BEIR's layout and files of qrels: what is read, and what is refused with its file and line."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.data.query_file import holds_queries, open_query_file
+from embedlab.data.query_folder import NONE_RELEVANT, is_query_folder, open_query_folder
+from tests.data.query_folders import CORPUS, QRELS, QUERIES, write_folder
+
+
+def test_queries_documents_and_grades_are_those_of_the_files(tmp_path: Path) -> None:
+    found = open_query_folder(str(write_folder(tmp_path / "faq")))
+    assert found.texts == ("what barks", "what sings")
+    assert found.candidates[:4] == ("Dogs A dog barks at night.", "The fox barks too.", "A bird sings in the morning.", "")
+    assert found.ids == (["q1", "q2"], ["d1", "d2", "d3", "4", "q1", "d6"])
+    assert [found.query.tolist(), found.relevant.tolist(), found.grade.tolist()] == [[0, 0, 1], [0, 1, 2], [2, 1, 1]]
+    assert found.part.frame.rows()[1] == ("what barks", "The fox barks too.")
+    assert found.part.state.skipped == {NONE_RELEVANT: 1}
+    assert (found.part.state.empty, found.part.state.rows, found.has_texts) == (1, 3, True)
+
+
+def test_what_is_the_query_itself_does_not_count_by_its_text_or_by_its_id(tmp_path: Path) -> None:
+    found = open_query_folder(str(write_folder(tmp_path / "faq")))
+    assert [one.tolist() for one in found.excluded] == [[0, 1], [4, 5]]  # under its id after a title; under another id
+    said = open_query_folder(str(write_folder(tmp_path / "said", qrels=[*QRELS, "q2\td6\t1"])))
+    assert [one.tolist() for one in said.excluded] == [[0], [4]]  # people say that it is relevant
+
+
+def test_a_folder_is_known_by_its_files_and_its_qrels_by_their_split(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq")
+    assert is_query_folder(str(folder))
+    assert holds_queries(f"{folder}?split=dev")
+    assert not is_query_folder(str(tmp_path))
+    assert not is_query_folder("retrieval-captions")
+    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq3\td2\t1\n")
+    assert open_query_file(f"retrieval:{folder}?split=dev").texts == ("who reads",)
+    assert open_query_file(f"retrieval:{folder}").texts[0] == "what barks"
+    with pytest.raises(MissingError, match="no qrels of the split 'train'") as error:
+        open_query_folder(f"{folder}?split=train")
+    assert "dev, test" in str(error.value.hint)
+    with pytest.raises(UsageError, match="no option 'parts=2'"):
+        open_query_folder(f"{folder}?parts=2")
+
+
+def test_qrels_are_read_as_trec_writes_them_too_and_alone_they_name_ids(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq")
+    lines = [f"{query} 0 {document} {grade}" for query, document, grade in (line.split("\t") for line in QRELS[1:])]
+    expected = open_query_folder(str(folder))
+    (folder / "qrels" / "test.tsv").unlink()
+    (folder / "qrels" / "test.qrels").write_text("\n".join(lines))
+    found = open_query_folder(str(folder))
+    assert (found.query == expected.query).all()
+    assert (found.grade == expected.grade).all()
+    alone = open_query_folder(f"retrieval:{folder / 'qrels' / 'test.qrels'}")
+    assert not alone.has_texts
+    assert (alone.ids[0], sorted(alone.ids[1])) == (["q1", "q2"], ["d1", "d2", "d3"])
+    assert len({*alone.keys.ravel().tolist()}) == 5  # two queries and three documents; an id is not the same text in both columns
+
+
+FAULTS = {
+    "no document 'd9' in corpus.jsonl": {"qrels": [*QRELS, "q1\td9\t1"]},
+    "qrels/test.tsv, line 7: no query 'q9' in queries.jsonl": {"qrels": [*QRELS, "q9\td1\t1"]},
+    "test.tsv, line 7: query 'q1' and document 'd1' a second time": {"qrels": [*QRELS, "q1\td1\t1"]},
+    "test.tsv, line 7: grade '0.5' is not a whole number": {"qrels": [*QRELS, "q1\td3\t0.5"]},
+    "test.tsv, line 7: grade 2000 is above 1024": {"qrels": [*QRELS, "q1\td3\t2000"]},
+    "test.tsv, line 7: corpus-id is empty": {"qrels": [*QRELS, "q1\t\t1"]},
+    "test.tsv, line 1: no column 'query-id'": {"qrels": ["query\tdocument\tscore", *QRELS[1:]]},
+    "names no relevant document": {"qrels": QRELS[:1] + QRELS[4:]},
+    "corpus.jsonl, line 7: the id 'd1' a second time, after line 1": {"corpus": [*CORPUS, '{"_id": "d1", "text": "again"}']},
+    "corpus.jsonl, line 7: no id under '_id'": {"corpus": [*CORPUS, '{"id": "d7", "text": "again"}']},
+    "corpus.jsonl, line 7: no text under 'text'": {"corpus": [*CORPUS, '{"_id": "d7", "text": 3}']},
+    "corpus.jsonl, line 7: broken JSON at character": {"corpus": [*CORPUS, '{"_id": "d7", "text": ']},
+    "queries.jsonl, line 4: the id 'q1' a second time": {"queries": [*QUERIES, QUERIES[0]]},
+    "queries.jsonl, line 1: the text of query 'q1' is empty": {"queries": ['{"_id": "q1", "text": " "}', *QUERIES[1:]]},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_line_with_its_file_and_line(fault: str, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq", **FAULTS[fault])
+    with pytest.raises(MissingError) as error:
+        open_query_folder(str(folder))
+    assert fault in error.value.message
+    assert "\n" not in error.value.message
+    assert error.value.hint
+
+
+@pytest.mark.parametrize("lacking", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
+def test_a_file_that_is_lacking_is_named(lacking: str, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq")
+    (folder / lacking).unlink()
+    with pytest.raises(EmbedlabError, match=r"no qrels in|no file") as error:
+        open_query_folder(f"retrieval:{folder}")
+    assert "corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv" in str(error.value.hint)
+
+
+def test_a_place_without_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="no folder or file"):
+        open_query_folder(f"retrieval:{tmp_path / 'gone'}")

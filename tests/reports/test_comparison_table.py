@@ -1,0 +1,49 @@
+"""The line below a comparison on what its datasets say of another one."""
+
+from embedlab.analysis.another_dataset import elsewhere
+from embedlab.analysis.comparison import compare_evidence
+from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.layout import plain_text
+from embedlab.reports.tables import Table
+from tests.analysis.test_another_dataset import A, B, datasets
+
+
+def table_of(count: int) -> Table:
+    evidence = datasets(count)
+    slices = compare_evidence(evidence, [A, B], "a")
+    compared = TaskComparison(
+        slices=slices,
+        models=[A, B],
+        shared={},
+        counts={},
+        facts={},
+        marks=(),
+        notes=(),
+        signatures={},
+        states=(),
+        is_whole=True,
+        evidence=evidence,
+        elsewhere=elsewhere(evidence, slices, [A, B], "a"),
+    )
+    return comparison_table(compared)
+
+
+def test_five_datasets_have_a_line_and_a_record_on_another_one() -> None:
+    table = table_of(5)
+    (record,) = table.data()["another_dataset"]
+    assert (record["model"], record["reference"], record["datasets"]) == ("b", "a", [f"set {number}" for number in range(5)])
+    assert record["new_low"] < record["low"] < record["mean"] < record["high"] < record["new_high"]
+    line = (
+        f"another dataset of this kind, difference from a: b {record['mean']:+.2f} "
+        f"[{record['low']:+.2f}, {record['high']:+.2f}] on average, {record['new_low']:+.2f} to {record['new_high']:+.2f} on another "
+        "(random effects over set 0, set 1, set 2, set 3, set 4, which share no pairs; 95%)"
+    )
+    assert line in table.notes
+    assert " ".join(line.split()) in " ".join(plain_text(table, 80).split())
+
+
+def test_fewer_datasets_say_nothing_of_another_one() -> None:
+    table = table_of(4)
+    assert "another_dataset" not in table.data()
+    assert not any(note.startswith("another dataset") for note in table.notes)
