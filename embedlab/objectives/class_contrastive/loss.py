@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.objectives.class_contrastive.options import Options
-from embedlab.objectives.objective import Objective
-from embedlab.objectives.views import views_of_rows
+from embedlab.objectives.objective import Objective, views_of_rows
 
 
 def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: float, reduction: Literal["mean", "sum"] = "mean") -> Tensor:

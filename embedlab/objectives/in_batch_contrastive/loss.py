@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from embedlab.objectives.in_batch_contrastive.options import Options, Projection
-from embedlab.objectives.objective import Objective
-from embedlab.objectives.views import views_of_rows
+from embedlab.objectives.objective import Objective, views_of_rows
 
 
 def in_batch_loss(anchors: Tensor, candidates: Tensor, *, temperature: float) -> Tensor:
