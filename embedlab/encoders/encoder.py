@@ -130,6 +130,24 @@ def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
     return scores.clip(-1, 1).astype(np.float32)
 
 
+def unit_vectors(vectors: Vectors) -> NDArray[np.float64]:
+    """Each vector at length 1; a zero vector stays zero."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return unit
+
+
+def mean_cosine(vectors: Vectors) -> float:
+    """Mean cosine of all pairs of different vectors, computed from their sum: the measure of anisotropy (Ethayarajh 2019)."""
+    count = len(vectors)
+    if count < 2:
+        return float("nan")
+    unit = unit_vectors(vectors)
+    own = float((unit**2).sum())  # a zero vector has no direction and counts as cosine 0
+    return float(((unit.sum(0) ** 2).sum() - own) / (count * (count - 1)))
+
+
 def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
     """Similarity of each row of FIRST with the same row of SECOND; distances are negative, so that higher is closer."""
     if similarity == "cosine":

@@ -80,7 +80,7 @@ class Dev(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread(Event):
+class VectorSpread(Event):
     """How far apart the vectors of a stage's sentences are after a step, and what the loss would be if they were all one."""
 
     kind: ClassVar[str] = "spread"
@@ -160,7 +160,7 @@ class Cancelled(Event):
 
 
 EVENT_KINDS: Mapping[str, type[Event]] = {
-    cls.kind: cls for cls in (Started, Step, Progress, Dev, Spread, Checkpoint, Noted, Finished, Failed, RunInterrupted, Cancelled)
+    cls.kind: cls for cls in (Started, Step, Progress, Dev, VectorSpread, Checkpoint, Noted, Finished, Failed, RunInterrupted, Cancelled)
 }
 
 

@@ -35,7 +35,7 @@ class Status:
     dev: events.Dev | None = None
     best_dev: events.Dev | None = None  # among the last few hundred events
     last_s: float | None = None  # time of the last event, seconds since 1970
-    spread: events.Spread | None = None  # how far apart its vectors are
+    spread: events.VectorSpread | None = None  # how far apart its vectors are
     message: str = ""  # why it failed or cannot be read, fully or partly, or that its vectors collapsed
 
     @property
@@ -78,7 +78,7 @@ def is_trained(run: RunFolder) -> bool:
         return False
 
 
-def collapse_of(spread: events.Spread | None) -> str:
+def collapse_of(spread: events.VectorSpread | None) -> str:
     """Return what to say of vectors that collapsed; empty where they did not, or nothing was measured."""
     if spread is None or not spread.is_collapsed:
         return ""
@@ -86,7 +86,7 @@ def collapse_of(spread: events.Spread | None) -> str:
     return f"equal vectors from the start: {found}" if spread.before >= events.COLLAPSED else f"collapsed to equal vectors: {found}"
 
 
-def trained_spread(run: RunFolder) -> events.Spread | None:
+def trained_spread(run: RunFolder) -> events.VectorSpread | None:
     """Return how far apart the vectors were when training ended; None where it was not measured."""
     try:
         return _newest_spread(_since_start(_tail(run.events_file)))
@@ -119,9 +119,9 @@ def _newest_step(recent: list[events.Event]) -> events.Step | None:
     return None if last is None or newest is None else replace(last, step=newest)
 
 
-def _newest_spread(recent: list[events.Event]) -> events.Spread | None:
+def _newest_spread(recent: list[events.Event]) -> events.VectorSpread | None:
     """The last measurement of the stage that was measured last, of several in one step the one with the vectors that are closest."""
-    found = [event for event in recent if isinstance(event, events.Spread)]
+    found = [event for event in recent if isinstance(event, events.VectorSpread)]
     return max((event for event in found if event.step == found[-1].step), key=lambda event: event.mean_cosine, default=None)
 
 

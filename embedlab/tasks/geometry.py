@@ -12,7 +12,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct
+from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct, mean_cosine, unit_vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS
@@ -55,7 +55,7 @@ def alignment(first: Vectors, second: Vectors) -> float:
     """Mean squared distance of positive pairs on the unit sphere (Wang & Isola 2020, α = 2); nan without pairs."""
     if not len(first):
         return float("nan")
-    return float(((_unit(first) - _unit(second)) ** 2).sum(1).mean())
+    return float(((unit_vectors(first) - unit_vectors(second)) ** 2).sum(1).mean())
 
 
 def uniformity(vectors: Vectors) -> float:
@@ -63,7 +63,7 @@ def uniformity(vectors: Vectors) -> float:
     count = len(vectors)
     if count < 2:
         return float("nan")
-    unit = _unit(vectors).astype(np.float32)
+    unit = unit_vectors(vectors).astype(np.float32)
     squares = (unit**2).sum(1)  # 1, or 0 for a zero vector
     total, start = 0.0, 0
     for rows in _chunks(unit):
@@ -77,16 +77,6 @@ def uniformity(vectors: Vectors) -> float:
         total += float(potentials.sum(dtype=np.float64))
         start += len(rows)
     return float(np.log(max(total, np.finfo(np.float64).tiny) / (count * (count - 1))))
-
-
-def mean_cosine(vectors: Vectors) -> float:
-    """Mean cosine of all pairs of different vectors, computed from their sum: the measure of anisotropy (Ethayarajh 2019)."""
-    count = len(vectors)
-    if count < 2:
-        return float("nan")
-    unit = _unit(vectors)
-    own = float((unit**2).sum())  # a zero vector has no direction and counts as cosine 0
-    return float(((unit.sum(0) ** 2).sum() - own) / (count * (count - 1)))
 
 
 def spectrum(vectors: Vectors) -> NDArray[np.float64]:
@@ -113,7 +103,7 @@ def hubness(vectors: Vectors, neighbours: int = NEIGHBOURS) -> float:
 
 def occurrences(vectors: Vectors, neighbours: int) -> NDArray[np.intp]:
     """How many other vectors have each vector among their NEIGHBOURS nearest."""
-    unit = _unit(vectors).astype(np.float32)
+    unit = unit_vectors(vectors).astype(np.float32)
     counts = np.zeros(len(unit), np.intp)
     start = 0
     for rows in _chunks(unit):
@@ -155,14 +145,6 @@ def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArr
             items=items.get(name, len(used)),
             split=part.state.split,
         )
-
-
-def _unit(vectors: Vectors) -> NDArray[np.float64]:
-    """Each vector at length 1; a zero vector stays zero."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
-    return unit
 
 
 def _chunks(vectors: Vectors) -> Iterator[Vectors]:

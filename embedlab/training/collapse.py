@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import torch
 
-from embedlab.encoders.encoder import Vectors
+from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import TokenRows, gather_rows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective
@@ -25,16 +25,6 @@ def sample_of(tokens: TokenRows) -> TokenRows:
     types = None if tokens.types is None else [tokens.types[tokens.offsets[row] : tokens.offsets[row + 1]] for row in rows]
     ids = [tokens.flat[tokens.offsets[row] : tokens.offsets[row + 1]] for row in rows]
     return gather_rows(ids, tokens.truncated[rows], types)  # type: ignore[arg-type]  # arrays are sequences of numbers
-
-
-def mean_cosine(vectors: Vectors) -> float:
-    """Return the mean cosine of every two rows of VECTORS, (n, dim); a zero vector has cosine 0 to the others."""
-    rows = vectors.astype(np.float64)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    units = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    among_itself = float((units**2).sum())
-    count = len(units)
-    return (float((units.sum(axis=0) ** 2).sum()) - among_itself) / (count * (count - 1)) if count > 1 else float("nan")
 
 
 def loss_of_equal_vectors(objective: Objective, batch: Batch, vector: torch.Tensor) -> float:
@@ -56,14 +46,14 @@ class SpreadMeter:
         self._encoder, self._samples = encoder, samples  # by stage
         self._before = {stage: mean_cosine(encoder.embed_tokens(own)) for stage, own in samples.items()} if is_beginning else {}
 
-    def measure(self, objectives: Sequence[Objective], batches: Sequence[Batch], *, step: int) -> Iterator[events.Spread]:
+    def measure(self, objectives: Sequence[Objective], batches: Sequence[Batch], *, step: int) -> Iterator[events.VectorSpread]:
         """Yield the measurement after STEP for each of the BATCHES that were read in it; OBJECTIVES are those of all stages."""
         for batch in batches:
             if (sample := self._samples.get(batch.stage)) is None:  # of a frozen encoder vectors do not change
                 continue
             vectors = self._encoder.embed_tokens(sample)
             middle = torch.from_numpy(vectors.mean(axis=0)).to(self._encoder.machine.device)
-            yield events.Spread(
+            yield events.VectorSpread(
                 step=step,
                 stage=batch.stage,
                 mean_cosine=mean_cosine(vectors),

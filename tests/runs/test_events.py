@@ -17,7 +17,7 @@ def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> Non
         STEP,
         events.Progress(time=1.5, step=4, steps=6, eta_s=2.5),
         events.Dev(time=2.0, step=3, score=61.5),
-        events.Spread(time=2.0, step=3, stage=1, mean_cosine=0.75, before=0.5, chance=1.5),
+        events.VectorSpread(time=2.0, step=3, stage=1, mean_cosine=0.75, before=0.5, chance=1.5),
         events.Checkpoint(time=2.0, step=3),
         Noted(time=2.5, text="naïve ☃"),
         events.Failed(time=3.0, message="diverged", hint="lower the rate"),

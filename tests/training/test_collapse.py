@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from embedlab.core.recipe import Recipe
+from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import gather_rows
 from embedlab.evaluation.provenance import training_notes
 from embedlab.models.catalog import ModelSpec
@@ -24,14 +25,14 @@ from embedlab.runs import events
 from embedlab.runs.status import collapse_of, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Batch
-from embedlab.training.collapse import SENTENCES, SpreadMeter, loss_of_equal_vectors, mean_cosine, sample_of
+from embedlab.training.collapse import SENTENCES, SpreadMeter, loss_of_equal_vectors, sample_of
 from tests.training.small_runs import recipe_of, saved_bytes, short_stages, stage
 
 Train = Callable[..., RunFolder]
 
 
-def spreads_of(run: RunFolder) -> list[events.Spread]:
-    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Spread)]
+def spreads_of(run: RunFolder) -> list[events.VectorSpread]:
+    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.VectorSpread)]
 
 
 def test_the_mean_cosine_is_that_of_a_loop_over_pairs() -> None:
@@ -121,10 +122,10 @@ def test_vectors_that_are_equal_from_the_start_are_said_wherever_the_run_is_show
 
 
 def test_a_collapse_is_distinguished_from_vectors_that_began_so() -> None:
-    event = events.Spread(step=9, stage=0, mean_cosine=0.998, before=0.41, chance=4.554)
+    event = events.VectorSpread(step=9, stage=0, mean_cosine=0.998, before=0.41, chance=4.554)
     assert collapse_of(event) == "collapsed to equal vectors: mean cosine 0.998, before training 0.410; equal vectors have loss 4.554"
-    assert collapse_of(events.Spread(step=9, stage=0, mean_cosine=0.989, before=0.41, chance=4.554)) == ""
+    assert collapse_of(events.VectorSpread(step=9, stage=0, mean_cosine=0.989, before=0.41, chance=4.554)) == ""
     assert collapse_of(None) == ""
-    resumed = events.from_line(events.to_line(events.Spread(step=9, stage=0, mean_cosine=0.998, chance=1.0)))
-    assert isinstance(resumed, events.Spread)
+    resumed = events.from_line(events.to_line(events.VectorSpread(step=9, stage=0, mean_cosine=0.998, chance=1.0)))
+    assert isinstance(resumed, events.VectorSpread)
     assert collapse_of(resumed).startswith("collapsed")

@@ -42,7 +42,7 @@ def event_reporter(label: str, note: Note, progress: ProgressDisplay) -> Callabl
                 progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
             case events.Dev():
                 note(f"{label}: dev {event.score:.2f} after step {event.step}")
-            case events.Spread() if event.is_collapsed:
+            case events.VectorSpread() if event.is_collapsed:
                 note(f"{label}: after step {event.step} {collapse_of(event)}")
             case events.Noted():
                 note(f"{label}: {event.text}")
