@@ -23,6 +23,7 @@ _CLOSED = (
     ast.stmt, ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Dict, ast.Set,
     ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
+_SYMMETRIC = {"min", "max"}  # functions of two numbers, of which it does not matter which is first
 _NEVER_DROPPED = {"strict", "encoding"}  # checks of the programmer's own: no valid input shows whether they are there
 
 
@@ -118,6 +119,8 @@ def _below(node: ast.AST) -> list[ast.AST]:
             return list(node.body)
         case ast.Expr(value=ast.Constant()):
             return []  # a docstring
+        case ast.keyword(arg="strict" | "encoding"):
+            return []  # as _NEVER_DROPPED
     return list(ast.iter_child_nodes(node))
 
 
@@ -208,7 +211,8 @@ def _calls(node: ast.Call) -> Iterator[Change]:
         if keyword.arg is not None and keyword.arg not in _NEVER_DROPPED:
             rest = [other for other in node.keywords if other is not keyword]
             yield "dropped argument", node, _text(ast.Call(func=node.func, args=node.args, keywords=rest))
-    if len(node.args) >= 2 and not any(isinstance(value, ast.Starred) for value in node.args[:2]):
+    is_swappable = name not in _SYMMETRIC or not isinstance(node.func, ast.Name)
+    if is_swappable and len(node.args) >= 2 and not any(isinstance(value, ast.Starred) for value in node.args[:2]):
         swapped = [node.args[1], node.args[0], *node.args[2:]]
         yield "swapped arguments", node, _text(ast.Call(func=node.func, args=swapped, keywords=node.keywords))
 

@@ -59,6 +59,16 @@ def lets_a_task_evaluate(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and called(node)[0] == "evaluate" and called(node)[1] != "" and len(node.args) == 4
 
 
+def wants_to_know_whether_models_are_scored_together(node: ast.AST) -> bool:
+    """Whether a node reads that a task scores all models at once."""
+    return called(node)[0] == "is_scored_together" or (isinstance(node, ast.Attribute) and node.attr == "is_scored_together")
+
+
+def takes_the_metric_off(node: ast.AST) -> bool:
+    """Whether a node takes the metric off the name of a number."""
+    return called(node)[0] == "removesuffix" and ".metric}" in ast.unparse(node)
+
+
 def splits_fields(node: ast.AST) -> bool:
     """Whether a node splits the lines of a file into fields as the csv module does."""
     return called(node) in {("reader", "csv"), ("DictReader", "csv"), ("read_csv", "pl"), ("scan_csv", "pl")}
@@ -102,14 +112,25 @@ class Idea:
     files: tuple[str, ...]
 
 
+TABLES_OF_EVALUATIONS = ("reports/pair_tables.py", "reports/score_table.py", "reports/stated_figures.py", "reports/suite_table.py")
 IDEAS = {
     "the comparison": Idea(makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)),
     "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("evaluation/task_comparison.py",)),
+    "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
+    "whether models are scored together": Idea(  # of what is selected, and of what a paper's table names
+        makes=wants_to_know_whether_models_are_scored_together,
+        files=("tasks/task.py", "workflows/reproduce/models.py", "workflows/suites.py"),
+    ),
+    "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("evaluation/member.py",)),
     "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
         makes=calls("Outcomes"), files=("evaluation/frames.py", "outcomes/frame.py", "outcomes/pairs.py")
     ),
     "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
+    "a table with a column a model": Idea(makes=calls("ScoreRow"), files=TABLES_OF_EVALUATIONS),
+    "the mark of the best": Idea(  # of evaluations, of comparisons
+        makes=calls("best_of"), files=("reports/comparison_cells.py", "reports/model_columns.py")
+    ),
     "the page": Idea(makes=begins_a_page, files=("reports/html.py",)),
     "the atomic writer": Idea(makes=puts_in_place, files=("store/files.py", "store/temporaries.py")),  # of a file, of a folder
     "the store": Idea(makes=lambda node: isinstance(node, ast.ClassDef) and node.name.endswith("Store"), files=("store/entries.py",)),
@@ -160,6 +181,8 @@ def test_an_idea_is_made_in_one_place(name: str) -> None:
         ("task.evaluate(spec, settings, progress, selection)", lets_a_task_evaluate),
         ("ComparedSlice(key='sts12')", calls("ComparedSlice")),
         ("typer.Option('--task')", declares_an_option),
+        ("one.definition.is_scored_together", wants_to_know_whether_models_are_scored_together),
+        ("one.key.removesuffix(f' {one.metric}')", takes_the_metric_off),
         ("declare = typer.Argument", declares_an_option),
         ("'<!DOCTYPE html>'", begins_a_page),
     ],

@@ -8,7 +8,7 @@ Spiegelhalter 2009 take t with one fewer and one τ² alone). What the seeds of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +21,7 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_runs
 
 FEWEST_DATASETS = 5
+MOST_SHARED = 0.02  # of the pairs of the smaller of two datasets: their errors then correlate by less than this
 _QUANTILES = 250
 _STEPS = 44  # of bisections
 _MOST_TRIED = 16  # datasets of which all sets are tried
@@ -34,7 +35,8 @@ class Elsewhere:
     metric: str
     model: str
     reference: str
-    datasets: tuple[str, ...]  # which share no pairs
+    datasets: tuple[str, ...]
+    shared_pairs: int  # that several of these have
     mean: float  # over datasets of the kind
     low: float  # its 95% interval
     high: float
@@ -47,7 +49,8 @@ def elsewhere(
 ) -> tuple[Elsewhere, ...]:
     """Return what the differences from REFERENCE on whole datasets, EVIDENCE and SLICES in the same order, say of another one.
 
-    Of each task and metric those datasets are counted, as many as possible, that share no pairs; nothing where they are fewer than five.
+    Of each task and metric those datasets are counted, as many as possible, that share hardly any pairs; nothing where they are fewer
+    than five.
     """
     kinds: dict[tuple[str, str], list[tuple[Evidence, ComparedSlice]]] = {}
     for one, compared in zip(evidence, slices, strict=True):
@@ -55,20 +58,32 @@ def elsewhere(
             kinds.setdefault((one.task, one.metric), []).append((one, compared))
     found = []
     for own in kinds.values():
-        counted = [own[place] for place in sharing_no_pairs([one.rows.texts for one, _ in own if one.rows is not None])]
-        if len(counted) >= FEWEST_DATASETS:
-            found += [each for model in models if model.name != reference if (each := _of_model(counted, models, model.name, reference))]
+        places, shared = apart([one.rows.texts for one, _ in own if one.rows is not None])
+        if len(places) >= FEWEST_DATASETS:
+            counted = [own[place] for place in places]
+            of_models = (_of_model(counted, models, model.name, reference) for model in models if model.name != reference)
+            found += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
     return tuple(found)
 
 
-def sharing_no_pairs(texts: Sequence[NDArray[np.uint64]]) -> list[int]:
-    """Return the places of as many datasets as possible that share no pairs, in either order; of equally many those with the most pairs.
+def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
+    """Return the places of as many datasets as possible that share hardly any pairs, and how many pairs several of them have.
 
-    TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2).
+    TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the other order is the same. Of equally many
+    datasets those with the most pairs are taken.
     """
     pairs = [{(min(row), max(row)) for row in own.tolist()} for own in texts]
-    clashes = {(first, second) for first, second in combinations(range(len(pairs)), 2) if pairs[first] & pairs[second]}
-    sizes = [len(own) for own in texts]
+    chosen = _largest(pairs)
+    return chosen, sum(len(pairs[place]) for place in chosen) - len(set().union(*(pairs[place] for place in chosen)))
+
+
+def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
+    clashes = {
+        (first, second)
+        for first, second in combinations(range(len(pairs)), 2)
+        if len(pairs[first] & pairs[second]) > MOST_SHARED * min(len(pairs[first]), len(pairs[second]))
+    }
+    sizes = [len(own) for own in pairs]
     if len(pairs) > _MOST_TRIED:  # then one by one, those that share with the fewest first
         order = sorted(range(len(pairs)), key=lambda place: (sum(place in clash for clash in clashes), -sizes[place]))
         chosen: list[int] = []
@@ -100,6 +115,7 @@ def _of_model(
         model=name,
         reference=reference,
         datasets=tuple(each.key for each, _ in counted),
+        shared_pairs=0,
         mean=mean,
         low=low,
         high=high,

@@ -18,6 +18,7 @@ from embedlab.analysis.paired_tests import design_corrected
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import HANGS, REACH_NOTE, REACHES, seed_notes
 from embedlab.analysis.seed_tests import holm
+from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import UNKNOWN_PARTS, VarianceParts, correlation_interval, difference_interval, share_interval
 from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.choices import Test
@@ -82,7 +83,7 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparedSlice:
+class ComparedSlice(NamedSlice):
     """Every model on one slice, or on an average of slices."""
 
     key: str

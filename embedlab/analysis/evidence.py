@@ -19,6 +19,7 @@ from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
 from embedlab.analysis.near_duplicates import FindLinks, NearDuplicates, links_of, near_duplicates
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import TopicSums
+from embedlab.analysis.slice_names import NamedSlice
 from embedlab.choices import Aggregate
 from embedlab.core.names import DEFAULT_TASK
 
@@ -106,7 +107,7 @@ def _no_test(_: ClosedTest) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evidence:
+class Evidence(NamedSlice):
     """One slice: a row of evidence for each member column."""
 
     key: str

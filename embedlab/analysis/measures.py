@@ -64,6 +64,26 @@ def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
     return mcnemar_table(np.array([one == gold for one in predictions]))
 
 
+def _of_classes(
+    name: str,
+    scale: Scale,
+    value: Callable[[Any, Any], float],
+    influence: Callable[[Any, Any], Floats],
+    *,
+    closed: Mapping[ClosedTest, ClosedForm] = MappingProxyType({}),
+) -> Measure:
+    """Return a measure of predicted classes, whose VALUE each item moves by its INFLUENCE."""
+    return Measure(
+        name=name,
+        is_of_classes=True,
+        scale=scale,
+        value=value,
+        influences=partial(_each, influence),
+        without=scored_again(value),
+        closed=closed,
+    )
+
+
 def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = True) -> Measure:
     """Return a mean over queries, of the ranks of the texts that are relevant to each; or over anchors, of the margins of each."""
     value, influence = partial(query_mean, of=of), partial(query_influence, of=of)
@@ -103,31 +123,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 influences=pearson_influences,
                 without=scored_again(pearson),
             ),
-            Measure(
-                name="accuracy",
-                is_of_classes=True,
-                scale="share",
-                value=accuracy,
-                influences=partial(_each, accuracy_influence),
-                without=scored_again(accuracy),
-                closed={"mcnemar": _mcnemar},
-            ),
-            Measure(
-                name="f1",
-                is_of_classes=True,
-                scale="plain",
-                value=f1,
-                influences=partial(_each, f1_influence),
-                without=scored_again(f1),
-            ),
-            Measure(
-                name="matthews",
-                is_of_classes=True,
-                scale="plain",
-                value=matthews,
-                influences=partial(_each, matthews_influence),
-                without=scored_again(matthews),
-            ),
+            _of_classes("accuracy", "share", accuracy, accuracy_influence, closed={"mcnemar": _mcnemar}),
+            _of_classes("f1", "plain", f1, f1_influence),
+            _of_classes("matthews", "plain", matthews, matthews_influence),
             _of_queries(f"ndcg@{FIRST}", "plain", normalised_gain),
             _of_queries(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
             _of_queries("map", "plain", average_precision),

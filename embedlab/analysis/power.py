@@ -17,6 +17,7 @@ from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import LEVEL, SeedSpread, Uncertainty, flip_reaches, shares_spread
 from embedlab.analysis.weighing import Weighed
 
@@ -43,7 +44,7 @@ UNKNOWN_FIGURE = Figure(value=nan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detectable:
+class Detectable(NamedSlice):
     """The detectable difference of two models on one slice, in units of the scores."""
 
     task: str

@@ -65,8 +65,8 @@ def share_contributions(holds: Rows, side: Rows) -> tuple[float, float, Floats]:
     Contributions are as large as if one item more had the fact and one more had it not, on either side: without that a fact of none of
     ten items would have no variance (Agresti & Caffo 2000).
     """
-    counts = np.array([np.count_nonzero(side), np.count_nonzero(~side)], dtype=np.float64)
-    hits = np.array([np.count_nonzero(holds & side), np.count_nonzero(holds & ~side)], dtype=np.float64)
+    counts = np.array([np.count_nonzero(side), np.count_nonzero(~side)])
+    hits = np.array([np.count_nonzero(holds & side), np.count_nonzero(holds & ~side)])
     share, elsewhere = hits / counts
     moved = np.where(side, (holds - share) / counts[0], -(holds - elsewhere) / counts[1])
     spread, steadied = (
@@ -98,7 +98,7 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
     """
     rows = np.flatnonzero(among)
     sentences = outcomes.sentences[rows].with_row_index("row")
-    texts = pl.concat([sentences.select("row", text=name) for name in SENTENCES]).drop_nulls()
+    texts = pl.concat([sentences.select("row", text=name) for name in SENTENCES])
     words = texts.select("row", word=pl.col("text").str.to_lowercase().str.extract_all(r"\w+")).explode("word").drop_nulls().unique()
     own, behind, found = side[rows], _Behind(outcomes), []
     is_own = pl.Series(own).gather(words["row"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -41,7 +41,7 @@ class Sides:
     @property
     def known(self) -> NDArray[np.bool_]:
         """Where both have an error."""
-        return ~np.isnan(self.errors[0] + self.errors[1])
+        return ~(np.isnan(self.errors[0]) | np.isnan(self.errors[1]))
 
 
 def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) -> Sides:
@@ -63,7 +63,7 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
 def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> tuple[Floats, Floats]:
     """Return the errors of a model and its percentile ranks; GOLD_RANKS are those of the gold scores."""
     own = outcomes.predictions.select(members).fill_nan(None)
-    ranks = _ranks(outcomes, own.select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series())
+    ranks = _ranks(outcomes, own.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())  # as of the mean
     found = ranks - gold_ranks
     predicted, gold = own.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
     for place, block in enumerate(outcomes.blocks):
@@ -132,15 +132,17 @@ def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[
     for place, model in enumerate(models):
         if len(model.members) < 2:
             continue
-        labels = []
+        on_side = []
         for member in model.members:
             errors = [*whole]
             errors[place] = _errors(outcomes, (member,), ranked)[0]
             one = Sides(errors=(errors[0], errors[1]))
-            labels.append(np.where(one.only_a, 1, np.where(one.only_b, -1, 0)))
-        counts, changes = 0, 0
-        for before, after in permutations(labels, 2):
-            counts += int(np.count_nonzero(before))
-            changes += int(np.count_nonzero((before != 0) & (after != before)))
-        mean = counts / (len(labels) * (len(labels) - 1))
-        yield Steadiness(model=model.name, seeds=len(labels), items=round(mean), changed=changes / counts if counts else float("nan"))
+            on_side.append(one.only_a | one.only_b)  # on which one, the other model alone decides
+        counts = sum(int(np.count_nonzero(own)) for own in on_side)
+        changes = sum(int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2))
+        yield Steadiness(
+            model=model.name,
+            seeds=len(on_side),
+            items=round(counts / len(on_side)),
+            changed=changes / (counts * (len(on_side) - 1)) if counts else float("nan"),
+        )

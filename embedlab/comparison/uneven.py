@@ -64,9 +64,8 @@ def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> li
     """
     found: list[Kind] = []
     for by in all_properties().values():
-        values = by.values(outcomes)
-        if values.null_count() < len(values):
-            found += _without_mirror([kind for kind in _of_property(outcomes, by, values, selection) if kind.parts])
+        kinds = _of_property(outcomes, by, by.values(outcomes), selection)
+        found += _without_mirror([kind for kind in kinds if kind.parts])
     return found
 
 
@@ -113,7 +112,7 @@ def named_parts(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator
     has = values.is_not_null().to_numpy()
     slices: dict[str, list[ItemSlice]] = {}
     for part in cut(outcomes, by, values):
-        if not part.is_whole and has[part.rows].all():  # not those that have no value
+        if has[part.rows[0]]:  # not those that have no value
             name = part.key.removeprefix(f"{outcomes.blocks[part.block].dataset}/")
             slices.setdefault(name, []).append(part)
     for name, parts in slices.items():

@@ -95,7 +95,7 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
     by_label = {label: both.filter(pl.col("label").str.to_lowercase() == label) for label in ("entailment", "contradiction")}
     entailed = by_label["entailment"].select(sentence1="first", sentence2="second").unique(maintain_order=True)
     contradicted = by_label["contradiction"].select(sentence1="first", contradicted="second").unique(maintain_order=True)
-    return entailed.join(contradicted, on="sentence1", how="inner", maintain_order="left_right").select(COLUMNS)
+    return entailed.join(contradicted, on="sentence1", maintain_order="left_right").select(COLUMNS)
 
 
 def _of_corpus(source: Source, name: str) -> Part:

@@ -1,8 +1,8 @@
 """The contract of all scorers of sentence pairs: word overlap, word vectors, transformers and combinations of them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,17 @@ class EncoderFacts:
     words: int = 0  # in the distinct sentences encoded so far, for encoders that read words
     unknown_words: int = 0  # words without a vector
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_stored(cls, stored: Mapping[str, str], *, precision: str) -> Self:
+        """Return the facts that are STORED as text beside numbers of this PRECISION."""
+        tokens = stored.get("max_tokens")
+        return cls(
+            pooling=stored.get("pooling"),
+            precision=precision,
+            max_tokens=int(tokens) if tokens else None,
+            truncated=int(stored.get("truncated", 0)),
+        )
 
 
 class PairScorer(Protocol):

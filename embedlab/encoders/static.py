@@ -114,10 +114,11 @@ def _table(folder: Path) -> TokenTable:
     tokenizer.no_truncation()
     vectors = read_table(next(iter(weight_files(folder)), folder / "model.safetensors"), tokenizer)
     if not is_model2vec(folder):
-        return TokenTable(tokenizer=tokenizer, vectors=vectors, most_tokens=stated)
+        return TokenTable(folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated)
     file, words = read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile(), tokenizer.get_vocab()
     typical = int(np.median([len(word) for word in words]))
     return TokenTable(
+        folder=folder,
         tokenizer=tokenizer,
         vectors=vectors,
         most_tokens=file.max_length,

@@ -24,6 +24,7 @@ from embedlab.encoders.word_tokens import TokenLists, WordTokens
 class TokenTable:
     """A vector for each token of a tokenizer."""
 
+    folder: Path  # of the tokenizer's file, for errors
     tokenizer: Tokenizer  # without padding and truncation
     vectors: Tensor  # (tokens, width)
     most_tokens: int | None = None  # of a text; the others are left out
@@ -38,7 +39,9 @@ class TokenTable:
         """Return the mean vector of each text's tokens, zeros where it has none, and which texts were cut; (texts, width), (texts,)."""
         limit = self.most_characters
         shorter = texts if limit is None else [text[:limit] for text in texts]
-        tokens, is_cut = self._limited(self._words.tokens_of(shorter))
+        with one_line_errors(self.folder, "tokenizer"):  # some damage appears only when a text is read
+            found = self._words.tokens_of(shorter)
+        tokens, is_cut = self._limited(found)
         if limit is not None:
             is_cut |= np.fromiter((len(text) > limit for text in texts), np.bool_, len(texts))
         offsets = np.cumsum(tokens.lengths) - tokens.lengths
@@ -47,7 +50,8 @@ class TokenTable:
 
     def token_vectors(self, sentence: str, *, prompt: str = "", dim: int | None = None) -> WeightedTokens:
         """Return the vectors that `means` averages of PROMPT and SENTENCE, the first DIM numbers of each, and where each token is."""
-        found = self.tokenizer.encode(f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False)
+        with one_line_errors(self.folder, "tokenizer"):
+            found = self.tokenizer.encode(f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False)
         there = [place for place, token in enumerate(found.ids) if token != self.ignored]
         there = [place for place in there if self.most_tokens is None or place < self.most_tokens]
         spans = [(start - len(prompt), end - len(prompt)) for start, end in (found.offsets[place] for place in there)]

@@ -142,7 +142,8 @@ class TransformerEncoder:
         """How many tokens a prompt puts in front of a text, the special token that begins it included."""
         if not self.usage.prompt:
             return 0
-        ids = self.tokenizer(self.usage.prompt)["input_ids"]
+        with reading(self._folder, "tokenizer"):
+            ids = self.tokenizer(self.usage.prompt)["input_ids"]
         return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
 
     def _weights_of_tokens(self) -> Tensor | None:
@@ -192,7 +193,8 @@ class TransformerEncoder:
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Return the token of each word that is exactly one known token, otherwise −1."""
         # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means nothing to the others.
-        encoded = self.tokenizer([f" {word}" for word in words], add_special_tokens=False, return_attention_mask=False)["input_ids"]
+        with reading(self._folder, "tokenizer"):
+            encoded = self.tokenizer([f" {word}" for word in words], add_special_tokens=False, return_attention_mask=False)["input_ids"]
         return np.array([ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1 for ids in encoded], np.int64)
 
     def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:

@@ -168,7 +168,7 @@ def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list
 
 def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
     """Return the text that each row shares with a training text, by its key; OVERLAPS are by slice."""
-    names = {one.key: one.key.removesuffix(f" {one.metric}") for one in evidence}
+    names = {one.key: one.slice_key for one in evidence}
     behind = {one.key: [names[key] for key in one.average_of] or [names[one.key]] for one in evidence}
     found = {key: total_overlap(overlaps[name] for name in own if name in overlaps) for key, own in behind.items()}
     return {key: counts for key, counts in found.items() if counts}

@@ -37,6 +37,7 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import KEYS, pair_outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
+from embedlab.tasks.task import evaluation_without_scores
 from embedlab.tasks.task import task as find_task
 
 
@@ -142,20 +143,12 @@ class ScoredPairs:
     def description(self, member: str) -> Evaluation:
         """Return the evaluation of one member without scores: everything that decides them."""
         facts, place = self.facts[member], self.places[member]
-        return Evaluation(
+        used = EncoderFacts.of_stored(facts, precision=place.precision)
+        return replace(
+            evaluation_without_scores(self.task, member, place.fingerprint, used, [asdict(state) for state in self.states]),
             is_of_pairs=True,
-            task=self.task,
-            model=member,
-            fingerprint=place.fingerprint,
             earlier_fingerprint=place.earlier,
-            precision=place.precision,
-            pooling=facts.get("pooling"),
-            max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
-            truncated=int(facts.get("truncated", 0)),
             training_precision=facts.get("training_precision"),
-            data=tuple({**asdict(state), "sample": state.sample} for state in self.states),
-            marks=(),
-            scores=(),
             seed=place.spec.seed,
             dims=vector_length(place.spec),
             backend=backends(place.spec),

@@ -98,7 +98,7 @@ def _agreeing(evaluation: Evaluation, slices: Sequence[ComparedSlice]) -> Iterat
     """Yield the intervals of slices whose score is the stored one: another has other rows behind it."""
     stored = {(one.slice, one.metric): one for one in sorted(evaluation.scores, key=_is_test) if _has_own(one)}
     for one in slices:
-        found, score = stored.get((one.key.removesuffix(f" {one.metric}"), one.metric)), one.scores[_MODEL]
+        found, score = stored.get((one.slice_key, one.metric)), one.scores[_MODEL]
         if found is not None and abs(found.value - score.value) < _HALF_OF_LAST_DIGIT / found.scale and not isnan(score.low):
             yield _key(found), (score.low, score.high)
 

@@ -148,7 +148,7 @@ def _intervals(
     sides: ResultPair, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice]
 ) -> Iterator[tuple[ScoreKey, tuple[float, float]]]:
     """Yield the interval of each of KEYS whose stored scores agree with the numbers in the results."""
-    names = {(without_folder(one.key.removesuffix(f" {one.metric}"), sides.first.signature), one.metric): one for one in slices}
+    names = {(without_folder(one.slice_key, sides.first.signature), one.metric): one for one in slices}
     for key in keys:
         one = names.get((key.slice, key.metric))
         if one is None:

@@ -189,10 +189,8 @@ def title_of(name: str) -> str:
 
 def _title_of_single(name: str) -> str:
     prefix = prefix_of(name)
-    path = name if prefix is None else name.removeprefix(f"{prefix}:")
-    if prefix is not None and not names_file(prefix, path):
-        return name
-    is_path = prefix is not None or name.startswith((".", "/", "~"))
     if prefix in {"http", "https"}:
         return name.partition("#")[2]
+    path = name if prefix is None else name.removeprefix(f"{prefix}:")
+    is_path = name.startswith((".", "/", "~")) if prefix is None else names_file(prefix, path)
     return path.rstrip("/").rpartition("/")[2] if is_path else name

@@ -69,4 +69,4 @@ def sample_subset(mask: Mask, limit: Limit, rng: np.random.Generator) -> Mask:
     if limit == "all" or limit >= mask.shape[1]:
         return mask
     keys = np.where(mask, rng.random(mask.shape), np.inf)
-    return mask & (keys <= np.partition(keys, limit - 1, axis=1)[:, limit - 1 : limit])
+    return mask & (keys <= np.partition(keys, limit - 1)[:, limit - 1 : limit])

@@ -1,13 +1,16 @@
 """Shared parts of the objectives on labelled texts: single sentences, or pairs that are encoded together."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import polars as pl
+from annotated_types import Ge, Lt
 
 from embedlab.core.errors import UsageError
 from embedlab.objectives.needs import Needs
 
+Layers = Literal["two-layer", "none"]  # additional layers between a sentence vector and the task
+HeadDropout = Annotated[float, Ge(0), Lt(1)]  # of the input of each linear layer
 ScoreLabel = Literal["tenths", "score"]  # a gold score in place of a class
 
 

@@ -94,3 +94,9 @@ def _class_of(found: Any) -> Any:
         return found
     folder = found.__package__
     return getattr(importlib.import_module(f"{folder}.loss"), folder.rpartition(".")[2].title().replace("_", ""))
+
+
+def views_of_rows(vectors: Tensor, columns: Mapping[str, Tensor], views: int) -> Tensor:
+    """The vector of each row in each view; (views x distinct texts, dim) in, (views, rows, dim) out."""
+    rows = columns["joint"] if "joint" in columns else columns["sentence"]
+    return vectors.view(views, -1, vectors.shape[-1])[:, rows]

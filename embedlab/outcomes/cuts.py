@@ -80,17 +80,16 @@ def _quantiles(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: p
     splits_ties = by.splits_ties and groups == FIFTHS
     fifths = dice_fifths(numbers) if splits_ties else None
     of_row = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
-    for number in range(1, groups + 1):
+    for number in np.unique(of_row).tolist():
         is_own = of_row == number
-        if is_own.any():
-            low, high = (f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
-            yield ItemSlice(
-                block=whole.block,
-                key=f"{whole.key}/{quantile_name(by, groups)}-{number}",
-                title=f"{whole.title} {GROUP_NAMES[groups]} {number} ({title} {low}–{high})",
-                rows=rows[is_own],
-                notes=tie_notes(fifths, number, title) if fifths is not None else (),
-            )
+        low, high = (f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
+        yield ItemSlice(
+            block=whole.block,
+            key=f"{whole.key}/{quantile_name(by, groups)}-{number}",
+            title=f"{whole.title} {GROUP_NAMES[groups]} {number} ({title} {low}–{high})",
+            rows=rows[is_own],
+            notes=tie_notes(fifths, number, title) if fifths is not None else (),
+        )
 
 
 def _with_ties(numbers: NDArray[np.float64], groups: int) -> NDArray[np.int64]:

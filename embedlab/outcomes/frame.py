@@ -73,8 +73,7 @@ class Outcomes:
         for place, block in enumerate(self.blocks):
             if block.classes:
                 rows = self.rows_of(place)
-                names = np.array(block.classes, dtype=object)[self.rows["gold"].gather(rows).cast(pl.Int64).to_numpy()]
-                found = found.scatter(rows, pl.Series(names.tolist(), dtype=pl.String))
+                found = found.scatter(rows, pl.Series(list(block.classes)).gather(self.rows["gold"].gather(rows).cast(pl.UInt32)))
         return found
 
     @cached_property

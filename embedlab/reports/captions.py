@@ -11,7 +11,7 @@ from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.selection import is_expression
+from embedlab.outcomes.grouping import is_expression
 from embedlab.tasks.task import scale_of
 
 DEPENDENCE = "items of one topic count as dependent"
@@ -83,7 +83,7 @@ def subject_of(found: TaskComparison) -> str:
 
 def items_of(found: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
-    counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found.slices if not one.average_of}
+    counts = {one.slice_title: one.pairs for one in found.slices if not one.average_of}
     common = ", those that all models score" if found.rows is not None else ""
     return f"{counted_items(counts)}{common}"
 

@@ -13,13 +13,14 @@ from embedlab.choices import Aggregate, TableRows
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.selection import is_expression
+from embedlab.outcomes.grouping import is_expression
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
+from embedlab.reports.model_columns import score_cell
 from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
-from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
+from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Column, Table, TableCell, Value
 from embedlab.tasks.task import scale_of
@@ -48,7 +49,7 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
     return Table(
         title=score_title(found),
         columns=[
-            *leading_columns(found.slices, "slice", found.slicing.by),
+            *leading_columns(found.slices, "slice", found.slicing.by.replace(",", " × ")),
             *columns_of(names, names[0], with_p=found.slicing.test != "dyadic"),
             *(
                 Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")
@@ -102,7 +103,7 @@ def _is_slice_of(dataset: str, one: ComparedSlice) -> bool:
 
 def slice_title(one: ComparedSlice, dataset: str) -> str:
     """Return the name of a row whose metric is elsewhere, and its DATASET in the title."""
-    return one.title.removesuffix(f" {one.metric}").removeprefix(f"{dataset} " if dataset else "")
+    return one.slice_title.removeprefix(f"{dataset} " if dataset else "")
 
 
 def titled(found: TaskComparison, parts: Sequence[str]) -> str:
@@ -128,7 +129,7 @@ def _row(
         "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
         "metric": one.metric,
         **{f"{model}.published": value for (model, key), value in published.items() if key == one.key},
-        **{model.name: stated_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},
+        **{model.name: score_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},
     }
 
 
@@ -142,7 +143,7 @@ def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Seque
     if "mcnemar" in tests:
         yield "p of accuracies: McNemar, of single models"
     yield from comparison_notes(found.slices, found.models, slicing.test, slicing.margin)
-    yield from _elsewhere_notes(found.elsewhere)
+    yield from _elsewhere_notes(found.elsewhere, titles_of([model.name for model in found.models]))
     for one in found.slices:
         yield from (slice_note(one.key, note) for note in one.notes)
     yield from (_printed_note(row, slicing.aggregate) for row in printed)
@@ -155,18 +156,19 @@ def _scaled(one: Elsewhere) -> Mapping[str, object]:
     return {key: scale * value if isinstance(value, float) else value for key, value in vars(one).items()} | {"datasets": [*one.datasets]}
 
 
-def _elsewhere_notes(found: Sequence[Elsewhere]) -> Iterator[str]:
+def _elsewhere_notes(found: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each kind of datasets: each model's mean difference on such datasets, and where that on another one is expected."""
     for key in dict.fromkeys((one.task, one.metric, one.datasets) for one in found):
         scale = scale_of(key[0], key[1])
         listed = "; ".join(
-            f"{one.model} {scale * one.mean:+z.2f} [{scale * one.low:+z.2f}, {scale * one.high:+z.2f}] on average, "
+            f"{titles[one.model]} {scale * one.mean:+z.2f} [{scale * one.low:+z.2f}, {scale * one.high:+z.2f}] on average, "
             f"{scale * one.new_low:+z.2f} to {scale * one.new_high:+z.2f} on another"
             for one in found
             if (one.task, one.metric, one.datasets) == key
         )
-        over = f"random effects over {', '.join(key[2])}, which share no pairs; 95%"
-        yield f"another dataset of this kind, difference from {found[0].reference}: {listed} ({over})"
+        shared = next(one.shared_pairs for one in found if (one.task, one.metric, one.datasets) == key)
+        over = f"random effects over {', '.join(key[2])}, which share {shared or 'no'} pair{'s' if shared != 1 else ''}; 95%"
+        yield f"another dataset of this kind, difference from {titles[found[0].reference]}: {listed} ({over})"
 
 
 def general_notes(found: TaskComparison) -> Iterator[str]:

@@ -99,9 +99,7 @@ def _word_table(found: WordEffects, titles: dict[str, str]) -> Table:
             own = {"kind": "word", "model": model.name, "seeds": len(model.members), **names, **_without(model, sentence, place)}
             own |= {"effect": effect, "sd": float(model.spreads[row]) if model.spreads is not None else None}
             if model is not found.models[0]:
-                difference = float(found.difference(model)[row])
-                own["difference"] = difference
-                cells[f"difference {model.name}"] = _signed(difference)
+                own |= _differing(model, float(found.difference(model)[row]), cells)
             facts.append(own | _reference(found))
         shown.append(cells)
     return Table(
@@ -163,10 +161,10 @@ def _together_table(found: WordEffects, titles: dict[str, str]) -> Table:
                 "second_place": column + 1,
                 **words,
             }
-            fact |= {"effect": effect, "difference": None if model is found.models[0] else float(own[row, column])}
-            facts.append(fact | _reference(found))
+            fact |= {"effect": effect}
             if model is not found.models[0]:
-                cells[f"difference {model.name}"] = _signed(float(own[row, column]))
+                fact |= _differing(model, float(own[row, column]), cells)
+            facts.append(fact | _reference(found))
         shown.append(cells)
     return Table(
         title="Two words together, beyond what each does alone",
@@ -194,9 +192,7 @@ def _edit_table(found: WordEffects, titles: dict[str, str]) -> Table:
             fact |= {"similarity": float(model.edited[number]), "rank": float(model.edited_ranks[number])}
             if model is not found.models[0]:
                 first = found.models[0]
-                difference = moved - (float(first.edited_ranks[number]) - first.ranks.whole)
-                fact["difference"] = difference
-                cells[f"difference {model.name}"] = _signed(difference)
+                fact |= _differing(model, moved - (float(first.edited_ranks[number]) - first.ranks.whole), cells)
             facts.append(fact | _reference(found))
         shown.append(cells)
     return Table(
@@ -264,6 +260,12 @@ def _columns(found: WordEffects, titles: dict[str, str]) -> Iterable[Column]:
     for model in found.models[1:]:
         title = f"{titles[model.name]} − {titles[first.name]}"
         yield Column(key=f"difference {model.name}", title=title, align="right", role="difference")
+
+
+def _differing(model: ExplainedModel, difference: float, cells: dict[str, Value | TableCell]) -> Row:
+    """Put the DIFFERENCE of a model from the first into its cell, and return it as a fact."""
+    cells[f"difference {model.name}"] = _signed(difference)
+    return {"difference": difference}
 
 
 def _signed(number: float) -> TableCell:

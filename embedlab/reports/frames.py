@@ -161,7 +161,7 @@ def _slice_fields(one: ComparedSlice, by: str) -> Row:
     return {
         "task": one.task,
         "by": "average" if one.average_of else by,
-        "slice": one.key.removesuffix(f" {one.metric}"),
+        "slice": one.slice_key,
         "metric": one.metric,
         "setting": one.setting,
         "items": one.pairs,

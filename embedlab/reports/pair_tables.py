@@ -1,10 +1,10 @@
 """The tables of models that were evaluated on pairs: by dataset, by source and by word overlap."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from math import isnan, nan
-from statistics import fmean, stdev
-from typing import cast
+from math import isnan
+from statistics import fmean
+from typing import Any, cast
 
 import polars as pl
 
@@ -20,10 +20,11 @@ from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import title_of, titles_of
 from embedlab.outcomes.pairs import measured_by
 from embedlab.reports.captions import evaluation_caption
-from embedlab.reports.comparison_cells import best_of, pair_footnotes
+from embedlab.reports.comparison_cells import pair_footnotes
 from embedlab.reports.frames import Intervals, evaluated_frame
+from embedlab.reports.model_columns import ScoreRow, model_table, score_cell, sd_over_members
 from embedlab.reports.notes import common_count, data_notes, slice_note, usage_notes, with_marks
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.runs.evaluations import Evaluation
 
 PairEvaluations = dict[str, Evaluation]  # by member
@@ -39,36 +40,29 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         for aggregate in aggregates
         for key in keys
     }
-    subject, title, columns = "", _title(scored, "dataset", metric), [Column(key="dataset", title="dataset", role="key")]
-    rows: list[dict[str, Value | TableCell]]
-    if len(scored.models) == 1:
+    about: dict[str, Any] = {
+        "frame": _frame(scored, evaluations, ("dataset", "average"), aggregates, metric),
+        "notes": _notes(scored, "dataset", aggregates, metric),
+        "signatures": _signatures(scored, "dataset", aggregates, metric),
+        "caption": _caption(scored, "dataset", metric, aggregates),
+    }
+    title, leading = _title(scored, "dataset", metric), [Column(key="dataset", title="dataset", role="key")]
+    if len(scored.models) == 1:  # the columns are its aggregations
         (name,) = titles
-        subject = titles[name]
-        rows = [{"dataset": key} | {aggregate: cells[name, aggregate, key] for aggregate in aggregates} for key in keys]
-        columns += [Column(key=aggregate, title=aggregate, align="right", role="score") for aggregate in aggregates]
+        own = [ScoreRow(of={"dataset": key}, scores={one: cells[name, one, key] for one in aggregates}) for key in keys]
+        shown: dict[str, str] = {one: one for one in aggregates}
+        found = model_table(own, shown, leading=leading, marks_best=False, title=title, score_columns="aggregate", **about)
+        return replace(found, subject=titles[name], titles=titles)
+    if len(aggregates) > 1:
+        leading.insert(0, Column(key="aggregate", title="aggregate", role="group"))
     else:
-        rows = [
-            _with_best({"aggregate": aggregate, "dataset": key} | {name: cells[name, aggregate, key] for name in titles}, titles)
-            for aggregate in aggregates
-            for key in keys
-        ]
-        if len(aggregates) > 1:
-            columns.insert(0, Column(key="aggregate", title="aggregate", role="group"))
-        else:
-            title += f", {aggregates[0]}"
-        columns += [Column(key=name, title=own, align="right", role="score") for name, own in titles.items()]
-    return Table(
-        title=title,
-        subject=subject,
-        columns=columns,
-        rows=rows,
-        titles=titles,
-        frame=_frame(scored, evaluations, ("dataset", "average"), aggregates, metric),
-        notes=_notes(scored, "dataset", aggregates, metric),
-        signatures=_signatures(scored, "dataset", aggregates, metric),
-        score_columns="model" if len(scored.models) > 1 else "aggregate",
-        caption=_caption(scored, "dataset", metric, aggregates),
-    )
+        title += f", {aggregates[0]}"
+    rows = [
+        ScoreRow(of={"aggregate": aggregate, "dataset": key}, scores={name: cells[name, aggregate, key] for name in titles})
+        for aggregate in aggregates
+        for key in keys
+    ]
+    return model_table(rows, titles, leading=leading, title=title, **about)
 
 
 def _caption(scored: ScoredPairs, by: By, metric: Correlation, aggregates: Sequence[Aggregate]) -> str:
@@ -96,26 +90,25 @@ def _dataset_cell(evaluations: PairEvaluations, model: ModelColumns, key: str, m
 
 def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
     """One row a source or Dice fifth, one column a model."""
-    rows: list[dict[str, Value | TableCell]] = []
-    titles = titles_of([model.name for model in scored.models])
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
-    for part in scored.slices(by):
-        row: dict[str, Value | TableCell] = {"slice": TableCell(value=part.key, text=part.title), "pairs": len(part.rows)}
-        for model in scored.models:
-            shared = overlaps[model.name].get(part.key)
-            row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
-        rows.append(_with_best(row, titles))
-    columns = [Column(key="slice", title=by, role="key"), Column(key="pairs", title="pairs")]
-    columns += [Column(key=name, title=title, align="right", role="score") for name, title in titles.items()]
-    signatures = _signatures(scored, by, ("all",), metric)
-    return Table(
+    rows = [
+        ScoreRow(
+            of={"slice": TableCell(value=part.key, text=part.title), "pairs": len(part.rows)},
+            scores={
+                model.name: _cell(_values(evaluations, model, (by,), part.key, metric, "all"), overlaps[model.name].get(part.key))
+                for model in scored.models
+            },
+        )
+        for part in scored.slices(by)
+    ]
+    return model_table(
+        rows,
+        titles_of([model.name for model in scored.models]),
+        leading=[Column(key="slice", title=by, role="key"), Column(key="pairs", title="pairs")],
         title=_title(scored, by, metric),
-        columns=columns,
-        rows=rows,
         frame=_frame(scored, evaluations, (by,), ("all",), metric),
         notes=_notes(scored, by, ("all",), metric),
-        signatures=signatures,
-        titles=titles,
+        signatures=_signatures(scored, by, ("all",), metric),
         caption=_caption(scored, by, metric, ("all",)),
     )
 
@@ -164,23 +157,9 @@ def _values(
     ]
 
 
-def _with_best(row: dict[str, Value | TableCell], models: Iterable[str]) -> dict[str, Value | TableCell]:
-    """Return a row whose highest score is marked as such."""
-    cells = {name: cell for name in models if isinstance(cell := row[name], TableCell)}
-    best = best_of({name: float(cell.value) / 100 for name, cell in cells.items() if isinstance(cell.value, float)})
-    return {**row, **{name: replace(cell, is_best=name in best) for name, cell in cells.items()}}
-
-
 def _cell(values: Sequence[float], shared: Overlap | None) -> TableCell:
-    """Mean ± standard deviation over the members, with the mark of text seen in training; one that is undefined for a member is absent."""
-    mean, sd = fmean(values), _sd(values)
-    spread = f" ± {sd:z.2f}" if sd == sd else ""
-    return TableCell(value=mean, text=f"{mean:z.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
-
-
-def _sd(values: Sequence[float]) -> float:
-    """Standard deviation (n − 1); nan for a single value, or where one is nan."""
-    return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else nan
+    """Mean ± standard deviation over the members, with the mark of text seen in training."""
+    return score_cell(fmean(values), sd=sd_over_members(values), mark=overlap_mark(shared))
 
 
 def _title(scored: ScoredPairs, by: By, metric: Correlation) -> str:

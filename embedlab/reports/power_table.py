@@ -73,7 +73,7 @@ def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect
 
 def _caption(found: Sequence[Detectable], compared: TaskComparison, first: str, second: str) -> str:
     averages = {one.key for one in compared.slices if one.average_of}
-    counts = {one.title.removesuffix(f" {one.metric}"): one.pairs for one in found if one.key not in averages}
+    counts = {one.slice_title: one.pairs for one in found if one.key not in averages}
     metrics = " and ".join(dict.fromkeys(one.metric.capitalize() for one in found))
     what = f"Differences of {second} from {first}, {metrics} × 100, and the smallest that would be detected"
     return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
@@ -103,7 +103,7 @@ def _numbers(one: Detectable) -> dict[str, str | float | None]:
     scale = scale_of(one.task, one.metric)
     return {
         "task": one.task,
-        "dataset": one.key.removesuffix(f" {one.metric}"),
+        "dataset": one.slice_key,
         "metric": one.metric,
         "pairs": one.pairs,
         "sentences": one.sentences,
@@ -125,7 +125,7 @@ def _row(one: Detectable) -> Mapping[str, Value | TableCell]:
     effective = one.effective_pairs
     return {
         **_numbers(one),
-        "dataset": TableCell(value=one.key, text=one.title.removesuffix(f" {one.metric}")),
+        "dataset": TableCell(value=one.key, text=one.slice_title),
         "effective_pairs": TableCell(value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"),
         "smallest": _figure_cell(one.smallest, scale_of(one.task, one.metric)),
         "planned": _figure_cell(one.planned, scale_of(one.task, one.metric)),

@@ -1,55 +1,47 @@
 """The table of the scores of single items, picked or grouped by a property: no model is compared with another."""
 
-from collections.abc import Mapping
+from math import nan
 
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import score_caption
-from embedlab.reports.comparison_cells import best_of, interval_hover
 from embedlab.reports.comparison_table import general_notes, leading_columns, score_title, shared_dataset, slice_title
 from embedlab.reports.frames import scored_frame
+from embedlab.reports.model_columns import ScoreRow, model_table, score_cell
 from embedlab.reports.notes import slice_note
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.tables import Table, TableCell, Value
 from embedlab.tasks.task import scale_of
 
 
 def score_table(found: TaskComparison) -> Table:
     """Return one row a slice and one column a model: its score with a 95% interval."""
-    titles = titles_of([model.name for model in found.models])
-    return Table(
+    return model_table(
+        [_row(one, shared_dataset(found), found) for one in found.slices],
+        titles_of([model.name for model in found.models]),
+        leading=leading_columns(found.slices, "slice", found.slicing.by),
+        align="left",
         title=score_title(found),
-        columns=[
-            *leading_columns(found.slices, "slice", found.slicing.by),
-            *(Column(key=name, title=title, align="left", role="score") for name, title in titles.items()),
-        ],
-        rows=[_row(one, shared_dataset(found), found) for one in found.slices],
         frame=scored_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared),
         notes=[*general_notes(found), *(slice_note(one.key, note) for one in found.slices for note in one.notes)],
         signatures=found.signatures,
-        titles=titles,
         caption=score_caption(found),
     )
 
 
-def _row(one: ComparedSlice, dataset: str, found: TaskComparison) -> Mapping[str, Value | TableCell]:
+def _row(one: ComparedSlice, dataset: str, found: TaskComparison) -> ScoreRow:
     scale = scale_of(one.task, one.metric)
-    marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
-    best = best_of({name: score.value for name, score in one.scores.items()}, scale)
-    return {
+    of: dict[str, Value | TableCell] = {
         "task": one.task,
         "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
         "metric": one.metric,
         "pairs": one.pairs,
-        **{name: _cell(score, marks[name], scale, is_best=name in best) for name, score in one.scores.items()},
     }
+    marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
+    return ScoreRow(of=of, scores={name: _cell(score, marks[name], scale) for name, score in one.scores.items()}, scale=scale)
 
 
-def _cell(score: SliceScore, mark: str, scale: float, *, is_best: bool) -> TableCell:
-    if score.value != score.value:
-        return TableCell(value=score.value, text=ABSENT)
-    spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
-    interval = f" [{scale * score.low:z.2f}, {scale * score.high:z.2f}]" if score.low == score.low else ""
-    text = f"{scale * score.value:z.2f}{mark}{spread}{interval}"
-    return TableCell(value=scale * score.value, text=text, is_best=is_best, hover=interval_hover(score.low, score.high, scale))
+def _cell(score: SliceScore, mark: str, scale: float) -> TableCell:
+    sd = scale * score.sd if len(score.members) > 1 else nan
+    return score_cell(scale * score.value, sd=sd, mark=mark, low=scale * score.low, high=scale * score.high, shows_interval=True)

@@ -10,7 +10,8 @@ from embedlab.core.note import Note
 from embedlab.data.mteb_files import StatedFigures, plain_name
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import COMPARED, EVALUATED, tidy_frame
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.model_columns import ScoreRow, model_table, score_cell
+from embedlab.reports.tables import Column, Table
 
 STATED = "stated"
 
@@ -44,32 +45,21 @@ def stated_table(models: Sequence[StatedModel], datasets: Mapping[str, Sequence[
     """Return one row a dataset of TASK that any of the models states, or an average over others, and one column a model."""
     values = {(model.name, key): model.value(key, metric, over=over) for model in models for key, over in datasets.items()}
     keys = [key for key in datasets if any(values[model.name, key] == values[model.name, key] for model in models)]
-    titles = titles_of([model.name for model in models])
-    rows: list[Mapping[str, Value | TableCell]] = [
-        {"dataset": key, **{model.name: stated_cell(values[model.name, key]) for model in models}} for key in keys
-    ]
     found = [
         {"task": task, "by": "dataset", "slice": key, "metric": metric, "setting": STATED, "split": "", "model": model.name}
         | {"score": values[model.name, key], "marks": STATED}
         for model in models
         for key in keys
     ]
-    return Table(
+    return model_table(
+        [ScoreRow(of={"dataset": key}, scores={model.name: score_cell(values[model.name, key]) for model in models}) for key in keys],
+        titles_of([model.name for model in models]),
+        leading=[Column(key="dataset", title="dataset", role="key")],
+        marks_best=False,
         title=f"{metric.title()} x 100 [{STATED}]",
-        columns=[
-            Column(key="dataset", title="dataset", role="key"),
-            *(Column(key=name, title=title, align="right", role="score") for name, title in titles.items()),
-        ],
-        rows=rows,
-        titles=titles,
         frame=tidy_frame(found, EVALUATED),
         notes=[note for model in models for note in model.notes(keys)],
     )
-
-
-def stated_cell(value: float) -> TableCell:
-    """Return the cell of a figure."""
-    return TableCell(value=value, text=f"{value:z.2f}" if value == value else ABSENT)
 
 
 def compared_figures(models: Sequence[StatedModel], slices: Mapping[str, Sequence[str]], task: str) -> pl.DataFrame:

@@ -1,9 +1,7 @@
 """The table of a task that several models were evaluated on."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import isnan
-from statistics import fmean, stdev
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 
 from embedlab.data.published import remarks
 from embedlab.data.shared_text import Overlap
@@ -11,10 +9,10 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import evaluation_caption
-from embedlab.reports.comparison_cells import best_of
 from embedlab.reports.frames import evaluated_frame
+from embedlab.reports.model_columns import ScoreRow, model_table, score_cell, sd_over_members
 from embedlab.reports.notes import facts_of, model_note, sample_note, usage_note, with_marks
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import merged
 
@@ -28,17 +26,14 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     scales = {score.scale for own in evaluations.values() for one in own for score in one.scores}
     unit = "" if scales == {1} else " x 100"
     marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
-    titles = titles_of(list(evaluations))
-    columns = [Column(key=key, title="dataset" if key == "slice" else key, role="key") for key in _COLUMNS]
-    columns += [Column(key=model, title=title, align="right", role="score") for model, title in titles.items()]
-    return Table(
+    return model_table(
+        _rows(evaluations),
+        titles_of(list(evaluations)),
+        leading=[Column(key=key, title="dataset" if key == "slice" else key, role="key") for key in _COLUMNS],
         title=with_marks(f"{selected.evaluation_name()}{unit}", marks),
-        columns=columns,
-        rows=_rows(evaluations),
         frame=evaluated_frame(evaluations),
         notes=(*sample_note(marks), *_notes(evaluations)),
         signatures={model: str(merged([one.signature for one in own])) for model, own in evaluations.items()},
-        titles=titles,
         caption=evaluation_caption(
             f"{selected.evaluation_name()}{unit.replace('x', '×')}",
             {score.slice: score.items for own in evaluations.values() for one in own for score in one.scores if score.items},
@@ -55,18 +50,15 @@ def joined_evaluations(first: SuiteEvaluations, second: SuiteEvaluations) -> Sui
     return {model: (*first.get(model, ()), *second.get(model, ())) for model in dict.fromkeys((*first, *second))}
 
 
-def _rows(evaluations: SuiteEvaluations) -> list[dict[str, Value | TableCell]]:
-    keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
-    rows: list[dict[str, Value | TableCell]] = []
-    for key in keys:
-        row: dict[str, Value | TableCell] = dict(zip(_COLUMNS, key, strict=True))
+def _rows(evaluations: SuiteEvaluations) -> Iterator[ScoreRow]:
+    for key in dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores):
         scores = {model: _scores(own, key) for model, own in evaluations.items()}
-        best = best_of({model: _mean(own) for model, own in scores.items()}, max(one.scale for own in scores.values() for one in own))
-        for model, own in evaluations.items():
-            shared = next((one.overlaps[key[0]] for one in own if key[0] in one.overlaps), None)
-            row[model] = replace(_cell(scores[model], shared), is_best=model in best)
-        rows.append(row)
-    return rows
+        shared = {model: next((one.overlaps[key[0]] for one in own if key[0] in one.overlaps), None) for model, own in evaluations.items()}
+        yield ScoreRow(
+            of=dict(zip(_COLUMNS, key, strict=True)),
+            scores={model: _cell(own, shared[model]) for model, own in scores.items()},
+            scale=max(one.scale for own in scores.values() for one in own),
+        )
 
 
 def _notes(evaluations: SuiteEvaluations) -> list[str]:
@@ -85,16 +77,8 @@ def _scores(evaluations: Sequence[Evaluation], key: tuple[str, ...]) -> list[Sto
     return [score for one in evaluations for score in one.scores if _key(score) == key]
 
 
-def _mean(scores: Sequence[StoredScore]) -> float | None:
-    return fmean(score.value for score in scores) if scores else None
-
-
 def _cell(scores: Sequence[StoredScore], shared: Overlap | None) -> TableCell:
     if not scores:
-        return TableCell(value=None, text=ABSENT)
+        return score_cell(None)
     values, scale = [score.value for score in scores], scores[0].scale
-    mean = scale * fmean(values)
-    if isnan(mean):  # undefined for a member
-        return TableCell(value=mean, text=ABSENT)
-    spread = f" ± {scale * stdev(values):z.2f}" if len(values) > 1 else ""
-    return TableCell(value=mean, text=f"{mean:z.2f}{overlap_mark(shared)}{spread}")
+    return score_cell(scale * fmean(values), sd=scale * sd_over_members(values), mark=overlap_mark(shared))

@@ -108,10 +108,10 @@ class Evaluation:
         return Store(folder).put(EVALUATIONS, name or self.task, self)
 
     @classmethod
-    def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> "Evaluation":
+    def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] | None = None) -> "Evaluation":
         """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or newer file is a MissingError."""
         found = Store(path.parent).load(EVALUATIONS, path.stem)
-        return replace(found, scores=tuple(score for score in found.scores if where(vars(score))))
+        return found if where is None else replace(found, scores=tuple(score for score in found.scores if where(vars(score))))
 
 
 def _values(one: Evaluation) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ baseline; the threshold for paraphrases, which the paper does not state, is chos
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Part
-from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
@@ -29,7 +28,7 @@ from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks._heads import THRESHOLD_DATA, heads_of, heads_of_recipe, load_trained, no_heads
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, outcomes_of, own_items
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of, outcomes_of, own_items
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -151,19 +150,12 @@ class Multitask(Task):
             if is_ensemble
             else predict_all(members[0], parts, source, start_progress)
         )
-        facts = members[0].encoder.facts
-        evaluation = Evaluation(
-            task=self.name,
+        states, scores = [part.state for part in parts.values()], list(_scores(found, parts))
+        evaluation = replace(
+            evaluation_of(self.name, members[0].encoder, states, scores, _notes(found, parts)),
             model=spec.name,
-            fingerprint=spec_fingerprint(spec, precision=facts.precision),
-            precision=facts.precision,
-            pooling=facts.pooling,
-            max_tokens=facts.max_tokens,
+            fingerprint=spec_fingerprint(spec, precision=members[0].encoder.facts.precision),
             truncated=max(member.encoder.facts.truncated for member in members),
-            data=tuple(asdict(part.state) for part in parts.values()),
-            marks=data_marks([part.state for part in parts.values()]),
-            notes=(*facts.notes, *_notes(found, parts)),
-            scores=tuple(_scores(found, parts)),
         )
         outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in found.items()]
         return TaskResult(

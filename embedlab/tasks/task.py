@@ -6,7 +6,7 @@ outcomes by item gets slices, intervals, tests, marks, and a place in comparison
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
@@ -34,6 +34,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, outcomes_name
+from embedlab.runs.parts import StoredPart
 
 if TYPE_CHECKING:
     import torch
@@ -316,25 +317,21 @@ def evaluation_of(
     task: str, encoder: PairScorer, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
-    return _evaluation(task, encoder.name, encoder.fingerprint, encoder.facts, states, scores, notes)
+    return _with_states(
+        evaluation_without_scores(task, encoder.name, encoder.fingerprint, encoder.facts), states, scores, (*encoder.facts.notes, *notes)
+    )
 
 
 def brought_evaluation(
     task: str, spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a model whose predictions another program wrote into a file, so that nothing is loaded."""
-    return _evaluation(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE, states, scores, notes)
+    found = evaluation_without_scores(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
+    return _with_states(found, states, scores, notes)
 
 
-def _evaluation(
-    task: str,
-    model: str,
-    fingerprint: str,
-    facts: EncoderFacts,
-    states: Sequence[DatasetState],
-    scores: Sequence[StoredScore],
-    notes: Sequence[str],
-) -> Evaluation:
+def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: EncoderFacts, data: Sequence[StoredPart] = ()) -> Evaluation:
+    """Return an evaluation without scores: a model, how it was used, and the DATA that was read."""
     return Evaluation(
         task=task,
         model=model,
@@ -343,12 +340,16 @@ def _evaluation(
         pooling=facts.pooling,
         max_tokens=facts.max_tokens,
         truncated=facts.truncated,
-        data=tuple(asdict(state) for state in states),
-        marks=data_marks(states),
-        notes=(*facts.notes, *notes),
-        scores=tuple(scores),
+        data=tuple(data),
+        marks=(),
+        scores=(),
         embedlab=code_version(task),
     )
+
+
+def _with_states(found: Evaluation, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
+    data = tuple(asdict(state) for state in states)
+    return replace(found, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes))
 
 
 def own_items(part: Part, column: str) -> GoldItems:

@@ -8,6 +8,7 @@ from embedlab.analysis.evidence import member_columns
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
+from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.frames import item_outcomes
 from embedlab.evaluation.member import model_facts
@@ -21,7 +22,7 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
-from embedlab.tasks.task import task
+from embedlab.tasks.task import evaluation_without_scores, task
 from embedlab.workflows.models import resolve_model
 from embedlab.workflows.scoring import score_pairs
 from embedlab.workflows.session import Session
@@ -37,7 +38,7 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
         if one in known.ready.missing:
             continue
         try:
-            if one.definition.is_scored_together:
+            if one in known.together:
                 _add_pairs(found, models, one, slicing, session)
             else:
                 _add_answers(found, models, one, known, setting, session)
@@ -129,22 +130,10 @@ def _signature(
     spec: ModelSpec, one: SelectedTask, own: MemberOutcomes, facts: Facts, setting: SettingName, settings: Settings
 ) -> Signature:
     """What decides a member's answers to a task."""
-    place, tokens = ScorePlace.of(spec, settings), facts.get("max_tokens")
-    described = Evaluation(
-        task=one.evaluation_name(task(one.task).setting(setting)),
-        model=spec.name,
-        fingerprint=place.fingerprint,
-        earlier_fingerprint=place.earlier,
-        precision=place.precision,
-        pooling=facts.get("pooling"),
-        max_tokens=int(tokens) if tokens else None,
-        truncated=0,
-        data=own.data,
-        marks=(),
-        scores=(),
-        **model_facts(spec),
-    )
+    place = ScorePlace.of(spec, settings)
+    name, used = one.evaluation_name(task(one.task).setting(setting)), EncoderFacts.of_stored(facts, precision=place.precision)
+    answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, own.data)
     settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
-    signature = replace(described.signature, setting=settings_used)
+    signature = replace(replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature, setting=settings_used)
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -15,7 +15,7 @@ from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.grammar import title_of
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.task import Texts, task
+from embedlab.tasks.task import Texts, is_scored_together, task
 from embedlab.workflows.models import check_device
 from embedlab.workflows.session import Session
 
@@ -46,6 +46,7 @@ class Known:
     """What is known before anything is computed: the texts of the tasks, and each member's stored evaluations."""
 
     ready: Readiness
+    together: frozenset[SelectedTask]  # tasks that score all models at once
     stored: Mapping[tuple[str, SelectedTask], Evaluation]
 
     @property
@@ -71,19 +72,20 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
     What is missing is reported first; of a single task that is an error, as is a model that cannot do it.
     """
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
+    together = frozenset(one for one in work.selected if is_scored_together(one.task))
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, session.settings)
         for one in work.selected:
-            if not work.again and not one.definition.is_scored_together:
+            if not work.again and one not in together:
                 found = stored_evaluation(place, work.stored_name(one), ready.texts.get(one), source)
                 stored |= {(spec.name, one): found} if found else {}
         todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in stored and (spec.name, one) not in ready.unfit}
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
-        if not all(one.definition.is_scored_together for one in todo):
+        if not together.issuperset(todo):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
-    return Known(ready=ready, stored=stored)
+    return Known(ready=ready, together=together, stored=stored)
 
 
 def evaluate_on_task(models: Sequence[Model], one: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:

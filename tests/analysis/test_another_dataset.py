@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import brentq
 
-from embedlab.analysis.another_dataset import elsewhere, predicted, sharing_no_pairs
+from embedlab.analysis.another_dataset import apart, elsewhere, predicted
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
@@ -65,12 +65,13 @@ def test_what_seeds_vary_is_added() -> None:
             assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
-def test_as_many_datasets_as_possible_that_share_no_pairs_are_counted() -> None:
+def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted() -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):
         texts = [rng.integers(0, 12, (int(rng.integers(1, 6)), 2)).astype(np.uint64) for _ in range(6)]
         pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
-        found = sharing_no_pairs(texts)
+        found, shared = apart(texts)
+        assert shared == 0
         assert not any(pairs[first] & pairs[second] for first, second in combinations(found, 2))
         fitting = [
             one
@@ -78,10 +79,16 @@ def test_as_many_datasets_as_possible_that_share_no_pairs_are_counted() -> None:
             for one in combinations(range(6), count)
             if not any(pairs[first] & pairs[second] for first, second in combinations(one, 2))
         ]
-        assert (len(found), sum(len(texts[place]) for place in found)) == max(
-            (len(one), sum(len(texts[p]) for p in one)) for one in fitting
+        assert (len(found), sum(len(pairs[place]) for place in found)) == max(
+            (len(one), sum(len(pairs[p]) for p in one)) for one in fitting
         )
-    assert sharing_no_pairs([np.array([[1, 2]], np.uint64), np.array([[2, 1]], np.uint64)]) == [0]
+    assert apart([np.array([[1, 2]], np.uint64), np.array([[2, 1]], np.uint64)]) == ([0], 0)
+
+
+def test_two_of_a_hundred_pairs_may_be_shared() -> None:
+    whole = np.arange(400, dtype=np.uint64).reshape(200, 2)
+    assert apart([whole[:100], whole[98:]]) == ([0, 1], 2)
+    assert apart([whole[:100], whole[97:]]) == ([1], 0)
 
 
 A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
@@ -96,7 +103,7 @@ def datasets(count: int, *, repeated: int = 0) -> list[Evidence]:
         gold = rng.normal(size=80)
         predicted_of = {place: gold + rng.normal(scale=scale, size=80) for place, scale in enumerate((0.8, 1.0, 1.2, 1.5 + 0.2 * number))}
         texts = (1_000 * number + np.arange(160)).reshape(80, 2).astype(np.uint64)
-        if number == count - 1:
+        if repeated and number == count - 1:
             texts[:repeated] = np.arange(2 * repeated).reshape(repeated, 2)
         found.append(evidence_of("sts", f"set {number}", gold, predicted_of, 4, measure=MEASURES["spearman"], texts=texts))
     return found
@@ -106,7 +113,7 @@ def test_five_datasets_say_something_of_another_one() -> None:
     evidence = datasets(6, repeated=3)
     slices = compare_evidence(evidence, [A, B], "a")
     (found,) = elsewhere(evidence, slices, [A, B], "a")
-    assert len(found.datasets) == 5
+    assert (len(found.datasets), found.shared_pairs) == (5, 0)
     assert not {"set 0", "set 5"} <= {*found.datasets}
     counted = [one for one in slices if one.key in found.datasets]
     deltas, rows = (
@@ -120,5 +127,5 @@ def test_five_datasets_say_something_of_another_one() -> None:
         pytest.approx(expected[2]),
     )
     assert elsewhere(evidence[:4], slices[:4], [A, B], "a") == ()
-    fewer = datasets(5, repeated=1)
+    fewer = datasets(5, repeated=2)
     assert elsewhere(fewer, compare_evidence(fewer, [A, B], "a"), [A, B], "a") == ()

@@ -53,6 +53,15 @@ def test_each_operator_plants_its_fault(operator: str, expected: set[tuple[str, 
     assert expected <= planted(operator)
 
 
+def test_two_numbers_are_not_swapped_where_it_does_not_matter_which_is_first() -> None:
+    for source, expected in {"min(a, b)": [], "max(a, b)": [], "min(a, b, key=c)": [], "np.max(a, b)": ["np.max(b, a)"]}.items():
+        assert [one.after for one in mutants_of("x.py", f"{source}\n") if one.operator == "swapped arguments"] == expected
+
+
+def test_a_check_of_the_programmer_s_own_is_neither_dropped_nor_changed() -> None:
+    assert [one.operator for one in mutants_of("x.py", "b = zip(*a, strict=True)\n")] == []
+
+
 def test_what_is_said_to_people_and_to_the_type_checker_has_no_faults() -> None:
     for mutant in mutants_of("mean.py", SOURCE):
         assert mutant.before not in {"3", "7", "1 + 1", "int | None"}

@@ -70,6 +70,48 @@ def test_a_task_with_a_hyphen_in_its_name_has_a_page_and_intervals(embedlab: Emb
     assert list(found.intervals) == [("sts-benchmark", "accuracy", "test")]
 
 
+TABLE = (
+    "letters:64",
+    "letters:8",
+    "letters:16",
+    "letters:32",
+    "--sample",
+    "--task",
+    "sts12",
+    "--task",
+    "close-pairs",
+    "--task",
+    "geometry",
+)
+TWO = ("letters:64", "letters:8", *TABLE[4:])
+KINDS = ("--by", "capitals", "--where", "words>3")
+
+
+@pytest.mark.usefixtures("small_world")
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("compare", *TABLE, "--latex"), "close-pairs & sts-benchmark & accuracy"),
+        (("compare", *TABLE, "--by", "negation"), "sts-benchmark negation: one"),
+        (("compare", *TWO, *KINDS), "sts-benchmark fifth 3 (capitals"),
+        (("compare", *TWO, "--figure", "drawn.pdf"), "close-pairs"),
+        (("evaluate", *TWO), "close-pairs x 100"),
+        (("power", *TWO), "close-pairs"),
+        (("why", *TWO[:3], "--task", "close-pairs"), "sts-benchmark"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_task_of_ones_own_is_in_every_result_beside_shipped_ones(
+    words: tuple[str, ...], shown: str, embedlab: Embedlab, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    answer = embedlab(*words)
+    assert answer.code == 0, answer.err
+    assert shown in answer.out.replace("\n", " ")
+    if "--by" in words:
+        assert "left out, without items: geometry\n" in answer.err
+
+
 def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(embedlab: Embedlab, project: Path) -> None:
     scored = embedlab("evaluate", "dice", "--sample", "--suite", "two-years", "--json").rows
     assert {(row["task"], row["slice"]) for row in scored} == {("two-years", name) for name in ("sts12", "sts13", "both years")}

@@ -10,10 +10,11 @@ from scipy.stats import spearmanr
 from embedlab.analysis.evidence import Evidence
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.choices import Aggregate
-from embedlab.comparison.evidence import CHOSEN, lacking_datasets, outcome_evidence, slices_of
+from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.frames import keyed_items
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
+from embedlab.outcomes.grouping import lacking_datasets
 from embedlab.outcomes.selection import select_items
 
 metrics = pytest.importorskip("sklearn.metrics")
@@ -320,3 +321,21 @@ def test_all_items_are_compared_unless_common_ones_are_requested(outcomes: Outco
     assert [len(part.rows) for part in slices_of(holes, MEMBERS)] == [90, 60, 80]
     common = slices_of(holes, MEMBERS, common=True)
     assert [(part.title, len(part.rows)) for part in common] == [("first, 89 of 90", 89), ("second", 60), ("mrpc", 80)]
+
+
+@pytest.mark.parametrize("name", ["", "mean of both"])
+def test_an_average_over_different_measures_is_called_as_its_suite_says(name: str, outcomes: Outcomes) -> None:
+    first, second, items = outcomes.blocks
+    blocks = (first, replace(second, measures=("pearson",)), items)
+    mixed = {"sts": name, "transfer": "of another suite"} if name else {"transfer": "of another suite"}
+    assert evidence(replace(outcomes, blocks=blocks, mixed_metrics=mixed))["mean of two"].metric == (name or "mean")
+    assert evidence(replace(outcomes, mixed_metrics=mixed))["mean of two"].metric == "spearman"
+
+
+def test_a_member_that_lacks_a_class_has_no_accuracy(outcomes: Outcomes) -> None:
+    holes = outcomes.predictions.with_columns(bad=pl.when(pl.int_range(pl.len()) != 200).then("bad"))
+    found = evidence(replace(outcomes, predictions=holes))["mrpc"]
+    good, bad = found.points
+    assert good == pytest.approx(evidence(outcomes)["mrpc"].points[0])
+    assert np.isnan(bad)
+    assert found.notes == ("no number of bad: 79 of 80 items scored",)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import rankdata
 
 from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns
-from embedlab.comparison.sides import sides_of, steadiness, typical
+from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
 from embedlab.comparison.topics import item_topics
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
@@ -52,8 +53,8 @@ def test_a_query_is_right_by_its_rank_and_a_contrast_by_its_margin(measure: str,
 
 def test_typical_items_lead_by_most_and_are_of_different_topics(table: pl.DataFrame) -> None:
     rng = np.random.default_rng(0)
+    table = table.with_columns(A=pl.Series(table["gold"] + rng.normal(scale=2, size=table.height)), B=pl.Series(rng.random(table.height)))
     doubled = pl.concat([table, table.with_columns(pair=pl.col("pair") + 1000)])  # each pair twice: topics of two rows
-    doubled = doubled.with_columns(A=pl.Series(doubled["gold"] + rng.normal(scale=2, size=doubled.height)), B=pl.Series(rng.random(260)))
     outcomes = pair_outcomes(doubled, ["A", "B"], task="sts", averages={})
     sides = sides_of(outcomes, ["A"], ["B"])
     topics = item_topics(outcomes)
@@ -96,4 +97,72 @@ def test_the_share_that_changes_sides_is_that_of_a_loop_over_seeds_and_items() -
                     changed += (one.only_a[row], one.only_b[row]) != (other.only_a[row], other.only_b[row])
     assert (found.model, found.seeds) == ("many", 3)
     assert found.changed == pytest.approx(changed / before)
+    assert (found.items, type(found.items)) == (round(before / 6), int)
     assert 0.1 < found.changed < 0.9
+
+
+def with_measure(outcomes: Outcomes, measure: str, gold: list[float], predictions: dict[str, list[float | None]]) -> Outcomes:
+    rows = outcomes.rows.head(len(gold)).with_columns(gold=pl.Series(gold, dtype=pl.Float64))
+    found = pl.DataFrame(predictions, schema=dict.fromkeys(predictions, pl.Float64))
+    return replace(outcomes, rows=rows, predictions=found, blocks=(replace(outcomes.blocks[0], measures=(measure,)),))
+
+
+def test_a_query_is_right_where_its_text_is_first_and_wrong_where_it_is_not_among_ten() -> None:
+    ranks = {"one": [1, 2, 10, 11, None, 1], "two": [1, 2, 10, 11, 1, 20]}
+    outcomes = with_measure(made_pairs(6, 1), "mrr", [0, 1, 2, 3, 4, 5], ranks)
+    (first, second) = sides_of(outcomes, ["one", "two"], ["two"]).errors
+    assert first.tolist()[:4] == [0, 20, 20, 100]
+    assert np.isnan(first[4])
+    assert first[5] == 100  # (1 + 20) / 2 is beyond ten
+    assert second.tolist() == [0, 20, 20, 100, 0, 100]
+    assert sides_of(outcomes, ["one"], ["two"]).only_a.tolist() == [False] * 5 + [True]
+
+
+def test_a_class_that_half_of_the_seeds_give_is_neither_right_nor_wrong(classified: Outcomes) -> None:
+    found = sides_of(classified, ["two", "all-wrong"], ["two"])
+    assert found.errors[0].tolist() == [20, 100, 20]
+    assert found.errors[1].tolist() == [0, 100, 0]
+    assert not (found.only_a | found.only_b).any()
+
+
+def test_only_where_all_items_are_scored_pairs_there_are_ranks(pairs_and_classes: Outcomes) -> None:
+    assert sides_of(pairs_and_classes, ["first"], ["second"]).ranks is None
+    pairs = made_pairs(50, 1)
+    found = sides_of(pairs, ["first"], ["second"])
+    assert found.ranks is not None
+    assert found.gold_ranks is not None
+    for name, ranks in (("first", found.ranks[0]), ("second", found.ranks[1])):
+        by_hand = rankdata(pairs.predictions[name].to_numpy())
+        assert np.corrcoef(ranks, by_hand)[0, 1] == pytest.approx(1)
+    assert found.errors[0] == pytest.approx(found.ranks[0] - found.gold_ranks)
+    of_pairs = replace(pairs.blocks[0], classes=("no", "yes"))  # labelled pairs are not scored
+    labelled = replace(pairs, blocks=(of_pairs,), rows=pairs.rows.with_columns(gold=(pl.col("gold") > 2).cast(pl.Float64)))
+    assert sides_of(labelled, ["first"], ["second"]).ranks is None
+    single = replace(pairs, blocks=(replace(pairs.blocks[0], is_of_pairs=False),))
+    assert sides_of(single, ["first"], ["second"]).ranks is None
+
+
+def test_without_an_item_on_a_side_nothing_can_change() -> None:
+    outcomes = made_pairs(40, 1)
+    same = outcomes.predictions.select(pl.col("first").alias("many@1"), pl.col("first").alias("many@2"), "first")
+    many = ModelColumns(name="many", members=("many@1", "many@2"), seeds=(1, 2))
+    (found,) = steadiness(replace(outcomes, predictions=same), [MODELS[0], many])
+    assert (found.model, found.items) == ("many", 0)
+    assert np.isnan(found.changed)
+
+
+def test_right_is_within_ten_points_and_wrong_from_thirty_on() -> None:
+    errors = (np.array([-10, 10, 10.5, 10, np.nan, 0]), np.array([30, -30, 30, 29.5, 50, np.nan]))
+    sides, mirrored = Sides(errors=errors), Sides(errors=errors[::-1])
+    assert sides.only_a.tolist() == mirrored.only_b.tolist() == [True, True, False, False, False, False]
+    assert not (sides.only_b | mirrored.only_a).any()
+    assert sides.known.tolist() == mirrored.known.tolist() == [True] * 4 + [False] * 2
+
+
+def test_typical_items_are_those_of_a_greedy_search_by_the_lead_in_size() -> None:
+    outcomes = made_pairs(60, 5)
+    rng = np.random.default_rng(6)
+    sides = Sides(errors=(rng.uniform(-90, 90, 60), rng.uniform(-90, 90, 60)))
+    among = rng.random(60) < 0.5
+    expected = sorted(np.flatnonzero(among), key=lambda row: -abs(abs(sides.errors[0][row]) - abs(sides.errors[1][row])))
+    assert typical(sides, among, item_topics(outcomes), 7) == expected[:7]

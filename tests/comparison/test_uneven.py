@@ -11,6 +11,7 @@ from scipy.stats import spearmanr
 from embedlab.comparison.uneven import FEWEST, item_kinds, where_they_differ
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions
 
@@ -73,3 +74,48 @@ def test_a_selection_is_looked_at_alone_and_fifths_stay_those_of_the_whole_datas
 def test_tasks_with_different_measures_are_refused(pairs_and_classes: Outcomes) -> None:
     with pytest.raises(UsageError, match="measured differently: made has spearman, mr has accuracy"):
         where_they_differ(pairs_and_classes, MODELS, [])
+
+
+def with_sources(sizes: dict[str, int]) -> Outcomes:
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    outcomes = made_pairs(len(names), 7)
+    return replace(outcomes, rows=outcomes.rows.with_columns(source=pl.Series(names)))
+
+
+def of_source(outcomes: Outcomes) -> dict[str, tuple[int, int]]:
+    return {kind.value: (len(kind.rows), len(kind.rest)) for kind in item_kinds(outcomes) if kind.by == "source"}
+
+
+def test_of_two_kinds_of_which_each_is_all_that_the_other_is_not_the_rarer_is_given() -> None:
+    assert of_source(with_sources({"a": 40, "b": 60})) == {"a": (40, 60)}
+    assert of_source(with_sources({"a": 60, "b": 40})) == {"b": (40, 60)}
+    assert of_source(with_sources({"a": 40, "b": 60, "c": 30})) == {"a": (40, 90), "b": (60, 70), "c": (30, 100)}
+    assert of_source(with_sources({"a": 40, "b": 60, "c": 1})) == {"a": (40, 61), "b": (60, 41)}  # c is in what they are not
+
+
+def test_a_kind_needs_twenty_items_and_twenty_others() -> None:
+    assert FEWEST == 20
+    assert of_source(with_sources({"a": 20, "b": 30})) == {"a": (20, 30)}
+    assert of_source(with_sources({"a": 19, "b": 30})) == {}
+
+
+def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
+    outcomes = with_sources({"a": 40, "b": 60, "c": 50})
+    constant = outcomes.rows.with_columns(gold=pl.when(pl.col("source") == "a").then(2.0).otherwise("gold"))
+    found = where_they_differ(replace(outcomes, rows=constant), MODELS, item_kinds(outcomes))
+    assert {one.value for one in found if one.by == "source"} == {"b", "c"}
+
+
+def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone() -> None:
+    one = made_pairs(200, 8)
+    other = replace(made_pairs(200, 9), blocks=(replace(one.blocks[0], dataset="other"),))
+    titles = {(kind.by, kind.value): (kind.title, kind.rows) for kind in item_kinds(one)}
+    for by, shown, form in (("dice", "Dice", "{:.2f}"), ("words", "words", "{:.0f}")):
+        values = property_named(by).values(one).to_numpy()
+        for number in (1, 5):
+            title, rows = titles[by, f"fifth {number}"]
+            assert title == f"{shown} fifth {number}: {form.format(values[rows].min())}–{form.format(values[rows].max())}"
+    assert titles["question", "one"][0] == "question: one"
+    joined = {(kind.by, kind.value): kind.title for kind in item_kinds(joined_outcomes([one, other]))}
+    assert joined["dice", "fifth 2"] == "Dice fifth 2"
+    assert joined["words", "fifth 2"] == "words fifth 2"

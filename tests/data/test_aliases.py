@@ -24,6 +24,8 @@ from embedlab.evaluation.selection import select_tasks
         ("cola", "glue-cola"),
         ("stsb:dev", "sts-benchmark:dev"),
         ("./stsb", "./stsb"),
+        ("data/stsb", "data/stsb"),
+        ("sts12:dev", "sts12:dev"),
         ("stsb.tsv", "stsb.tsv"),
         ("nothing", "nothing"),
     ],

@@ -10,7 +10,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.column_roles import FoundColumns
 from embedlab.data.file_name import parse_file_name
 from embedlab.data.row_file import PLACE
-from embedlab.data.row_kind import LABELLED, PAIRS, SCORED, SENTENCES, RowKind
+from embedlab.data.row_kind import LABELLED, PAIRS, SCORED, SENTENCES, TRIPLETS, RowKind
 
 ROWS = 60
 LEFT = [f"a longer left text {row}" for row in range(ROWS)]
@@ -211,3 +211,51 @@ def test_the_range_of_scores_is_known_where_all_are_numbers() -> None:
     assert scale is not None
     assert (scale.low, scale.high) == (0.0, 5.9)
     assert columns.range_of("odd") is None
+
+
+def test_numbers_of_rows_are_none_of_their_scores() -> None:
+    for start in (0, 1):
+        assert decided(a=LEFT, b=RIGHT, third=[*range(start, start + ROWS)]) == (PAIRS, {"anchor": "a", "positive": "b"})
+        with_hole = [None if row == 7 else start + row - (row > 7) for row in range(ROWS)]
+        assert decided(a=LEFT, b=RIGHT, third=with_hole)[0] == PAIRS
+    for third in ([*range(2, 2 + ROWS)], [*range(ROWS, 0, -1)]):
+        with pytest.raises(UsageError, match="'third' may be their score"):
+            decided(a=LEFT, b=RIGHT, third=third)
+    with pytest.raises(UsageError, match="'third' may be their score"):
+        decided(a=LEFT[:2], b=RIGHT[:2], third=[0, 1])
+    assert decided(a=LEFT[:3], b=RIGHT[:3], third=[0, 1, 2])[0] == PAIRS
+
+
+def test_a_column_of_few_short_texts_is_one_where_it_is_called_so() -> None:
+    short = ["yes" if row % 2 else "no" for row in range(ROWS)]
+    assert decided(question=LEFT, answer=short) == (PAIRS, {"anchor": "question", "positive": "answer"})
+    assert found(a=LEFT, b=short).texts == ("a",)
+
+
+def test_a_number_is_neither_a_word_nor_a_text() -> None:
+    columns = found(a=LEFT, b=RIGHT, third=[row % 3 for row in range(ROWS)])
+    assert (columns.numbers, columns.words, columns.texts) == ({"third"}, frozenset(), ("a", "b"))
+
+
+def test_a_hard_negative_is_not_the_positive_of_a_triplet() -> None:
+    kind, columns = decided(left_one=LEFT, right_one=RIGHT, hard_negative=[f"no {text}" for text in LEFT])
+    assert kind.columns == TRIPLETS.columns
+    assert columns == {"anchor": "left_one", "positive": "right_one", "negative": "hard_negative"}
+
+
+def test_a_column_of_all_the_labels_of_nli_is_offered_as_their_label() -> None:
+    for labels in (("entailment", "neutral", "contradiction", "-"), ("entailment", "contradiction")):
+        with pytest.raises(UsageError, match="'third' may be their label") as error:
+            decided(a=LEFT, b=RIGHT, third=[labels[row % len(labels)] for row in range(ROWS)])
+        assert "label=third" in error.value.hint
+
+
+def test_a_file_without_the_source_that_is_said_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no column 'genres'") as error:
+        found("?source=genres", a=LEFT, b=RIGHT, genre=["x"] * ROWS)
+    assert "did you mean 'genre'?" in error.value.hint
+
+
+def test_facts_beside_pairs_leave_nothing_open() -> None:
+    facts = {"split": ["train"] * ROWS, "year": [2012 + row % 3 for row in range(ROWS)]}
+    assert decided(a=LEFT, b=RIGHT, **facts) == (PAIRS, {"anchor": "a", "positive": "b"})

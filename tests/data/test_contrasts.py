@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open_contrasts
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.source import Source
 from embedlab.evaluation.selection import select_tasks
 
@@ -78,3 +80,78 @@ def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_o
             both = frozenset(text.strip() for text in pair)  # some pairs are there in both orders
             related[both] = max(score, related.get(both, 0))
     assert min(related[frozenset(row[:2])] for row in part.frame.iter_rows()) >= 4.5
+
+
+def test_many_contrasts_are_in_the_order_of_a_loop() -> None:
+    draw = np.random.default_rng(1).integers
+    labels = ("entailment", "contradiction", "neutral")
+    pairs = [(f"s{a}", f"s{b}", labels[kind]) for a, b, kind in zip(draw(0, 12, 150), draw(0, 12, 150), draw(0, 3, 150), strict=True)]
+    frame = pl.DataFrame(pairs, schema=["first", "second", "label"], orient="row")
+    for is_either in (False, True):
+        assert contrasts_of(frame, is_either=is_either).rows() == slow(pairs, is_either=is_either)
+
+
+def test_columns_are_called_so_without_case_and_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text("Anchor,Entailed,CONTRADICTED\nA dog runs.,An animal runs.,No dog runs.\n")
+    assert holds_contrasts("mine.csv")
+
+
+@pytest.mark.parametrize(("again", "skipped"), [("A dog runs.,An animal runs.,No dog runs.\n", {}), ("a,a,b\na,b,a\nb,a,a\n", 3)])
+def test_what_is_left_out_of_a_file_is_counted_and_rows_that_recur_are_not(
+    again: str, skipped: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text(f"anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\n{again}")
+    part = open_contrasts(Source(), "mine.csv")
+    assert part.frame.rows() == [("A dog runs.", "An animal runs.", "No dog runs.")]
+    assert part.state.skipped == (skipped if skipped == {} else {"triple with two equal sentences": skipped})
+
+
+def test_a_blank_sentence_is_refused_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text("anchor,entailed,contradicted\nA dog runs.,An animal runs.,No dog runs.\nA cat sits., ,No.\n")
+    with pytest.raises(MissingError, match=r"mine\.csv, line 3: entailed is empty"):
+        open_contrasts(Source(), "mine.csv")
+
+
+def test_the_rows_that_a_training_left_out_are_evaluated_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"a{n}", f"b{n}", f"c{n}") for n in range(40)]
+    Path("mine.csv").write_text("anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in rows))
+    found = open_contrasts(Source(), "mine.csv?held-out=0.25").frame.rows()
+    assert 0 < len(found) < 40
+    assert {*found} < {*rows}
+
+
+@pytest.mark.parametrize(
+    ("whole", "partial"), [((True, True), (False, False)), ((True, False), (False, True)), ((True, True), (True, True))]
+)
+def test_what_a_corpus_of_several_splits_says_is_of_all_of_them(whole: tuple[bool, bool], partial: tuple[bool, bool]) -> None:
+    frame = pl.DataFrame(PAIRS, schema=["premise", "hypothesis", "label"], orient="row")
+    splits = {"train": (whole[0], partial[0], 7), "dev": (whole[1], partial[1], 9), "test": (True, False, 11)}
+
+    class Stored(Source):
+        def open_split(self, dataset: object, split: str | None = None) -> Part:
+            has_expected, is_partial, rows = splits[str(split)]
+            return Part(
+                frame=frame,
+                state=DatasetState(
+                    name="snli",
+                    split=str(split),
+                    rows=rows,
+                    expected_rows=rows if has_expected else None,
+                    origin="folder",
+                    partial=is_partial,
+                    sha256={f"{split}.txt": "hash"},
+                    skipped={"without a label": 2},
+                    empty=3,
+                ),
+            )
+
+    state = open_contrasts(Stored(), "contrast-counterfactual").state
+    assert (state.name, state.split, state.rows) == ("contrast-counterfactual", "test", 27)
+    assert state.expected_rows == (27 if all(whole) else None)
+    assert state.partial == any(partial)
+    assert sorted(state.sha256) == ["contrasts", "dev.txt", "test.txt", "train.txt"]
+    assert (state.skipped, state.empty) == ({}, 0)

@@ -1,16 +1,28 @@
 """What libraries say while they read damaged files."""
 
+import base64
 import errno
+import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders import damaged_files
+from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.damaged_files import one_line_errors
+from embedlab.encoders.device import Machine
+from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.catalog import resolve
+from embedlab.models.folder import read_usage
 
 
 class PanicException(BaseException):
@@ -76,4 +88,52 @@ def test_a_full_disk_is_not_taken_for_a_damaged_file(monkeypatch: pytest.MonkeyP
     monkeypatch.undo()
     with pytest.raises(MissingError, match="index out of bounds"):
         load(b"panicked\n", PanicException("index out of bounds"))
+    assert capfd.readouterr().err == ""
+
+
+def damage_beyond_ascii(folder: Path) -> None:
+    """Make the tokenizer in FOLDER one that panics over any text with a letter beyond ASCII: its table of characters is cut off."""
+    path = folder / "tokenizer.json"
+    table = base64.b64encode(np.array([512, *[0] * 128], "<u4").tobytes() + b"a\0").decode()
+    stated = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"version": "1.0", "added_tokens": []}
+    words = {"type": "WordLevel", "vocab": {"[UNK]": 0, "word": 1}, "unk_token": "[UNK]"}
+    normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
+    path.write_text(json.dumps({"model": words, "pre_tokenizer": {"type": "Whitespace"}, **stated, "normalizer": normalizer}))
+
+
+def test_a_static_tokenizer_that_panics_over_a_text_is_one_line_and_says_nothing_before(
+    cpu: Machine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    save_file({"embeddings": np.eye(2, dtype=np.float32)}, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "model2vec"}), encoding="utf-8")
+    damage_beyond_ascii(tmp_path)
+    encoder = load_encoder(resolve(str(tmp_path), Path("none")).members[0], cpu)
+    assert encoder.encode(["word", "a word"])[0].tolist() == [0, 1]
+    for encode in (lambda text: encoder.encode([text]), encoder.token_vectors):  # type: ignore[attr-defined]
+        with pytest.raises(MissingError, match=f"cannot load the tokenizer in '{tmp_path}': index out of bounds"):
+            encode("é")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_transformer_s_tokenizer_that_panics_over_a_text_is_one_line_and_says_nothing_before(
+    small_bert: Path, cpu: Machine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(small_bert, tmp_path / "model")
+    damage_beyond_ascii(folder)
+    encoder = load_transformer(str(folder), cpu)
+    assert isinstance(encoder, TransformerEncoder)
+    assert encoder.encode(["a word"]).shape == (1, encoder.dim)
+    for read in (encoder.encode, encoder.word_ids):
+        with pytest.raises(MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"):
+            read(["é"])
+    usage = replace(read_usage(folder), prompt="é", includes_prompt=False)
+    with pytest.raises(MissingError, match=r"cannot load the tokenizer in .*: index out of bounds"):
+        TransformerEncoder(
+            name="",
+            fingerprint="",
+            backbone=encoder.backbone,
+            tokenizer=encoder.tokenizer,
+            usage=usage,
+            machine=cpu,
+        )
     assert capfd.readouterr().err == ""

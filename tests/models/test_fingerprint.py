@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
@@ -20,9 +22,17 @@ from embedlab.encoders.loading import load_scorer
 from embedlab.models import fingerprint, hub
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, used_fingerprint
+from embedlab.models.fingerprint import (
+    earlier_fingerprint,
+    earlier_used_fingerprint,
+    missed_files,
+    spec_fingerprint,
+    transformed_fingerprint,
+    used_fingerprint,
+)
 from embedlab.models.folder import Usage
 from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS
+from embedlab.models.folder_identity import folder_parts
 from embedlab.models.modules import Layer
 
 OTHERS = (
@@ -248,3 +258,59 @@ def test_whitening_is_identified_by_its_sentences(small_bert: Path, tmp_path: Pa
     assert one == same != other
     different = [one, other, found("whiten=fit&dim=2"), found("whiten=fit&dim=3"), found("whiten=fit&dim=2&normalise"), found("normalise")]
     assert len({*different, found("pooling=mean")}) == len(different) + 1
+
+
+def hashed(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def test_what_an_identity_is_hashed_from_stays_the_same_in_every_version(small_bert: Path, tmp_path: Path) -> None:
+    """What users have stored is found by it."""
+    usage = Usage(pooling="mean", max_tokens=64, source=small_bert, folders=(small_bert,))
+    weights = [f"{name}={file_hash(small_bert / name)}" for name in ("model.safetensors", "config.json")]
+    tokenizer = [f"{name}={file_hash(small_bert / name)}" for name in ("tokenizer.json", "tokenizer_config.json")]
+    before = hashed("transformer", *weights, *tokenizer, "mean", "64", "int8")
+    assert earlier_used_fingerprint(usage, precision="int8") == before
+    assert used_fingerprint(usage, precision="int8") == hashed("folder", before, *folder_parts(small_bert))
+    (tmp_path / "words.txt").write_text("a\nb\n", encoding="utf-8")
+    spec = ModelSpec(name="", kind="folder", location=str(small_bert))
+    for changed, steps in {
+        replace(spec, normalise=True): ["normalised"],
+        replace(spec, whiten="fit", dim=2): ["fit", "dim=2"],
+        replace(spec, whiten=str(tmp_path / "words.txt"), normalise=True): [file_hash(tmp_path / "words.txt"), "dim=None", "normalised"],
+    }.items():
+        assert transformed_fingerprint(changed, "before") == hashed("transformed", "before", *steps)
+
+
+@pytest.mark.parametrize("table", ["embeddings", "embedding.weight"])
+def test_token_vectors_of_model2vec_are_distinguished_from_those_of_sentence_transformers(table: str, tmp_path: Path) -> None:
+    save_file({table: np.eye(2, dtype=np.float32)}, tmp_path / "model.safetensors")
+    usage = Usage(pooling="mean", max_tokens=64, source=tmp_path, folders=(tmp_path,), is_static=True)
+    parts = [f"model.safetensors={file_hash(tmp_path / 'model.safetensors')}", *(["as model2vec"] if table == "embeddings" else [])]
+    assert earlier_used_fingerprint(usage, precision="float32") == hashed("static", *parts)
+
+
+def test_the_earlier_rule_missed_what_neither_weights_nor_settings_of_modules_are(small_bert: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(small_bert, tmp_path / "model")
+    modules = ("1_Pooling", "2_WordWeights", "3_Normalize")
+    for name in (*modules, "other"):
+        (folder / name).mkdir()
+        for file in ("config.json", "more.json"):
+            (folder / name / file).write_text("{}", encoding="utf-8")
+    listed = [{"type": f"sentence_transformers.models.{name.partition('_')[2]}", "path": name} for name in ("", *modules)]
+    (folder / "modules.json").write_text(json.dumps(listed), encoding="utf-8")
+    usage = Usage(pooling="mean", max_tokens=64, source=folder, folders=(folder,), word_weights=folder / "2_WordWeights")
+    expected = [*(f"{name}/more.json" for name in modules), "other/config.json", "other/more.json"]
+    assert [path.relative_to(folder).as_posix() for path in missed_files(usage)] == expected
+
+
+def test_a_brought_part_that_the_earlier_rule_missed_leaves_a_combination_without_an_earlier_fingerprint(
+    small_bert: Path, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "beside.npy", np.eye(2, dtype=np.float32))
+    (tmp_path / "beside.txt").write_text("a\nb\n", encoding="utf-8")
+    words = tmp_path / "words.txt"
+    words.write_text("a 1 2\n", encoding="utf-8")
+    for brought, is_whole in ((f"word-vectors:{words}", True), (f"vectors:{tmp_path / 'beside.npy'}", False)):
+        (part,) = resolve(brought, tmp_path).members
+        assert (earlier(ModelSpec(name="", kind="concat", parts=(folder_spec(small_bert), part))) is not None) == is_whole

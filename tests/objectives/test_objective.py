@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from embedlab.core.recipe import load_recipe
+from embedlab.objectives.layers import TaskLayers
 from embedlab.objectives.objective import Objective, build_objective, build_objectives, trained_parameters
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
-from embedlab.objectives.task_layers import TaskLayers
 
 
 class Straight(Objective):

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import load_recipe
-from embedlab.objectives.heads import Layers
+from embedlab.objectives.labelled import Layers
+from embedlab.objectives.layers import TaskLayers
 from embedlab.objectives.needs import check_columns
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.paraphrase_head.options import Options as ParaphraseOptions
@@ -17,7 +18,6 @@ from embedlab.objectives.sentiment_head.options import Options as SentimentOptio
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 from embedlab.objectives.similarity_head.options import Options as SimilarityOptions
 from embedlab.objectives.similarity_head.options import Sharing
-from embedlab.objectives.task_layers import TaskLayers
 
 VECTORS = torch.randn(6, 8, generator=torch.Generator().manual_seed(0))
 PAIRS = {"sentence1": torch.tensor([0, 1, 2]), "sentence2": torch.tensor([3, 4, 0])}

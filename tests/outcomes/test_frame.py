@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
+from embedlab.outcomes.frame import CONTRADICTED, ROWS, Block, Outcomes, joined_outcomes, text_numbers
 from embedlab.outcomes.property import property_named
 
 
@@ -94,3 +95,35 @@ def test_texts_and_hashes_are_read_when_they_are_first_needed_and_once(pairs: Ou
     assert lazy.column("sentence1").len() == lazy.column("sentence2").len() == 6
     assert joined.sentences.height == 12
     assert reads == ["texts"]
+
+
+def test_pairs_beside_contrasts_have_no_third_sentence(pairs: Outcomes, items: Outcomes) -> None:
+    contrasts = replace(pairs, texts=lambda: pairs.sentences.with_columns(pl.lit("third").alias(CONTRADICTED)))
+    found = joined_outcomes([contrasts, items])
+    assert found.column(CONTRADICTED).to_list() == ["third"] * 6 + [None] * 4
+    assert found.column("sentence1").to_list() == [*pairs.column("sentence1"), *items.column("sentence1")]
+    assert items.column(CONTRADICTED).to_list() == [None] * 4
+
+
+def test_rows_of_unknown_text_have_numbers_of_their_own(pairs: Outcomes) -> None:
+    assert text_numbers(pairs).tolist() == [[2 * row, 2 * row + 1] for row in range(6)]
+    known = pl.int_range(pl.len()) < 2
+    columns = {name: pl.when(known).then(100 + pl.col(name)).cast(pl.UInt64) for name in ("first_text", "second_text")}
+    holes = text_numbers(replace(pairs, rows=pairs.rows.with_columns(**columns)))
+    assert holes.tolist() == [[100, 101], [102, 103], *([row, row] for row in range(2, 6))]
+    assert holes.dtype == np.uint64
+
+
+def test_the_columns_of_no_item_have_their_types(pairs: Outcomes) -> None:
+    none = replace(pairs, rows=pairs.rows.clear(), predictions=pairs.predictions.clear(), blocks=())
+    assert {name: none.column(name).dtype for name in ("dataset", "label", "gold", "source")} == {
+        "dataset": pl.String,
+        "label": pl.String,
+        "gold": pl.Float64,
+        "source": pl.String,
+    }
+
+
+def test_a_block_is_the_same_whatever_finds_its_similar_sentences() -> None:
+    block = Block(task="sts", suite="sts", dataset="made", measures=("spearman",))
+    assert replace(block, near=lambda: pytest.fail("looked for")) == block

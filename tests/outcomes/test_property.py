@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.frame import CONTRADICTED, Outcomes, joined_outcomes
 from embedlab.outcomes.property import Property, all_properties, property_named, property_names, refuse_lacking
 
 BY_EYE = {
@@ -77,8 +77,6 @@ def test_gold_bands_follow_the_scale_of_the_scores(scale: float, ends: list[str]
 
 
 def test_gold_bands_are_those_of_the_dataset_of_an_item(pairs: Outcomes) -> None:
-    from embedlab.outcomes.frame import joined_outcomes
-
     other = replace(pairs, rows=pairs.rows.with_columns(gold=pl.col("gold") * 2 + 10))
     found = property_named("gold").values(joined_outcomes([pairs, other])).to_list()
     assert found[:6] == BY_EYE["gold"]
@@ -99,6 +97,7 @@ FACTS: dict[str, dict[str, Any]] = {
     "length": {"kind": "number", "needs": PAIR},
     "negation": {"kind": "name", "needs": ("sentence1",), "also": ("sentence2",)},
     "number": {"kind": "name", "needs": PAIR},
+    "phenomenon": {"kind": "name", "needs": ("sentence2", "contradicted")},
     "question": {"kind": "name", "needs": ("sentence1",), "also": ("sentence2",)},
     "source": {"kind": "name", "needs": ("source",), "is_bare": True, "absent": "it names no source"},
     "trained": {"kind": "name", "needs": ("first_text",), "also": ("trained",)},
@@ -110,6 +109,7 @@ ORDERS = {
     "question": ["none", "one", "both"],
     "number": ["the same numbers", "other numbers"],
     "trained": ["not in training text", "in training text"],
+    "phenomenon": ["negation", "number", "minimal edit", "other words"],
 }
 
 
@@ -135,8 +135,6 @@ def test_no_dataset_at_all_lacks_nothing(pairs: Outcomes) -> None:
 
 
 def test_datasets_that_lack_a_property_are_named_once_and_in_order(pairs: Outcomes, items: Outcomes) -> None:
-    from embedlab.outcomes.frame import joined_outcomes
-
     many = joined_outcomes([items, pairs, items, replace(items, blocks=(replace(items.blocks[0], dataset="voice"),))])
     assert refuse_lacking("dice", many, property_named("dice").values(many)) == ["mood", "voice"]
     one = pl.Series([None] * 4 + [1.0] + [None] * 13)  # a single item of one dataset
@@ -161,3 +159,31 @@ def test_an_item_has_a_property_where_it_has_all_that_this_needs(pairs: Outcomes
     assert values.to_list() == BY_EYE["words"]  # of the one sentence
     assert property_named("length").values(replace(pairs, texts=lambda: holes)).to_list() == [2, 0, None, 4, 1, 4]
     assert values.name == "words"
+
+
+CONTRASTS = (
+    ("a man sings", "a man does not sing", "negation"),
+    ("two men sing", "three men never sing", "negation"),  # the first that holds
+    ("two dogs run", "three dogs run", "number"),
+    ("a b c d e f g x y z", "a b c d e f g u v w", "minimal edit"),  # 2 · 7 / 20, just enough
+    ("a b c d e f x y z", "a b c d e f u v w", "other words"),
+    ("a cat", "the sun is hot", "other words"),
+)
+
+
+def test_a_contrast_has_the_first_phenomenon_that_its_two_sentences_show(pairs: Outcomes) -> None:
+    texts = pairs.sentences.with_columns(
+        pl.Series("sentence2", [row[0] for row in CONTRASTS]), pl.Series(CONTRADICTED, [row[1] for row in CONTRASTS])
+    )
+    for found in (texts, texts.rename({"sentence2": CONTRADICTED, CONTRADICTED: "sentence2"})):  # either may be the negated one
+        assert property_named("phenomenon").values(replace(pairs, texts=lambda found=found: found)).to_list() == [
+            row[2] for row in CONTRASTS
+        ]
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_of_no_item_the_values_have_the_type_that_they_have_of_some(name: str, pairs: Outcomes) -> None:
+    columns = ("block", "gold", "source", "label", "trained", "first_text", "sentence1", "sentence2", CONTRADICTED)
+    facts = pl.DataFrame([pairs.column(column).alias(column) for column in columns])
+    found = property_named(name)
+    assert found.of(facts.clear()).dtype == (pl.Float64 if found.kind == "number" else pl.String)

@@ -4,12 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from embedlab.analysis.near_duplicates import Links, similar_pairs
 from embedlab.outcomes import stored_links as tested
 from embedlab.outcomes.stored_links import LINKS, stored_links
+from embedlab.store.entries import Store
 from embedlab.store.marks import own_files
+from embedlab.store.tables import StoredTable
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +81,56 @@ def test_the_oldest_files_are_removed(tmp_path: Path, monkeypatch: pytest.Monkey
     for seed in range(4):
         tested.stored_links(sentences(12, seed), tmp_path)
     assert len(list((tmp_path / LINKS.folder).iterdir())) == 2
+
+
+def table_of(rows: list[tuple[int | None, int, float]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema={"first": pl.Int32, "second": pl.Int32, "cosine": pl.Float32}, orient="row")
+
+
+def links_in(frame: pl.DataFrame) -> Links:
+    return tested._links(StoredTable(frame=frame, facts="any"), Path("links"))
+
+
+@pytest.mark.parametrize("rows", [[(0, 11, 0.5)], [(0, 1, 0.5), (9, 10, 0.75), (0, 11, 1.0)], []])
+def test_links_are_those_of_their_table(rows: list[tuple[int | None, int, float]]) -> None:
+    found = links_in(table_of(rows))
+    assert list(zip(found.first.tolist(), found.second.tolist(), found.cosine.tolist(), strict=True)) == rows
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        table_of([(0, 11, 0.5), (-1, 3, 0.5)]),
+        table_of([(0, 11, 0.5), (4, 4, 0.5)]),
+        table_of([(0, 11, 0.5), (5, 4, 0.5)]),
+        table_of([(0, 11, 0.5), (None, 4, 0.5)]),
+        table_of([(0, 11, 0.5)]).cast({"first": pl.Int64}),
+        table_of([(0, 11, 0.5)]).rename({"cosine": "similarity"}),
+    ],
+)
+def test_a_table_that_links_cannot_make_is_refused(wrong: pl.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"not a table of links|not in order"):
+        links_in(wrong)
+
+
+def test_links_are_written_with_the_types_that_are_read() -> None:
+    wide = Links(first=np.array([0], np.int64), second=np.array([1], np.int64), cosine=np.array([0.5]))  # type: ignore[arg-type]
+    assert dict(tested._table(wide).frame.schema) == dict(table_of([]).schema)
+
+
+@pytest.mark.parametrize(("last", "is_read"), [(11, True), (12, False)])
+def test_stored_links_count_where_they_can_be_of_so_many_sentences(last: int, is_read: bool, tmp_path: Path) -> None:
+    texts = sentences(12)
+    other = links_in(table_of([(0, last, 0.5), (1, 2, 0.5)]))
+    Store(tmp_path).put(LINKS, tested._digest(texts), other)
+    assert equal(tested.stored_links(texts, tmp_path), other if is_read else similar_pairs(texts))
+
+
+def test_from_two_hundred_sentences_on_links_are_stored_of_the_last_sixty_four_datasets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    for count in (199, 200):
+        stored_links.__wrapped__(sentences(count), tmp_path)
+        assert (tmp_path / LINKS.folder).exists() == (count == 200)
+    assert LINKS.most_entries == 64

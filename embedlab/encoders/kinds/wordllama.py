@@ -44,9 +44,10 @@ class WordLlamaEncoder:
     def _table(self) -> "TokenTable":
         from embedlab.encoders.token_table import TokenTable, read_table, read_tokenizer  # torch: not for listing names
 
-        tokenizer = read_tokenizer(_tokenizer(self._weights))
+        path = _tokenizer(self._weights)
+        tokenizer = read_tokenizer(path)
         tokenizer.no_truncation()
-        return TokenTable(tokenizer=tokenizer, vectors=read_table(self._weights, tokenizer))
+        return TokenTable(folder=path.parent, tokenizer=tokenizer, vectors=read_table(self._weights, tokenizer))
 
 
 def _locate(rest: str) -> str:

@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.objectives.class_contrastive.options import Options
-from embedlab.objectives.objective import Objective
-from embedlab.objectives.views import views_of_rows
+from embedlab.objectives.objective import Objective, views_of_rows
 
 
 def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: float, reduction: Literal["mean", "sum"] = "mean") -> Tensor:
@@ -18,7 +17,7 @@ def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: floa
     vectors: (vectors, dim), not normalised; labels: (vectors,). A vector alone in its class is not an anchor; without
     any anchor the loss is 0, still part of the graph.
     """
-    vectors = F.normalize(vectors, dim=-1)
+    vectors = F.normalize(vectors)
     own = torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
     scores = vectors @ vectors.T / temperature
     surprise = scores.masked_fill(own, float("-inf")).logsumexp(dim=1, keepdim=True) - scores

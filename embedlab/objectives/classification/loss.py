@@ -6,8 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from embedlab.objectives.classification.options import Options
-from embedlab.objectives.objective import Objective
-from embedlab.objectives.views import views_of_rows
+from embedlab.objectives.objective import Objective, views_of_rows
 
 
 class Classification(Objective):

@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from embedlab.objectives.in_batch_contrastive.options import Options, Projection
-from embedlab.objectives.objective import Objective
-from embedlab.objectives.views import views_of_rows
+from embedlab.objectives.objective import Objective, views_of_rows
 
 
 def in_batch_loss(anchors: Tensor, candidates: Tensor, *, temperature: float) -> Tensor:
@@ -17,7 +16,7 @@ def in_batch_loss(anchors: Tensor, candidates: Tensor, *, temperature: float) ->
 
     anchors: (anchors, dim); candidates: (at least as many, dim), the positive of anchor i in row i.
     """
-    similarity = F.normalize(anchors, dim=-1) @ F.normalize(candidates, dim=-1).T  # (anchors, candidates)
+    similarity = F.normalize(anchors) @ F.normalize(candidates).T  # (anchors, candidates)
     return F.cross_entropy(similarity / temperature, torch.arange(len(anchors), device=anchors.device))
 
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from embedlab.objectives.layers import task_layers
 from embedlab.objectives.objective import Objective
 from embedlab.objectives.paraphrase_head.options import Options
-from embedlab.objectives.task_layers import task_layers
 
 
 class ParaphraseHead(Objective):

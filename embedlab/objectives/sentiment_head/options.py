@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.core.schema import table
-from embedlab.objectives.heads import HeadDropout, Layers
-from embedlab.objectives.labelled import describe_labelled
+from embedlab.objectives.labelled import HeadDropout, Layers, describe_labelled
 from embedlab.objectives.needs import Needs
 
 SUMMARY = "a separate head predicts the sentiment of a sentence in five classes"

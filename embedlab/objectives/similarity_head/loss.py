@@ -6,10 +6,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.core.errors import UsageError
+from embedlab.objectives.layers import TaskLayers, task_layers
 from embedlab.objectives.objective import Objective
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.similarity_head.options import Options
-from embedlab.objectives.task_layers import TaskLayers, task_layers
 
 
 class SimilarityHead(Objective):

@@ -7,8 +7,7 @@ import polars as pl
 
 from embedlab.core.recipe import Positive
 from embedlab.core.schema import table
-from embedlab.objectives.heads import HeadDropout, Layers
-from embedlab.objectives.labelled import describe_labelled
+from embedlab.objectives.labelled import HeadDropout, Layers, describe_labelled
 from embedlab.objectives.needs import Needs
 
 SUMMARY = "the cosine of two transformed vectors learns graded similarity"

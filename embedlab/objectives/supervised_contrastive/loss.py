@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.objectives.anchor_sets import anchor_sets
+from embedlab.objectives.layers import pair_features, pair_head
 from embedlab.objectives.nli import NLI_CLASSES
 from embedlab.objectives.objective import Objective
-from embedlab.objectives.pair_head import pair_features, pair_head
 from embedlab.objectives.supervised_contrastive.options import Options
 
 
@@ -32,7 +32,7 @@ def supervised_contrastive_loss(
     if not len(anchors):
         return sentences.sum() * 0.0
     if similarity == "cosine":
-        anchors, sentences = F.normalize(anchors, dim=-1), F.normalize(sentences, dim=-1)
+        anchors, sentences = F.normalize(anchors), F.normalize(sentences)
     scores = anchors @ sentences.T / temperature  # (anchors, sentences)
     partition = scores.masked_fill(~(positives | negatives), float("-inf")).logsumexp(dim=1, keepdim=True)
     surprise = (partition - scores).masked_fill(~positives, 0.0)

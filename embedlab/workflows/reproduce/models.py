@@ -90,7 +90,8 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         scored, absent = _score(sorted(names), table.by, session)
         return EvaluatedRows(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
-    scored, absent = _score(sorted(name for name, task in wanted if is_scored_together(task)), "dataset", session)
+    alone = {task for _, task in wanted if not is_scored_together(task)}
+    scored, absent = _score(sorted(name for name, task in wanted if task not in alone), "dataset", session)
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[StoredOutcomes]] = {}
     missing, reported = [], set[str]()
@@ -98,7 +99,7 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         if name in absent:
             continue
         try:
-            path = _evaluation_file(name, task, options, session, reported)
+            path = _evaluation_file(name, task, session, reported if options.trains and task in alone else None)
         except Interrupted:
             raise
         except EmbedlabError as error:
@@ -107,7 +108,7 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
-        elif not is_scored_together(task) or scored is not None:  # where the pairs are missing, that has been said once for all
+        elif task in alone or scored is not None:  # where the pairs are missing, that has been said once for all
             missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(session.settings)}")
     return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
@@ -178,12 +179,15 @@ def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
         yield from _run_folders(spec.parts, runs)
 
 
-def _evaluation_file(name: str, task: str, options: ReproductionOptions, session: Session, reported: set[str]) -> Path:
-    """Where the evaluation of a model on a task is, or would be where it could not be made; REPORTED are errors that were shown before."""
+def _evaluation_file(name: str, task: str, session: Session, reported: set[str] | None) -> Path:
+    """Where the evaluation of a model on a task is, or would be where it could not be made.
+
+    REPORTED are errors that were shown before; None where nothing is evaluated here.
+    """
     (spec,) = resolve(name, session.settings.runs_folder).members
     folder = ScorePlace.of(spec, session.settings).evaluations
     path = folder / f"{task}.json"
-    if options.trains and not is_scored_together(task) and not path.is_file():
+    if reported is not None and not path.is_file():
         with session.progresses() as progress:
             result = evaluate_on(task, spec, session.settings, lambda work: progress(f"{name}: {work}"))
         for error in result.missing:
