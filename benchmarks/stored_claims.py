@@ -176,7 +176,7 @@ def with_sentences(text: str, page: Path, settings: Settings) -> str:
             settled.append(of.settled[own])
             names |= of.names
         lines = textwrap.wrap(claim_sentences(settled, names), WIDTH, break_long_words=False, break_on_hyphens=False)
-        in_list = text[text.rfind("\n", 0, found.start()) + 1 :].startswith("- ")
+        in_list = text[text.rfind("\n", 0, found.start()) + 1 :].startswith(("- ", "  "))
         return ("\n  " if in_list else "\n").join([f"{found['begin']}{lines[0]}", *lines[1:]]) + found["end"]
 
     return SENTENCE.sub(again, text)

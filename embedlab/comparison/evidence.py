@@ -15,9 +15,9 @@ from embedlab.analysis.measures import MEASURES, Measure
 from embedlab.analysis.slices import has_all
 from embedlab.choices import Aggregate
 from embedlab.core.note import Note
-from embedlab.outcomes.cuts import DATASET, ItemSlice, cut, halves, whole_blocks
+from embedlab.outcomes.cuts import DATASET, ItemSlice, halves, whole_blocks
 from embedlab.outcomes.frame import TEXT_IDS, Block, Outcomes
-from embedlab.outcomes.property import property_named, refuse_lacking
+from embedlab.outcomes.grouping import grouped, lacking_datasets
 from embedlab.outcomes.selection import ItemSelection
 
 _BLOCK = "\0block"  # no member is called so
@@ -31,32 +31,34 @@ def slices_of(
     by: str | ItemSelection = DATASET,
     selection: ItemSelection | None = None,
     common: bool = False,
+    has_rest: bool = False,
 ) -> list[ItemSlice]:
-    """Return the slices of each dataset BY a property, or what a selection picks and the rest; that no item has it is a UsageError.
+    """Return the slices of each dataset BY properties, or what a selection picks and the rest; that no item has one is a UsageError.
 
     They are cut before SELECTION is applied, so that what is shown of a dataset does not move its fifths. With COMMON items alone that
-    all MEMBERS have predictions of count, which the title says; a member that has none of a dataset costs the others none.
+    all MEMBERS have predictions of count, which the title says; a member that has none of a dataset costs the others none. Where it
+    HAS_REST, the items of each dataset that SELECTION leaves out are a slice below those that it picks.
     """
     parts = list(whole_blocks(outcomes))
     if isinstance(by, ItemSelection):
         parts = list(halves(outcomes, by))
     elif by != DATASET:
         lacking_datasets(outcomes, by)
-        parts = list(cut(outcomes, property_named(by), property_named(by).values(outcomes)))
+        parts = list(grouped(outcomes, by))
     if selection is not None:
         chosen = [replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts]  # ties are of whole datasets
-        parts = [part for part in chosen if len(part.rows)]
+        rests = [_rest(part, selection) if has_rest else None for part in parts]
+        both = [(part, rest) for part, rest in zip(chosen, rests, strict=True) if len(part.rows)]
+        parts = [part for own in both for part in own if part is not None and len(part.rows)]
     if not common:
         return parts
     has_all = _common_rows(outcomes, members)
     return [_of_common(part, has_all) for part in parts]
 
 
-def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
-    """Return the datasets that have no slice by the property BY, because no item of theirs has it; that none has it is a UsageError."""
-    if by == DATASET or property_named(by).absent:
-        return []
-    return refuse_lacking(by, outcomes, property_named(by).values(outcomes))
+def _rest(part: ItemSlice, selection: ItemSelection) -> ItemSlice:
+    rows = part.rows[~selection.holds[part.rows]]
+    return replace(part, key=f"{part.key}/rest", title=f"{part.title} rest", rows=rows, is_whole=False, notes=())
 
 
 def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_]:

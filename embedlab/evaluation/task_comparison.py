@@ -12,7 +12,7 @@ from embedlab.analysis.expressions import meanings
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate, Test
-from embedlab.comparison.evidence import lacking_datasets, outcome_evidence, slices_of
+from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
@@ -21,7 +21,8 @@ from embedlab.evaluation.outcomes import shared_rows
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.outcomes.cuts import DATASET, ItemSlice
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
-from embedlab.outcomes.selection import ItemSelection, is_expression, select_items
+from embedlab.outcomes.grouping import is_expression, is_one_property, lacking_datasets
+from embedlab.outcomes.selection import ItemSelection, select_items
 from embedlab.runs.signature import Signature, merged
 
 Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
@@ -32,8 +33,9 @@ Progress = Callable[[int, int], None]
 class Slicing:
     """Which items of the tasks are compared, how they are grouped, and how two models are tested."""
 
-    by: str = DATASET  # a property
+    by: str = DATASET  # a property, a number of groups of it, or two crossed
     where: str = ""  # an expression over properties; all items without one
+    has_rest: bool = False  # whether what the expression leaves out of each dataset is shown too
     aggregate: Aggregate = "all"
     common: bool = False  # items alone that all models have predictions of
     test: Test = "dyadic"
@@ -145,7 +147,7 @@ class Gathered:
         models = {model.name: model.members for model in self.models}
         selection = select_items(outcomes, slicing.where, models) if slicing.where else None
         by = select_items(outcomes, slicing.by, models) if is_expression(slicing.by) else slicing.by
-        parts = slices_of(outcomes, members, by=by, selection=selection, common=slicing.common)
+        parts = slices_of(outcomes, members, by=by, selection=selection, common=slicing.common, has_rest=slicing.has_rest)
         is_chosen = any(one is not None and one.is_by_results for one in (selection, by if isinstance(by, ItemSelection) else None))
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
         left_out = list(_left_out(outcomes, parts, slicing, selection, by))
@@ -162,7 +164,7 @@ class Gathered:
     def _overlaps_of(self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing) -> dict[str, dict[str, Overlap]]:
         """Return the text that each slice shares with the training text of each model, by the key of the slice."""
         found: dict[str, dict[str, Overlap]] = {}
-        if slicing.where or is_expression(slicing.by):
+        if slicing.where or not is_one_property(slicing.by):
             return {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
         for scored in self.pairs:
             for model in scored.models:

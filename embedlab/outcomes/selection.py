@@ -1,6 +1,5 @@
 """The items that an expression picks out, and whether results took part in picking them."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,21 +10,10 @@ from numpy.typing import NDArray
 from embedlab.analysis.expressions import compile_expression
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import SENTENCES, Outcomes
-from embedlab.outcomes.property import all_properties, property_named, refuse_lacking
+from embedlab.outcomes.property import all_properties, refuse_lacking
 
 _ALWAYS = ("dataset", "trained")  # a null of theirs says something
 _RAW = ("gold", "trained")  # of which an expression reads the column itself, where a property groups its values
-
-
-def is_expression(by: str) -> bool:
-    """Whether what items are grouped BY is an expression, such as dice>0.5 or @mine, and not the name of a property."""
-    return re.fullmatch(r"[\w-]*", by) is None
-
-
-def refuse_unknown_property(by: str) -> None:
-    """Refuse to group BY what is neither a property nor an expression."""
-    if not is_expression(by):
-        property_named(by)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

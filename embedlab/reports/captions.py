@@ -11,7 +11,7 @@ from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.selection import is_expression
+from embedlab.outcomes.grouping import is_expression
 from embedlab.tasks.task import scale_of
 
 DEPENDENCE = "items of one topic count as dependent"

@@ -12,8 +12,8 @@ from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.grouping import is_expression
 from embedlab.outcomes.property import property_named
-from embedlab.outcomes.selection import is_expression
 from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
 from embedlab.tasks.task import scale_of
 

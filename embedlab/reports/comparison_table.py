@@ -13,7 +13,7 @@ from embedlab.choices import Aggregate, TableRows
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.selection import is_expression
+from embedlab.outcomes.grouping import is_expression
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
@@ -49,7 +49,7 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
     return Table(
         title=score_title(found),
         columns=[
-            *leading_columns(found.slices, "slice", found.slicing.by),
+            *leading_columns(found.slices, "slice", found.slicing.by.replace(",", " × ")),
             *columns_of(names, names[0], with_p=found.slicing.test != "dyadic"),
             *(
                 Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")

@@ -8,7 +8,7 @@ from embedlab.core.errors import UsageError
 from embedlab.evaluation.selection import SelectedTask, select_from
 from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.selection import refuse_unknown_property
+from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.figure_subjects import ComparedModels
@@ -48,7 +48,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     """Compare the models with the first of them; options that contradict each other are refused before any work."""
     refuse_unknown_choices(options)
     refuse_twice(options.models)
-    options = replace(options, where=options.where.strip())
+    options = replace(options, where=options.expression, selection="")
     _check_margin(options)
     _check_slices(options)
     note_files(options.tasks, session)
@@ -70,7 +70,16 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
 def _slicing(options: CompareOptions) -> Slicing:
     """What is compared of the items, and how."""
     margin = None if options.equivalent is None else options.equivalent / 100
-    return Slicing(by=options.by, where=options.where, aggregate=options.aggregate, common=options.common, test=options.test, margin=margin)
+    has_rest = bool(options.where) and options.by == DATASET
+    return Slicing(
+        by=options.by,
+        where=options.where,
+        has_rest=has_rest,
+        aggregate=options.aggregate,
+        common=options.common,
+        test=options.test,
+        margin=margin,
+    )
 
 
 def _apart(models: Sequence[str], selected: Sequence[SelectedTask], session: Session) -> tuple[list[str], list[StatedModel]]:

@@ -12,7 +12,7 @@ from embedlab.evaluation.selection import SelectedTask, select_from
 from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
-from embedlab.outcomes.selection import refuse_unknown_property
+from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.reports.figure_subjects import EvaluatedModels
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
@@ -60,7 +60,7 @@ def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationR
 
 def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:
     refuse_unknown_choices(options)
-    options = replace(options, where=options.where.strip())
+    options = replace(options, where=options.expression, selection="")
     if options.aggregate is not None and options.by != "dataset":
         message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
         raise UsageError(message, hint="remove it, or group by dataset")
@@ -95,7 +95,9 @@ def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     }
     if wrong := next((name for name, is_chosen in others.items() if is_chosen), None):
         raise UsageError(f"option {wrong} is for whole datasets, not for items that are picked", hint="remove one of the two options")
-    slicing = Slicing(by=options.by, where=options.where, aggregate=options.aggregate or "all", common=options.common)
+    has_rest = bool(options.where) and options.by == DATASET
+    aggregate: Aggregate = options.aggregate or "all"
+    slicing = Slicing(by=options.by, where=options.where, has_rest=has_rest, aggregate=aggregate, common=options.common)
     names = list(dict.fromkeys(options.models))
     found = compared(gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session)
     return EvaluationReport.of([score_table(found)], EVALUATED, is_whole=found.is_whole)

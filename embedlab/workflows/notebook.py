@@ -84,6 +84,7 @@ def evaluate(
     tasks: str | Sequence[str] = (),
     by: str = "dataset",
     where: str = "",
+    selection: str = "",
     aggregate: Aggregate | None = None,
     metric: Correlation = "spearman",
     setting: SettingName = "literature",
@@ -105,6 +106,7 @@ def evaluate(
         tasks=names_of(tasks),
         by=by,
         where=where,
+        selection=selection,
         aggregate=aggregate,
         metric=metric,
         setting=setting,
@@ -124,6 +126,7 @@ def compare(
     tasks: str | Sequence[str] = (),
     by: str = "dataset",
     where: str = "",
+    selection: str = "",
     aggregate: Aggregate = "all",
     test: Test = "dyadic",
     equivalent: float | None = None,
@@ -145,6 +148,7 @@ def compare(
         tasks=names_of(tasks),
         by=by,
         where=where,
+        selection=selection,
         aggregate=aggregate,
         test=test,
         equivalent=equivalent,
@@ -163,6 +167,7 @@ def power(
     suite: str | Sequence[str] = (),
     tasks: str | Sequence[str] = (),
     where: str = "",
+    selection: str = "",
     detect: float | None = None,
     seeds: int | None = None,
     setting: SettingName = "literature",
@@ -180,6 +185,7 @@ def power(
         suites=names_of(suite),
         tasks=names_of(tasks),
         where=where,
+        selection=selection,
         detect=detect,
         seeds=seeds,
         setting=setting,
@@ -195,6 +201,7 @@ def why(
     suite: str | Sequence[str] = (),
     tasks: str | Sequence[str] = (),
     where: str = "",
+    selection: str = "",
     rows: int = 8,
     examples: int = 5,
     setting: SettingName = "literature",
@@ -211,6 +218,7 @@ def why(
         suites=names_of(suite),
         tasks=names_of(tasks),
         where=where,
+        selection=selection,
         rows=rows,
         examples=examples,
         setting=setting,
@@ -223,6 +231,7 @@ def pairs(
     *,
     tasks: str | Sequence[str] = (),
     where: str = "",
+    selection: str = "",
     name: str = "",
     sort: str | None = None,
     limit: int | None = None,
@@ -233,7 +242,9 @@ def pairs(
 
     NAME calls what it picks @NAME in every filter from then on.
     """
-    options = PairsOptions(models=typed_models(models), tasks=names_of(tasks), where=where, name=name, sort=sort, limit=limit)
+    options = PairsOptions(
+        models=typed_models(models), tasks=names_of(tasks), where=where, selection=selection, name=name, sort=sort, limit=limit
+    )
     return reported(pairs, lambda session: pairs_report(options, session), progress, settings)
 
 

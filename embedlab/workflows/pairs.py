@@ -1,6 +1,7 @@
 """Single pairs, filtered and sorted: what people and models say of each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -8,12 +9,17 @@ from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_expres
 from embedlab.analysis.named_selections import store_selection
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import with_rank_errors
+from embedlab.comparison.selected import selected_and_rest
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.trained_pairs import trained_column
+from embedlab.outcomes.frame import SENTENCES
+from embedlab.outcomes.property import property_names
+from embedlab.outcomes.selection import ItemSelection
 from embedlab.reports.frames import PAIRED
 from embedlab.reports.pair_list import TEXTS, listed_columns, pair_list
+from embedlab.reports.selection_notes import selection_notes
 from embedlab.workflows.options.pairs import PairsOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import score_pairs
@@ -26,20 +32,23 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"the limit is {options.limit} pairs", hint="give 1 or more")
     if options.name:
-        refuse_unnamable(options.name, options.where)
-    matches = compile_expression(options.where, [*listed_columns(names), *OF_PAIR])
+        refuse_unnamable(options.name, options.expression)
+    matches = compile_expression(options.expression, [*listed_columns(names), *OF_PAIR])
     named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
     scored, is_whole = score_pairs(names, session, datasets=options.tasks or None)
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
-    matching = _with_facts(ranked, scored, named).filter(matches)
+    facts = _with_facts(ranked, scored, named)
+    matching = facts.filter(matches)
     shown = matching.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True)
     shown = shown.head(options.limit) if options.limit is not None else shown
     if options.name:
-        store_selection(options.name, options.where.strip())
-        session.note(f"@{options.name} is {options.where.strip()!r} from now on, in every filter")
+        store_selection(options.name, options.expression)
+        session.note(f"@{options.name} is {options.expression!r} from now on, in every filter")
+    numbers = _numbers(scored, facts.select(matches).to_series(), matches, options.expression) if options.expression else ()
     table = pair_list(scored, shown, _count(shown.height, matching.height, ranked.height), added=named)
+    table = replace(table, notes=[*numbers, *table.notes])
     return Report.of([table], PAIRED, is_whole=is_whole)
 
 
@@ -53,6 +62,16 @@ def _with_facts(pairs: pl.DataFrame, scored: ScoredPairs, named: Sequence[str]) 
             raise notes.trouble
         pairs = notes.joined(pairs, always=True)
     return pairs
+
+
+def _numbers(scored: ScoredPairs, holds: pl.Series, matches: pl.Expr, expression: str) -> Iterator[str]:
+    """Yield the score of each model on the pairs that match, and on the rest; with intervals where results took no part in picking them."""
+    mask = holds.fill_null(value=False).to_numpy()
+    properties = {"dataset", *SENTENCES, "gold", TRAINED, *property_names()}
+    is_by_results = not {*matches.meta.root_names()} <= properties
+    selection = ItemSelection(expression=expression, holds=mask, is_by_results=is_by_results, lacking=())
+    if mask.any() and (found := selected_and_rest(scored.outcomes, scored.models, selection)) is not None:
+        yield from selection_notes(found)
 
 
 def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:

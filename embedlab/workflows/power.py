@@ -32,7 +32,7 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     selected = select_from(options.suites, options.tasks, session.settings.data)
     if options.common and not any(one.definition.aggregates for one in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
-    slicing = Slicing(common=options.common, where=options.where.strip())
+    slicing = Slicing(common=options.common, where=options.expression)
     gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
     found = compared(gathered, slicing, session)
     tested = [one for one in found.evidence if one.rows is not None]

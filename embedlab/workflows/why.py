@@ -43,7 +43,7 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
         if (value := getattr(options, name)) < least:
             raise UsageError(f"option {name} is {value}", hint=f"give {least} or more")
     selected = select_from(options.suites, options.tasks, session.settings.data)
-    where = options.where.strip()
+    where = options.expression
     refuse_without_items(selected, "kind", where)
     slicing = Slicing(where=where)
     gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)

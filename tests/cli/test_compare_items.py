@@ -56,7 +56,7 @@ def test_a_selection_by_results_has_no_interval_and_says_why(embedlab: Embedlab,
 def test_common_pairs_that_a_filter_picks_are_marked_and_signed(embedlab: Embedlab, tmp_path: Path) -> None:
     frame = Source(sample=True).open("sts12").frame
     frame.head(len(frame) // 2).select("sentence1", "sentence2", score="gold").write_csv(tmp_path / "part.csv")
-    words = ("compare", "dice", f"scores:{tmp_path / 'part.csv'}", "--task", "sts12", "--where", "dice>0.1", *SAMPLE)
+    words = ("compare", "dice", f"scores:{tmp_path / 'part.csv'}", "--task", "sts12", "--where", "dice>0.5", *SAMPLE)
     common = embedlab(*words, "--common")
     assert {"common pairs" in str(row["marks"]) for row in rows(common.out).values()} == {True}
     assert all("common/pairs@" in line for line in json.loads(common.out)["signatures"].values())
@@ -131,3 +131,25 @@ def test_the_dataset_of_all_rows_is_in_the_title_and_those_of_several_in_the_row
     assert "sts12 MSRpar" in both
     whole = embedlab("compare", "dice", "--task", "sts12", "--sample").out
     assert " on sts12" not in whole
+
+
+def test_a_selection_by_its_name_is_shown_beside_the_rest_of_each_dataset(embedlab: Embedlab) -> None:
+    assert embedlab("pairs", "dice", "--where", "dice>0.5", "--name", "alike", "--limit", "1", *SAMPLE).code == 0
+    words = ("dice", "--task", "sts12", *SAMPLE)
+    for command in ("compare", "evaluate"):
+        typed, named = (embedlab(command, *words, *own) for own in (("--where", "dice>0.5", "--json"), ("--selection", "alike", "--json")))
+        scores = {name: row["score"] for name, row in rows(typed.out).items()}
+        assert [name for name, _ in scores] == ["sts12", "sts12/rest"]
+        assert {name: row["score"] for name, row in rows(named.out).items()} == scores
+    both = embedlab("compare", "dice", "--task", "sts12", "--by", "dice>0.5", *SAMPLE, "--json")
+    assert [*scores.values()] == [row["score"] for row in rows(both.out).values()]
+
+
+def test_two_properties_typed_one_by_one_are_crossed(embedlab: Embedlab) -> None:
+    words = ("compare", "dice", "--task", "sts12", *SAMPLE, "--json", "--by", "negation")
+    one, two = embedlab(*words), embedlab(*words, "--by", "words:2")
+    counts = {name: row["items"] for (name, _), row in rows(one.out).items()}
+    crossed = {name: row["items"] for (name, _), row in rows(two.out).items()}
+    for name, count in counts.items():
+        assert {f"{name}/words-half-{half}" for half in (1, 2)} <= {*crossed}
+        assert sum(items for own, items in crossed.items() if own.startswith(f"{name}/")) == count

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import objective_names, objective_options
+from embedlab.core.names import objective_options
 from embedlab.core.recipe import load_recipe
 from embedlab.objectives.needs import Needs
 
@@ -48,10 +48,6 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
         NLI,
     ),
 }
-
-
-def test_every_objective_is_in_this_list() -> None:
-    assert {*PLAIN} == {*objective_names()}
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.plugins import shipped_names
 from embedlab.outcomes.frame import CONTRADICTED, Outcomes, joined_outcomes
 from embedlab.outcomes.property import Property, all_properties, property_named, property_names, refuse_lacking
 
@@ -112,10 +111,6 @@ ORDERS = {
     "trained": ["not in training text", "in training text"],
     "phenomenon": ["negation", "number", "minimal edit", "other words"],
 }
-
-
-def test_every_property_is_in_this_list() -> None:
-    assert {*FACTS} == {*shipped_names("properties")}
 
 
 @pytest.mark.parametrize("name", FACTS)

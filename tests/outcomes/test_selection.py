@@ -4,7 +4,8 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.selection import is_expression, refuse_unknown_property, select_items
+from embedlab.outcomes.grouping import is_expression, refuse_unknown_property
+from embedlab.outcomes.selection import select_items
 
 MODELS = {"near": ("near",), "mean": ("near", "far")}
 

@@ -7,6 +7,15 @@ from typing import Annotated
 from embedlab.choices import SettingName, TableRows
 from embedlab.workflows.options.flag import Flag
 
+SELECTION = Flag(
+    names=("--selection",), metavar="NAME", help="Only items of the selection called NAME; `embedlab data selections` lists them."
+)
+
+
+def joined_expression(where: str, selection: str) -> str:
+    """Return the expression of what WHERE picks among the items of the SELECTION of that name; either can be empty."""
+    return " ".join(filter(None, (where.strip(), f"@{selection.removeprefix('@')}" if selection else "")))
+
 
 @dataclass(frozen=True, kw_only=True)
 class OfItems:
@@ -39,7 +48,13 @@ class OfItems:
             help="Only items that fit, such as 'negation:one dice>0.5'; see `embedlab pairs`.",
         ),
     ] = ""
+    selection: Annotated[str, SELECTION] = ""
     setting: Annotated[SettingName, Flag(names=("--setting",), help="How transfer and probing train their classifiers.")] = "literature"
+
+    @property
+    def expression(self) -> str:
+        """What picks the items; empty for all."""
+        return joined_expression(self.where, self.selection)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +75,12 @@ class OfGroupedItems(OfCommonItems):
         Flag(
             names=("--by",),
             metavar="PROPERTY",
-            help="Group items by dataset, source, dice, words, negation or another property (a wrong name lists them), numbers by fifths; "
-            "or by an expression such as 'dice>0.5': what fits, and the rest.",
+            help="Group items by dataset, source, dice, words, negation or another property (a wrong name lists them), numbers by fifths "
+            "or, as words:3, by so many groups; again to cross two; or by an expression such as 'dice>0.5': what fits, and the rest.",
             completes="properties",
             after="tasks",
+            typed=list[str],
+            reads=",".join,
         ),
     ] = "dataset"
     rows: Annotated[

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from embedlab.workflows.options.flag import Flag
+from embedlab.workflows.options.items import SELECTION, joined_expression
 from embedlab.workflows.options.models import MODELS
 
 
@@ -20,6 +21,7 @@ class PairsOptions:
         ),
     ] = ()  # none: all
     where: Annotated[str, Flag(names=("--where",), metavar="EXPR", help="Only pairs for which all of its terms hold.")] = ""
+    selection: Annotated[str, SELECTION] = ""
     name: Annotated[str, Flag(names=("--name",), metavar="NAME", help="Call the pairs that fit @NAME in every filter from now on.")] = ""
     sort: Annotated[
         str | None,
@@ -30,3 +32,8 @@ class PairsOptions:
         ),
     ] = None
     limit: Annotated[int | None, Flag(names=("--limit",), metavar="N", help="How many to show.", min=1)] = 20  # None: all
+
+    @property
+    def expression(self) -> str:
+        """What picks the pairs; empty for all."""
+        return joined_expression(self.where, self.selection)

@@ -1,0 +1,41 @@
+"""Models on the items of a selection, beside the rest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence
+from embedlab.analysis.evidence import average_evidence, member_columns
+from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.selection import ItemSelection
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectedAndRest:
+    """The models on what a selection picks and on what it leaves, in the mean over the datasets on which both have a score."""
+
+    datasets: tuple[str, ...]
+    selected: ComparedSlice
+    rest: ComparedSlice
+    is_by_results: bool  # then there is no interval
+
+
+def selected_and_rest(outcomes: Outcomes, models: Sequence[ModelColumns], selection: ItemSelection) -> SelectedAndRest | None:
+    """Return MODELS compared with the first of them within a SELECTION and outside it; None where no dataset has scores of both."""
+    members = member_columns(models)
+    parts = slices_of(outcomes, members, selection=selection, has_rest=True)
+    keyed = {one.key: one for one in outcome_evidence(outcomes, members, parts, is_chosen=selection.is_by_results) if not one.average_of}
+    found = []
+    for block in outcomes.blocks:
+        both = [keyed[key] for key in (block.dataset, f"{block.dataset}/rest") if key in keyed]
+        if len(both) == 2 and not np.isnan([one.points for one in both]).any():
+            found.append((block.dataset, *both))
+    if not found:
+        return None
+    datasets, *evidence = zip(*found, strict=True)
+    means = [own[0] if len(own) == 1 else average_evidence(name, own) for name, own in zip(("selected", "rest"), evidence, strict=True)]
+    selected, rest = compare_evidence(means, models, models[0].name)
+    return SelectedAndRest(datasets=tuple(datasets), selected=selected, rest=rest, is_by_results=selection.is_by_results)
