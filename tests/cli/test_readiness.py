@@ -43,7 +43,10 @@ def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(loading, name, refuse)
 
 
-@pytest.mark.parametrize("task", [one.name for one in all_tasks() if one.outcomes != "pairs" and one.in_all(None) and one.name not in HEADED])
+ITEM_TASKS = [one.name for one in all_tasks() if one.outcomes != "pairs" and one.in_all(None) and one.name not in HEADED]
+
+
+@pytest.mark.parametrize("task", ITEM_TASKS)
 def test_evaluating_opens_nothing_that_was_not_opened_before_the_first_model(
     task: str, embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
