@@ -30,13 +30,13 @@ from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate
 from embedlab.core.settings import Settings, load_settings
+from embedlab.core.signs import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import KnownText
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.evaluation.pair_scores import BYS
-from embedlab.evaluation.provenance import OVERLAP
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.runs.evaluations import Evaluation
