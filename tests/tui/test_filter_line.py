@@ -10,7 +10,7 @@ from embedlab.core.settings import Settings
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
-from tests.tui.driving import NARROW, WIDE, Open, on_top, type_text, until, write_scores
+from tests.tui.driving import NARROW, WIDE, Open, on_top, type_text, until
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
