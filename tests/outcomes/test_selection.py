@@ -72,7 +72,7 @@ def test_a_note_on_a_pair_is_read_as_a_result(both: Outcomes) -> None:
         assert found.is_by_results
 
 
-def test_the_number_of_a_pair_is_no_result(pairs: Outcomes) -> None:
+def test_the_number_of_a_pair_is_read_without_results(pairs: Outcomes) -> None:
     found = select_items(pairs, "pair<2", MODELS)
     assert found.holds.nonzero()[0].tolist() == [0, 1]
     assert not found.is_by_results
