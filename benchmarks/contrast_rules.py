@@ -4,9 +4,9 @@
 
 A triple is a pair of SICK that people labelled entailment and scored 4.5 of 5 or more, and its second sentence as a rule changes it.
 `number` is the rule of `explain --edit number`; `roles` exchanges the two noun phrases of a sentence such as "The dog is licking the
-baby". Of each, 50 triples that a fixed seed draws were read once, by a language model: wrong is a changed sentence that does not contradict the first
-one, or that no person would write. `--list` prints them with what was found. SICK may not be shipped: the readings are by the places of
-the triples, and are refused where the data give others.
+baby". Of each, 50 triples that a fixed seed draws were read once, by a language model: wrong is a changed sentence that does not
+contradict the first one, or that no person would write. `--list` prints them with what was found. SICK may not be shipped: the
+readings are by the places of the triples, and are refused where the data give others.
 """
 
 import argparse
