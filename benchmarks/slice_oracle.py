@@ -51,7 +51,7 @@ def attributes(outcomes: Outcomes) -> pl.DataFrame:
     for name in NAMES:
         values = properties[name].values(outcomes)
         if properties[name].kind == "number":
-            values = (values.rank("ordinal") * 5 / (len(values) + 1)).floor().cast(pl.Int64)
+            values = (values.rank("ordinal") * 5 / (len(values) + 1)).cast(pl.Int64)
         columns.append(values.cast(pl.String).alias(name))
     return pl.DataFrame(columns)
 
