@@ -29,7 +29,7 @@ from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
 from embedlab.tui.model_chooser import ChooseModels, ChooserLine
 from embedlab.tui.model_colours import forget_colours
-from embedlab.tui.model_marks import model_marks
+from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pacing import FramePace
 from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, warn_unscored, with_models
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
@@ -239,7 +239,7 @@ class Dashboard(App[None]):
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
             if path is not None:
                 store(data, path, self.settings)
-            if marks := model_marks([model.name for model in data.models], self.settings):
+            if marks := marks_by_model([model.name for model in data.models], self.settings):
                 self.call_from_thread(self._take_marks, data, marks)
 
     def _take_marks(self, data: PairData, marks: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ COLLAPSED = "collapsed vectors"
 _NAME = 24  # cells
 
 
-def model_marks(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
+def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
     """Return each mark with the models that have it: how the models NAMES were trained, and whether their vectors collapsed.
 
     That training text is unknown is a mark of the scores already.

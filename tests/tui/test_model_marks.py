@@ -14,7 +14,7 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.launch import Detached
 from embedlab.runs.store import RunFolder
 from embedlab.tui.compare.screen import CompareScreen
-from embedlab.tui.model_marks import model_marks
+from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.plots.screen import PlotsScreen
@@ -37,7 +37,7 @@ def shortened_run(settings: Settings) -> None:
 
 async def test_pairs_compare_and_plots_mark_a_shortened_training(opened: Open, own_world: Settings) -> None:
     shortened_run(own_world)
-    assert model_marks(["short", "dice", "gone"], own_world) == ("trained on partial data: short", SHORT)
+    assert marks_by_model(["short", "dice", "gone"], own_world) == ("trained on partial data: short", SHORT)
     async with opened(own_world, size=(140, 45)) as pilot:
         app = pilot.app
         app.choose_models(["short", "far"])

@@ -55,8 +55,8 @@ class PairData:
         return [
             *self.data_marks,
             *self.model_marks,
-            *self.coverage,
             *([f"{UNKNOWN_TEXT}: {', '.join(short_name(name, _NAME) for name in self.of_unknown_text)}"] if self.of_unknown_text else []),
+            *self.coverage,
         ]
 
     @cached_property
