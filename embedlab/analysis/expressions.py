@@ -279,6 +279,17 @@ def written_terms(text: str) -> list[WrittenTerm]:
     return [WrittenTerm(text=term.match[0].strip(), field=term.compared_field, is_or=word == "or") for term, word in words if word != "and"]
 
 
+def with_terms(text: str, terms: Sequence[str]) -> str:
+    """Return the filter TEXT with more TERMS that must hold too: beside those of each group that "or" separates."""
+    groups: list[list[str]] = [[]]
+    for one in written_terms(text):
+        if one.is_or:
+            groups.append([])
+        else:
+            groups[-1].append(one.text)
+    return " or ".join(" ".join([*group, *terms]) for group in groups)
+
+
 def _groups(terms: list[_Term]) -> list[list[_Term]]:
     """Return the groups that the bare word "or" separates, without "and"; a joining word beside no term is refused."""
     groups: list[list[_Term]] = [[]]

@@ -25,6 +25,7 @@ class PairsState:
     sort: str | None = None
     is_descending: bool = False
     hidden: tuple[str, ...] = ()  # columns
+    stacked: bool | None = None  # a sentence above the other; absent = where the numbers need the room
     models: tuple[str, ...] | None = None  # absent = never chosen: the first few
     marks: tuple[int, ...] = ()  # pair keys
 

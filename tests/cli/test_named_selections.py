@@ -35,3 +35,12 @@ def test_a_name_is_refused_before_a_model_is_opened(embedlab: Embedlab) -> None:
         answer = embedlab("pairs", "no-such-model", "--sample", "--where", where, "--name", name)
         assert answer.code == 2
         assert reason in answer.err
+
+
+def test_a_selection_limits_both_sides_of_an_or(embedlab: Embedlab) -> None:
+    embedlab(*PAIRS, "gold>2", "--name", "near")
+    words = ("compare", "dice", "--sample", "--task", "sts12", "--json", "--where")
+    found = embedlab(*words, "dice<0.3 or dice>0.8", "--selection", "near")
+    assert found.code == 0, found.err
+    assert found.rows[0]["items"] == embedlab(*words, "gold>2 dice<0.3 or gold>2 dice>0.8").rows[0]["items"]
+    assert found.rows[0]["items"] < embedlab(*words, "dice<0.3 or dice>0.8").rows[0]["items"]
