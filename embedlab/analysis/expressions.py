@@ -6,6 +6,7 @@ dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), w
 right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A, B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 tag:negation    a difference between the sentences: negation, number, length; see analysis/tags.py
+negation:one    a property: question, number, trained … and words>9, length<2; see outcomes/properties
 trained:*       a pair that one of the models was trained on; trained:*near* one that near was
 note:*          a pair with a note; note:*typo* one whose note says so
 word "a phrase" in either sentence, whatever the case

@@ -319,10 +319,10 @@ def _without_text_of(stage: Stage, source: Source, needs: Needs, parts: Sequence
     known = KnownText.of(source.open_split(chosen, split).frame for chosen, split in own)
     found = []
     for part in parts:
-        kept = part.frame.filter(~pl.Series(known.has_any(part.frame, needs.sentences)))
-        left_out = part.frame.height - kept.height
+        others = part.frame.filter(~pl.Series(known.has_any(part.frame, needs.sentences)))
+        left_out = part.frame.height - others.height
         skipped = {**part.state.skipped, f"text of {', '.join(names)}": left_out} if left_out else part.state.skipped
-        found.append(Part(frame=kept, state=replace(part.state, skipped=skipped)))
+        found.append(Part(frame=others, state=replace(part.state, skipped=skipped)))
     return found
 
 

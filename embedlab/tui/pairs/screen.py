@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.widgets import Static
 
-from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_terms
+from embedlab.analysis.expressions import NOTE, TRAINED
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, UnknownFieldError
 from embedlab.tui.command import KeyScope
@@ -104,7 +104,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             return
         bar = self.query_one(FilterBar)
         try:
-            self.view.refine(compile_terms(query, list(dict.fromkeys([*self.view.data.table.columns, *OF_PAIR]))))
+            self.view.refine(query)
         except EmbedlabError as error:
             bar.add_class("-wrong")
             if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
