@@ -21,6 +21,7 @@ class PairsState:
     """The last state of the Pairs screen."""
 
     filter: str = ""
+    filter_of: str = ""  # the data that it was typed for: it is not applied to others
     dataset: str | None = None  # absent = all
     sort: str | None = None
     is_descending: bool = False

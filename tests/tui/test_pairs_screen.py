@@ -24,7 +24,8 @@ def table_of(app: object) -> FrameTable:
 
 
 def count_of(app: Dashboard) -> str:
-    return str(app.screen.query_one("#pair-count", Static).content)
+    parts = [str(app.screen.query_one(part, Static).content) for part in ("#pair-count", "#pair-marks")]
+    return " · ".join(part for part in parts if part)
 
 
 def detail_text(app: Dashboard) -> str:

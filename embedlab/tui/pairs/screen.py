@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -48,6 +49,7 @@ class PairsScreen(PairDetails, PairNarrowing):
         with Horizontal(id="filter-line"):
             yield FilterBar()
             yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
+        yield Static("", id="pair-marks", classes="status", markup=False)
         yield Static("", id="filter-hint", classes="status", markup=False)
         with Container(id="pairs-body"):
             yield FrameTable(id="pair-table")
@@ -55,7 +57,8 @@ class PairsScreen(PairDetails, PairNarrowing):
             yield Static("", id="no-pairs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one("#no-pairs").display = self.query_one("#filter-hint").display = False
+        for part in ("#no-pairs", "#pair-marks", "#filter-hint"):
+            self.query_one(part).display = False
         self.set_focus(self.query_one(FrameTable))
 
     # data and view
@@ -81,7 +84,7 @@ class PairsScreen(PairDetails, PairNarrowing):
         else:
             self.view.mark_keys(old.marked_keys if old else state.marks)
         bar = self.query_one(FilterBar)
-        if old is None and state.filter and not bar.value:
+        if old is None and state.filter and not bar.value and self.dashboard.place_of_data == state.filter_of:
             with self.prevent(FilterBar.Changed):
                 bar.value = state.filter
         self._origin_needs = longest_origin(data.table)
@@ -113,7 +116,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             self._show_hint(error.hint if isinstance(error, UnknownFieldError) else self._faced)
             what = error.reason.splitlines()[0]
             rows = f"rows of {self._last_filter!r}" if self._last_filter else "all rows"
-            self.query_one("#pair-count", QuickText).change(f"{what} · {rows}")
+            self._show_status([what, rows], " · ")
             return
         bar.remove_class("-wrong")
         self._show_hint(self._faced)
@@ -144,6 +147,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             sorted_by=view.sort,
             is_descending=view.is_descending,
             stay_on=table.current_row if keeps_row else None,
+            emptiness=self._emptiness,
         )
         self._show_count(len(rows))
         self._remember()
@@ -175,7 +179,29 @@ class PairsScreen(PairDetails, PairNarrowing):
         marks = f"● {len(view.marks)}" if view.marks else ""
         once = "each once" if view.once else ""
         noted = " ".join(view.data.marks)
-        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (self._place, count, once, marks, noted) if part))
+        self._show_status([part for part in (self._place, count, once, marks, noted) if part])
+
+    def _show_status(self, parts: Sequence[str], between: str = "  ") -> None:
+        """Show PARTS beside the filter in at most half of its line, those without room there on a line of their own."""
+        room = self.size.width // 2 - 2  # without the padding
+        fitting = next((count for count in range(len(parts), 0, -1) if cell_len(between.join(parts[:count])) <= room), 0)
+        rest = self.query_one("#pair-marks", Static)
+        rest.display = fitting < len(parts)
+        rest.update(between.join(parts[fitting:]))
+        self.query_one("#pair-count", QuickText).change(between.join(parts[:fitting]))
+
+    @property
+    def _emptiness(self) -> str:
+        """What leaves no pairs in the table, where there are none."""
+        view = self.view
+        if view is None:
+            return ""
+        causes = [
+            f"the filter {self._last_filter!r}" if self._last_filter else "",
+            f"dataset {view.shown_dataset}" if view.shown_dataset else "",
+        ]
+        causes += [f"the pairs of {view.within.title}" if view.within else "", "marked pairs alone" if view.only_marked else ""]
+        return f"no pair is left by {' and '.join(cause for cause in causes if cause)} · esc goes back"
 
     @property
     def _place(self) -> str:
@@ -190,6 +216,7 @@ class PairsScreen(PairDetails, PairNarrowing):
         pairs = replace(
             state.pairs,
             filter=self.query_one(FilterBar).value,
+            filter_of=self.dashboard.place_of_data,
             dataset=view.dataset,
             sort=view.sort,
             is_descending=view.is_descending,
@@ -200,6 +227,8 @@ class PairsScreen(PairDetails, PairNarrowing):
     def on_resize(self) -> None:
         """Fit the details to the terminal."""
         self._fit_detail()
+        if self.view is not None:
+            self._show_count(len(self.query_one(FrameTable).rows))
         if self.view is not None and self.query_one(FrameTable).columns != tuple(self._columns(self.view)):
             self._show_view(keeps_row=True)
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -21,6 +22,7 @@ from textual.strip import Strip
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles, shared_widths
+from embedlab.tui.widgets.plain import plain
 
 _COMPARED = 5_000  # rows; more are drawn again without a comparison
 _ACCENTS = ("mark", "absent", "loud", "bar", "differs")
@@ -96,6 +98,7 @@ class FrameTable(ScrollView, can_focus=True):
         self.sorted_by: str | None = None
         self.is_descending = False
         self.marks: frozenset[int] = frozenset()
+        self.emptiness = ""
         self._drawn_marks = self.marks
         self._lines = FrameLines()
         self._styles: dict[str, LineStyles] = {}
@@ -112,8 +115,15 @@ class FrameTable(ScrollView, can_focus=True):
         sorted_by: str | None = None,
         is_descending: bool = False,
         stay_on: int | None = None,
+        emptiness: str = "",
     ) -> None:
-        """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is shown, otherwise to the top."""
+        """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is shown, otherwise to the top.
+
+        EMPTINESS is shown where there are no rows.
+        """
+        if emptiness != self.emptiness:
+            self.emptiness = emptiness
+            self._redraw()
         if (changed := self._changed_rows(frame, rows, columns, sorted_by, is_descending)) is not None:
             self._show_values(frame, changed, stay_on)
             return
@@ -221,7 +231,7 @@ class FrameTable(ScrollView, can_focus=True):
         if y == 0:
             key: tuple[int, ...] = (left, self.cursor_column if self.has_focus else -1)
         elif place >= len(self.rows):
-            key = ()
+            key = (y,) if y == 2 and not len(self.rows) else ()
         else:
             row, is_cursor = int(self.rows[place]), place == self.cursor_row
             key = (left, row, line, place % 2, is_cursor, self.cursor_column if is_cursor else -1)
@@ -244,6 +254,9 @@ class FrameTable(ScrollView, can_focus=True):
                 style, under_style = self._line_styles("header").base, self._line_styles("header-cursor").base
                 arrow = {self.sorted_by: "▼" if self.is_descending else "▲"} if self.sorted_by else {}
                 segments = self._lines.header(style, (left, left + width), arrow=arrow, under=under, under_style=under_style)
+            case (_,):
+                text = set_cell_size(plain(self.emptiness).rjust(GUTTER + cell_len(plain(self.emptiness))), width)
+                segments = [Segment(text, self._line_styles("row").absent)]
             case _:
                 segments = [Segment(" " * width, self._line_styles("row").base)]
         return Strip(segments, width)
