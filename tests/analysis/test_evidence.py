@@ -178,3 +178,14 @@ def test_some_members_have_the_closed_p_of_theirs_in_their_order() -> None:
     assert own is not None
     assert own[0, 1] == pytest.approx(mcnemar(predicted[2] == gold, predicted[0] == gold)) == whole[2, 0]
     np.testing.assert_array_equal(some.points, evidence.points[[2, 0]])
+
+
+def test_the_rows_vary_by_the_mean_over_the_members_of_each_model() -> None:
+    gold, predicted = predictions(400, 5)
+    evidence = evidence_of("transfer", "mr", gold, dict(enumerate(predicted)), 5, measure=MEASURES["accuracy"])
+    models = [ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)), ModelColumns(name="y", members=("c", "d", "e"), seeds=(1, 2, 3))]
+    (found,) = compare_evidence([evidence], models, "x")
+    means = {"x": (predicted[:2] == gold).mean(axis=0), "y": (predicted[2:] == gold).mean(axis=0)}
+    for name, right in means.items():
+        assert found.scores[name].uncertainty.rows == pytest.approx(right.var() / 400, rel=0.01)
+    assert found.differences["y"].uncertainty.rows == pytest.approx((means["y"] - means["x"]).var() / 400, rel=0.01)
