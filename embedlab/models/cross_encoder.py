@@ -15,7 +15,7 @@ from embedlab.models.config import longest_input, read_config
 from embedlab.models.folder_files import ADAPTER, RESTORE_HINT, PromptsFile, read_model_file
 from embedlab.models.modules import MODULES, listed_modules
 from embedlab.models.omissions import brings_code
-from embedlab.models.prompts import CROSS_ENCODER, typed_prompt
+from embedlab.models.prompts import CROSS_ENCODER, ENCODER_TYPE, typed_prompt, unused_type
 from embedlab.models.prompts import FILE as PROMPTS
 from embedlab.models.transformer_file import read_transformer_file
 
@@ -156,8 +156,10 @@ def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
     if modules is None:
         return folder, None
     file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
+    if file.model_type == ENCODER_TYPE:
+        raise MissingError(f"{str(folder)!r} is an encoder, not a cross-encoder", hint=f"name {folder} without the prefix")
     if file.model_type != CROSS_ENCODER:
-        raise MissingError(f"{str(folder)!r} is a {file.model_type}, not a cross-encoder", hint=f"name {folder} without the prefix")
+        raise unused_type(folder, file.model_type)
     if file.keep_in_fp32_modules:
         raise MissingError(f"{folder / PROMPTS}: 'keep_in_fp32_modules' is not computed", hint=_BY_AUTHOR)
     names = [name for name, _ in modules]

@@ -26,7 +26,7 @@ def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
     """
     file = read_model_file(folder / FILE, PromptsFile) or PromptsFile()
     if file.model_type != kind and (folder / FILE).is_file():
-        raise _other_type(folder, file.model_type)
+        raise unused_type(folder, file.model_type)
     if file.default_prompt_name and file.default_prompt_name not in {*(file.prompts or {}), *_OF_ROLES}:
         raise MissingError(f"{folder / FILE}: no prompt {file.default_prompt_name!r}, which 'default_prompt_name' names", hint=RESTORE_HINT)
     return file
@@ -39,13 +39,13 @@ def prompt_of_role(file: PromptsFile, role: str | None) -> str:
     return file.default_prompt if names is None else next((stated[name] or "" for name in names if name in stated), "")
 
 
-def _other_type(folder: Path, kind: str) -> MissingError:
-    """Return the error of a folder whose model gives no sentence vectors."""
+def unused_type(folder: Path, kind: str) -> MissingError:
+    """Return the error of a FOLDER whose model is of a KIND that embedlab does not use so."""
     if kind == CROSS_ENCODER:
         return MissingError(
             f"{str(folder)!r} is a cross-encoder: it scores pairs and has no vectors", hint=f"name it cross-encoder:{folder}"
         )
-    gives, scored_by = _OTHER_TYPES.get(kind, (f"a {kind} of sentence-transformers, which gives no sentence vectors", kind))
+    gives, scored_by = _OTHER_TYPES.get(kind, (f"of the class {kind}, which gives no sentence vectors", kind))
     return MissingError(
         f"{str(folder)!r} is {gives}; embedlab computes one dense vector a sentence",
         hint=f"score the pairs with {scored_by} and bring them: scores:FILE",
