@@ -4,7 +4,7 @@
     python benchmarks/stored_answers.py show results/scores/NAME.parquet [MODEL…] [--signature]
     python benchmarks/stored_answers.py refresh results/PAGE.md…
 
-`store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; and, as metadata, what
+MODEL may be NAME=MODEL. `store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; and, as metadata, what
 titles and notes of tables say. Models are compared with the first. `show` prints what `embedlab compare MODEL… --suite TASK` prints.
 `refresh` writes each table of a page again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
 
@@ -37,6 +37,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, StoredOutcomes
 from embedlab.runs.parts import StoredPart
+from embedlab.workflows.options.models import with_aliases
 
 FACTS = "embedlab-answers"  # the parquet metadata key
 WHOSE = ("task", "member", "name")  # of the items: columns next to those of outcomes
@@ -226,7 +227,7 @@ def main() -> None:
             settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]
             chosen = [text.partition(":") for text in arguments.task]
             tasks = [SelectedTask(task=task, names=(name,) if name else ()) for task, _, name in chosen]
-            store(arguments.file, arguments.models, tasks, settings)
+            store(arguments.file, with_aliases(arguments.models), tasks, settings)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), w
 right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A, B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 tag:negation    a difference between the sentences: negation, number, length; see analysis/tags.py
+negation:one    a property: question, number, trained … and words>9, length<2; see outcomes/properties
 trained:*       a pair that one of the models was trained on; trained:*near* one that near was
 note:*          a pair with a note; note:*typo* one whose note says so
 word "a phrase" in either sentence, whatever the case
@@ -277,6 +278,17 @@ def written_terms(text: str) -> list[WrittenTerm]:
     terms = [_Term(match=match, line=text, columns=()) for match in _matches(text)]
     words = [(term, (term.match["word"] or "").lower() if not term.match["negated"] else "") for term in terms]
     return [WrittenTerm(text=term.match[0].strip(), field=term.compared_field, is_or=word == "or") for term, word in words if word != "and"]
+
+
+def with_terms(text: str, terms: Sequence[str]) -> str:
+    """Return the filter TEXT with more TERMS that must hold too: beside those of each group that "or" separates."""
+    groups: list[list[str]] = [[]]
+    for one in written_terms(text):
+        if one.is_or:
+            groups.append([])
+        else:
+            groups[-1].append(one.text)
+    return " or ".join(" ".join([*group, *terms]) for group in groups)
 
 
 def _groups(terms: list[_Term]) -> list[list[_Term]]:

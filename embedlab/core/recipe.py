@@ -66,6 +66,7 @@ class DataSection:
     columns: dict[str, str] | None = None  # column of the objective → column of the files, where their names differ
     labels: dict[str, str] | None = None  # label in the files → class of the objective, where they differ
     held_out: Annotated[float, Gt(0), Le(0.5)] | None = None  # share of the file's rows, by whole topics, that is left for the dev score
+    exclude_text_of: tuple[str, ...] | None = None  # datasets, or sts: rows with a sentence of their dev or test splits are left out
     low_scores: bool | None = None  # true: all scores are in the lower half of their scale, and that is right
 
     @property

@@ -16,7 +16,10 @@ ALIASES = {
     "quora": "paraphrases",
     **{name: f"glue-{name}" for name in ("cola", "rte", "wnli", "qnli", "qqp", "mnli")},
 }
-SETS = {"multitask": ("sentiment", "paraphrases", "sts-course")}  # datasets whose dev scores are averaged under one name
+SETS = {  # datasets that have a name together
+    "multitask": ("sentiment", "paraphrases", "sts-course"),
+    "sts": ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r"),
+}
 _YEAR = re.compile(r"(?<=sts)20(?=\d\d)")
 _SIGNS = re.compile(r"[-_. ]+")
 

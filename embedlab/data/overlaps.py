@@ -57,6 +57,12 @@ class KnownText:
             shared_pairs=_count_in(_pair_keys(whole[:, 0], whole[:, 1]), self.pairs) if has_pairs else 0,
         )
 
+    def has_any(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which rows of FRAME have a sentence of COLUMNS that is in this text; (rows,)."""
+        keys = _keys(frame.select(columns))
+        found: NDArray[np.bool_] = np.any(_is_in(keys, self.sentences) & _has_words(keys), axis=1)
+        return found
+
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
         """Return the overlap of each row of a frame of pairs."""
         keys = _keys(frame)

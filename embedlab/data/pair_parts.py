@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from embedlab.core.errors import MissingError
 from embedlab.core.plugins import shipped_names
 from embedlab.data.dataset import Dataset, Part
-from embedlab.data.source import Source, dataset
+from embedlab.data.source import Source, available, dataset
 
 FIFTHS_OF = "sts-benchmark"  # a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
 OTHER_SPLITS = ("train", "dev")
@@ -19,15 +19,7 @@ def open_parts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
     wanted: list[tuple[str, str | None]] = [(name, None) for name in datasets]
     if all_splits and FIFTHS_OF in datasets:
         wanted += [(FIFTHS_OF, split) for split in OTHER_SPLITS]
-    parts, missing = [], []
-    for name, split in wanted:
-        try:
-            parts.append(source.open(name, split))
-        except MissingError as error:
-            missing.append(error)
-    if not parts:
-        raise missing[0]
-    return parts, missing
+    return available(wanted, lambda one: source.open(*one))
 
 
 def is_scored(found: Dataset) -> bool:

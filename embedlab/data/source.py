@@ -1,12 +1,12 @@
 """Where data comes from: the sample world, a user's own file, the data folder or the starter set, then the hub at a pinned revision."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import Self, TypeVar
 
 import polars as pl
 
@@ -24,6 +24,9 @@ from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
+
+Wanted = TypeVar("Wanted")
+Opened = TypeVar("Opened")
 
 
 def all_datasets() -> Mapping[str, Dataset]:
@@ -210,3 +213,16 @@ def _incomplete(absent: Path, other: Path) -> MissingError:
         f"no file {str(absent)!r}, though others of its layout are there: it is not silently replaced by {other.name!r} and the like",
         hint=f"restore the file, or remove the rest of its layout from {str(absent.parent)!r}",
     )
+
+
+def available(wanted: Iterable[Wanted], open_one: Callable[[Wanted], Opened]) -> tuple[list[Opened], list[MissingError]]:
+    """Return what OPEN_ONE opens of WANTED, and the errors of what is missing; where nothing is there, the first is raised."""
+    found, missing = [], []
+    for one in wanted:
+        try:
+            found.append(open_one(one))
+        except MissingError as error:
+            missing.append(error)
+    if not found:
+        raise missing[0]
+    return found, missing

@@ -134,7 +134,7 @@ class Gathered:
             states=self.states,
             is_whole=self.is_whole,
             evidence=evidence,
-            elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name) if slicing.by == DATASET else (),
+            elsewhere=elsewhere(evidence, slices, self.models, self.models[0].name) if slicing.by == DATASET and not slicing.where else (),
         )
 
     def _sliced(

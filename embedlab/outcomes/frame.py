@@ -113,6 +113,12 @@ class Outcomes:
         """Return NUMBERS of all rows, null for classified items: the index of a class is not a number to compare."""
         return self._of_scores(numbers, [block.classes for block in self.blocks])
 
+    def of_pairs(self, numbers: pl.Series) -> pl.Series:
+        """Return NUMBERS of all rows, null for items that are not pairs with a score."""
+        return self._of_scores(
+            numbers, [block.classes or not block.is_of_pairs or MEASURES[block.measures[0]].is_of_queries for block in self.blocks]
+        )
+
     def _of_scores(self, numbers: pl.Series, is_other: Sequence[object]) -> pl.Series:
         """Return NUMBERS of all rows, null in the blocks where they are something OTHER than a score."""
         other = pl.Series([bool(one) for one in is_other], dtype=pl.Boolean)

@@ -7,13 +7,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.expressions import compile_expression
+from embedlab.analysis.expressions import NOTE, compile_expression
+from embedlab.analysis.pair_notes import PairNotes
+from embedlab.analysis.rank_errors import rank_errors
+from embedlab.analysis.scores import pair_keys
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import SENTENCES, Outcomes
-from embedlab.outcomes.property import all_properties, refuse_lacking
+from embedlab.outcomes.property import Property, all_properties, refuse_lacking
 
-_ALWAYS = ("dataset", "trained")  # a null of theirs says something
 _RAW = ("gold", "trained")  # of which an expression reads the column itself, where a property groups its values
+_FACTS = ("dataset", *SENTENCES, *_RAW)
+_ALWAYS = ("dataset", "trained", NOTE)  # a null of theirs says something
+_NUMBER, _GAP = "pair", "gap"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,40 +27,90 @@ class ItemSelection:
 
     expression: str
     holds: NDArray[np.bool_]  # (rows,)
-    is_by_results: bool  # whether it reads predictions: numbers of such a selection have no interval
+    is_by_results: bool  # whether it reads predictions, errors or notes: numbers of such a selection have no interval
     lacking: tuple[str, ...]  # datasets that have not what the expression reads
 
 
-def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]) -> ItemSelection:
-    """Return the items that EXPRESSION picks out; MODELS gives the members behind each name whose score it may read, as their mean.
+def readable_properties() -> Mapping[str, Property]:
+    """Return the properties that an expression reads, by name."""
+    return {name: one for name, one in all_properties().items() if name not in _RAW}
 
-    What no item has is a UsageError, as is a selection of no item.
+
+def item_condition(expression: str, models: Sequence[str]) -> pl.Expr:
+    """Return the condition of EXPRESSION over items: facts, properties, notes, and the scores and rank errors of MODELS.
+
+    A model called like a fact or a property is not read.
     """
-    properties = {name: one for name, one in all_properties().items() if name not in _RAW}
-    names = ["dataset", "trained", *(name for name, one in properties.items() if one.kind == "name")]
-    facts = ("dataset", *SENTENCES, *_RAW)
-    known = dict.fromkeys([*facts, *properties, *models])  # a model called like one of these is not read
-    condition = compile_expression(expression, list(known), names=names)
+    properties = readable_properties()
+    names = ["dataset", "trained", NOTE, *(name for name, one in properties.items() if one.kind == "name")]
+    errors = [f"error({name})" for name in models]
+    known = dict.fromkeys([*_FACTS, *properties, _NUMBER, *models, *errors, _GAP, NOTE])
+    return compile_expression(expression, list(known), names=names)
+
+
+def items_that_fit(outcomes: Outcomes, condition: pl.Expr, models: Mapping[str, Sequence[str]], *, expression: str) -> ItemSelection:
+    """Return the items that the CONDITION of EXPRESSION holds for; MODELS gives the members behind each name, whose mean is its score.
+
+    What no item has is a UsageError.
+    """
     columns: list[pl.Series] = []
     lacking: list[str] = []
     is_by_results = False
-    read = list(dict.fromkeys(condition.meta.root_names()))
-    for name in read:
-        if name in properties:
-            column = properties[name].values(outcomes)
-        elif name in facts:
-            column = outcomes.column(name)
-        else:
-            column, is_by_results = outcomes.without_classes(_mean(outcomes.predictions, models[name])), True
+    for name in dict.fromkeys(condition.meta.root_names()):
+        column, is_result = _column(name, outcomes, models)
+        is_by_results = is_by_results or is_result
         if name not in _ALWAYS:
             lacking += refuse_lacking(name, outcomes, column)
         columns.append(column.alias(name))
     holds = pl.DataFrame(columns).select(condition).to_series()
-    if not holds.any():
-        raise UsageError(f"no item fits {expression!r}", hint="`embedlab pairs --where EXPRESSION` shows what does")
     return ItemSelection(expression=expression, holds=holds.to_numpy(), is_by_results=is_by_results, lacking=tuple(dict.fromkeys(lacking)))
+
+
+def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]) -> ItemSelection:
+    """Return the items that EXPRESSION picks out; that there is none is a UsageError."""
+    found = items_that_fit(outcomes, item_condition(expression, [*models]), models, expression=expression)
+    if not found.holds.any():
+        raise UsageError(f"no item fits {expression!r}", hint="`embedlab pairs --where EXPRESSION` shows what does")
+    return found
+
+
+def _column(name: str, outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> tuple[pl.Series, bool]:
+    """Return what an expression reads by NAME, and whether that is a result."""
+    properties = readable_properties()
+    if name in properties:
+        return properties[name].values(outcomes), False
+    if name in _FACTS:
+        return outcomes.column(name), False
+    if name == _NUMBER:
+        return outcomes.rows["item"], False
+    if name in models:
+        return outcomes.without_classes(_mean(outcomes.predictions, models[name])), True
+    if name == NOTE:
+        return _notes(outcomes), True
+    return _rank_errors(outcomes, models)[name], True
 
 
 def _mean(predictions: pl.DataFrame, members: Sequence[str]) -> pl.Series:
     """Return the mean prediction of some members; null where one has none."""
     return predictions.select(members).fill_nan(None).select(pl.sum_horizontal(members, ignore_nulls=False) / len(members)).to_series()
+
+
+def _rank_errors(outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Return the rank error of each model, and the gap between them, of all pairs with a score; null for other items."""
+    means = [outcomes.of_pairs(_mean(outcomes.predictions, members)).alias(name) for name, members in models.items()]
+    facts = [outcomes.rows["block"].alias("dataset"), outcomes.of_pairs(outcomes.column("gold")).alias("gold")]
+    # A model called like one of the two is not read.
+    own = {column.name: column for column in [*means, *facts]}
+    return rank_errors(pl.DataFrame([*own.values()]), [name for name in models if name not in {"dataset", "gold"}])
+
+
+def _notes(outcomes: Outcomes) -> pl.Series:
+    """Return the user's note on each pair; null without one."""
+    notes = PairNotes.load()
+    if notes.trouble is not None:
+        raise notes.trouble
+    sentences = pl.DataFrame([outcomes.column(name).alias(name) for name in SENTENCES])
+    has_both = sentences.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+    pairs = sentences.filter(has_both)
+    found = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)[NOTE]
+    return pl.Series([None], dtype=pl.String).new_from_index(0, sentences.height).scatter(has_both.arg_true(), found)

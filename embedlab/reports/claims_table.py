@@ -88,7 +88,7 @@ def _row(one: SettledClaim, table: PaperTable) -> dict[str, Value | TableCell]:
 
 
 def _verdict(one: SettledClaim, digits: int) -> str:
-    seen = f" (seen from {one.visible:.{digits}f})" if not isnan(one.visible) else ""
+    seen = f" (seen from {one.visible:z.{digits}f})" if not isnan(one.visible) else ""
     return f"{one.verdict}{reach_mark(one.sign)}{seen}"
 
 

@@ -24,7 +24,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.contrasts import COLUMNS, SOURCES, holds_contrasts, open_contrasts
 from embedlab.data.dataset import Part
 from embedlab.data.overlaps import text_keys
-from embedlab.data.source import Source
+from embedlab.data.source import Source, available
 from embedlab.encoders.encoder import PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.properties.phenomenon import PROPERTY, phenomenon_of
@@ -144,16 +144,7 @@ def _averaged(averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScor
 
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
-    """Return the triples of NAMES that are available, and the errors of the others; where none is, the first is raised."""
-    parts, missing = [], []
-    for name in names:
-        try:
-            parts.append(open_contrasts(source, name))
-        except MissingError as error:
-            missing.append(error)
-    if not parts:
-        raise missing[0]
-    return parts, missing
+    return available(names, lambda name: open_contrasts(source, name))
 
 
 def _outcomes(evaluation: Evaluation, part: Part, own: Numbers) -> StoredOutcomes:

@@ -23,7 +23,7 @@ from embedlab.data.dataset import NLI_LABELS, Part
 from embedlab.data.own_data import own_data
 from embedlab.data.pair_file import GOLD_OF_LABEL, open_pair_file
 from embedlab.data.row_kind import LABELLED
-from embedlab.data.source import Source, dataset
+from embedlab.data.source import Source, available, dataset
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.needs import objective_needs
 from embedlab.runs.evaluations import StoredScore
@@ -143,17 +143,7 @@ def _headed_stage(recipe: Recipe, title: str) -> int:
 
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
-    """Return the pairs of NAMES that are available, and the errors of the others; where none is, the first is raised."""
-    parts: list[Part] = []
-    missing: list[MissingError] = []
-    for name in names:
-        try:
-            parts.append(_of_file(name) if name.startswith(PREFIX) else _of_corpus(source, name))
-        except MissingError as error:
-            missing.append(error)
-    if not parts:
-        raise missing[0]
-    return parts, missing
+    return available(names, lambda name: _of_file(name) if name.startswith(PREFIX) else _of_corpus(source, name))
 
 
 def _of_corpus(source: Source, name: str) -> Part:

@@ -22,7 +22,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.queries import Queries
 from embedlab.data.query_file import holds_queries
 from embedlab.data.query_sets import SETS, open_queries
-from embedlab.data.source import Source
+from embedlab.data.source import Source, available
 from embedlab.data.trec_files import Run
 from embedlab.encoders.encoder import Encoder, PairScorer
 from embedlab.encoders.exact_search import OfTexts, OfVectors, Relevant, Similarities, ranks_in_run, relevant_ranks
@@ -235,17 +235,13 @@ def _gold_items(queries: Queries) -> GoldItems:
 
 def _opened(source: Source, names: Sequence[str]) -> tuple[list[Queries], list[MissingError]]:
     """Return the queries of NAMES that are available, and the errors of the others; where none is, the first is raised."""
-    opened, missing = [], []
-    for name in names:
+
+    def opened(name: str) -> Queries:
         if not (name in SETS or holds_queries(name)):
             raise MissingError(f"{name!r} holds no pairs of anchor and positive", hint="`embedlab data check FILE` says what a file holds")
-        try:
-            opened.append(open_queries(source, name))
-        except MissingError as error:
-            missing.append(error)
-    if not opened:
-        raise missing[0]
-    return opened, missing
+        return open_queries(source, name)
+
+    return available(names, opened)
 
 
 TASK = Retrieval()

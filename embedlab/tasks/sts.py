@@ -1,5 +1,6 @@
 """The task `sts`: how well similarities rank sentence pairs by human scores."""
 
+from embedlab.data.aliases import datasets_of
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.pair_parts import is_scored
 from embedlab.data.probing import set_of
@@ -8,7 +9,7 @@ from embedlab.data.source import dataset, dataset_names
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.tasks.task import PairTask
 
-STS_DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
+STS_DATASETS = datasets_of("sts")
 
 
 class Sts(PairTask):

@@ -10,8 +10,10 @@ import polars as pl
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
+from embedlab.data.aliases import canonical_name, datasets_of
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.overlaps import KnownText
 from embedlab.data.own_file import open_evaluated_file
 from embedlab.data.own_rows import ColumnMap, open_own_rows
 from embedlab.data.pair_file import is_pair_file
@@ -50,6 +52,7 @@ class StageData:
     whole: tuple[int, ...] = ()  # the epochs without `max_steps`; empty = the same
     ends: tuple[int, ...] = ()  # end of each dataset in the rows
     scale: str = ""  # the range of the user's own scores, and what the objective says of it
+    excluded: str = ""  # how many rows are left out for their text, and whose text it is
 
     @property
     def steps(self) -> int:
@@ -100,7 +103,8 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
     require_data(recipe)
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
-    parts = _open(stage, source, needs)
+    opened = _open(stage, source, needs)
+    parts = _without_text_of(stage, source, needs, opened)
     frames, scale = _drawn_rows(stage, needs, parts, seed), _checked_scale(recipe, index, needs, parts)
     rows = index_rows(pl.concat(frames), needs, words)
     if not len(rows):
@@ -122,6 +126,7 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
         passes=passes,
         ends=tuple(ends.tolist()),
         scale=scale,
+        excluded=_excluded_title(stage, sum(before.frame.height - after.frame.height for before, after in zip(opened, parts, strict=True))),
     )
 
 
@@ -302,6 +307,29 @@ def _open(stage: Stage, source: Source, needs: Needs) -> list[Part]:
         raise UsageError(f"data.held_out is of one file, and {_names(stage.data.names)} are several", hint="remove it, and name a dev file")
     named = ColumnMap(columns=stage.data.columns or {}, labels=stage.data.labels or {})
     return parts + [open_own_rows(Path(file), needs.shape, named, stage.data.held_out) for file in stage.data.files or ()]
+
+
+def _without_text_of(stage: Stage, source: Source, needs: Needs, parts: Sequence[Part]) -> list[Part]:
+    """Return PARTS without the rows one of whose sentences is in the dev and test splits that the stage excludes; their states say so."""
+    names = stage.data.exclude_text_of
+    if not names:
+        return [*parts]
+    wanted = list(dict.fromkeys(one for name in names for one in datasets_of(canonical_name(name))))
+    own = [(dataset(name), split) for name in wanted for split in dataset(name).splits if split != "train"]
+    known = KnownText.of(source.open_split(chosen, split).frame for chosen, split in own)
+    found = []
+    for part in parts:
+        others = part.frame.filter(~pl.Series(known.has_any(part.frame, needs.sentences)))
+        left_out = part.frame.height - others.height
+        skipped = {**part.state.skipped, f"text of {', '.join(names)}": left_out} if left_out else part.state.skipped
+        found.append(Part(frame=others, state=replace(part.state, skipped=skipped)))
+    return found
+
+
+def _excluded_title(stage: Stage, left_out: int) -> str:
+    if not stage.data.exclude_text_of:
+        return ""
+    return f"{left_out} rows are left out: a sentence of theirs is in {', '.join(stage.data.exclude_text_of)}"
 
 
 def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:

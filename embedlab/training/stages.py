@@ -189,6 +189,8 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
         cut=cut_for(session.encoder),
         team=session.team,
     )
+    if data.excluded:
+        session.emit(events.Noted(text=f"stage {data.index}: {data.excluded}"))
     if data.scale:
         session.emit(events.Noted(text=f"stage {data.index}: {data.scale}"))
     if data.rows.left_out:

@@ -215,6 +215,12 @@ class Dashboard(App[None]):
 
     # the pairs and their models
 
+    @property
+    def place_of_data(self) -> str:
+        """Where the pairs are read from."""
+        place = self.pair_file or self.settings.data
+        return "" if place is None else str(place.absolute())
+
     @work(thread=True, exclusive=True, group="data", exit_on_error=False)
     def load(self) -> None:
         """Read pairs and scores from disk, outside the event loop; `data_ready` is published with them."""

@@ -73,7 +73,7 @@ class DashboardScreen(PacedScreen[None]):
 
     def is_sortable(self, key: str | None, columns: Sequence[FrameColumn]) -> bool:
         """Whether rows can be sorted by the column KEY; reports an order that no longer shows its column, which the caller ends."""
-        if key is None or any(column.key == key for column in columns):
+        if key is None or any(key in column.keys for column in columns):
             return True
         name = key.removeprefix("text:")
         self.notify(f"{name!r} is no longer shown: the rows are not sorted by it any more", severity="warning", markup=False)

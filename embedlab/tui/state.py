@@ -21,10 +21,12 @@ class PairsState:
     """The last state of the Pairs screen."""
 
     filter: str = ""
+    filter_of: str = ""  # the data that it was typed for: it is not applied to others
     dataset: str | None = None  # absent = all
     sort: str | None = None
     is_descending: bool = False
     hidden: tuple[str, ...] = ()  # columns
+    stacked: bool | None = None  # a sentence above the other; absent = where the numbers need the room
     models: tuple[str, ...] | None = None  # absent = never chosen: the first few
     marks: tuple[int, ...] = ()  # pair keys
 

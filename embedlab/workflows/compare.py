@@ -48,7 +48,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     """Compare the models with the first of them; options that contradict each other are refused before any work."""
     refuse_unknown_choices(options)
     refuse_twice(options.models)
-    options = replace(options, where=options.expression, selection="")
+    options = replace(options, where=options.expression, selection="", unseen=False)
     _check_margin(options)
     _check_slices(options)
     note_files(options.tasks, session)

@@ -60,7 +60,7 @@ def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationR
 
 def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:
     refuse_unknown_choices(options)
-    options = replace(options, where=options.expression, selection="")
+    options = replace(options, where=options.expression, selection="", unseen=False)
     if options.aggregate is not None and options.by != "dataset":
         message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
         raise UsageError(message, hint="remove it, or group by dataset")

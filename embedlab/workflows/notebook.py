@@ -85,6 +85,7 @@ def evaluate(
     by: str = "dataset",
     where: str = "",
     selection: str = "",
+    unseen: bool = False,
     aggregate: Aggregate | None = None,
     metric: Correlation = "spearman",
     setting: SettingName = "literature",
@@ -107,6 +108,7 @@ def evaluate(
         by=by,
         where=where,
         selection=selection,
+        unseen=unseen,
         aggregate=aggregate,
         metric=metric,
         setting=setting,
@@ -127,6 +129,7 @@ def compare(
     by: str = "dataset",
     where: str = "",
     selection: str = "",
+    unseen: bool = False,
     aggregate: Aggregate = "all",
     test: Test = "dyadic",
     equivalent: float | None = None,
@@ -149,6 +152,7 @@ def compare(
         by=by,
         where=where,
         selection=selection,
+        unseen=unseen,
         aggregate=aggregate,
         test=test,
         equivalent=equivalent,
@@ -168,6 +172,7 @@ def power(
     tasks: str | Sequence[str] = (),
     where: str = "",
     selection: str = "",
+    unseen: bool = False,
     detect: float | None = None,
     seeds: int | None = None,
     setting: SettingName = "literature",
@@ -186,6 +191,7 @@ def power(
         tasks=names_of(tasks),
         where=where,
         selection=selection,
+        unseen=unseen,
         detect=detect,
         seeds=seeds,
         setting=setting,
@@ -202,6 +208,7 @@ def why(
     tasks: str | Sequence[str] = (),
     where: str = "",
     selection: str = "",
+    unseen: bool = False,
     rows: int = 8,
     examples: int = 5,
     setting: SettingName = "literature",
@@ -219,6 +226,7 @@ def why(
         tasks=names_of(tasks),
         where=where,
         selection=selection,
+        unseen=unseen,
         rows=rows,
         examples=examples,
         setting=setting,
@@ -232,6 +240,7 @@ def pairs(
     tasks: str | Sequence[str] = (),
     where: str = "",
     selection: str = "",
+    unseen: bool = False,
     name: str = "",
     sort: str | None = None,
     limit: int | None = None,
@@ -243,7 +252,14 @@ def pairs(
     NAME calls what it picks @NAME in every filter from then on.
     """
     options = PairsOptions(
-        models=typed_models(models), tasks=names_of(tasks), where=where, selection=selection, name=name, sort=sort, limit=limit
+        models=typed_models(models),
+        tasks=names_of(tasks),
+        where=where,
+        selection=selection,
+        unseen=unseen,
+        name=name,
+        sort=sort,
+        limit=limit,
     )
     return reported(pairs, lambda session: pairs_report(options, session), progress, settings)
 

@@ -1,11 +1,11 @@
 """Single pairs, filtered and sorted: what people and models say of each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_expression, refuse_unnamable
+from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, refuse_unnamable
 from embedlab.analysis.named_selections import store_selection
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import with_rank_errors
@@ -14,9 +14,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.trained_pairs import trained_column
-from embedlab.outcomes.frame import SENTENCES
-from embedlab.outcomes.property import property_names
-from embedlab.outcomes.selection import ItemSelection
+from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
 from embedlab.reports.frames import PAIRED
 from embedlab.reports.pair_list import TEXTS, listed_columns, pair_list
 from embedlab.reports.selection_notes import selection_notes
@@ -33,20 +31,21 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
         raise UsageError(f"the limit is {options.limit} pairs", hint="give 1 or more")
     if options.name:
         refuse_unnamable(options.name, options.expression)
-    matches = compile_expression(options.expression, [*listed_columns(names), *OF_PAIR])
+    matches = item_condition(options.expression, names)
     named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
     scored, is_whole = score_pairs(names, session, datasets=options.tasks or None)
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
+    selection = items_that_fit(scored.outcomes, matches, _members(scored), expression=options.expression) if options.expression else None
     facts = _with_facts(ranked, scored, named)
-    matching = facts.filter(matches)
+    matching = facts.filter(pl.Series(selection.holds)) if selection is not None else facts
     shown = matching.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True)
     shown = shown.head(options.limit) if options.limit is not None else shown
     if options.name:
         store_selection(options.name, options.expression)
         session.note(f"@{options.name} is {options.expression!r} from now on, in every filter")
-    numbers = _numbers(scored, facts.select(matches).to_series(), matches, options.expression) if options.expression else ()
+    numbers = _numbers(scored, selection) if selection is not None else ()
     table = pair_list(scored, shown, _count(shown.height, matching.height, ranked.height), added=named)
     table = replace(table, notes=[*numbers, *table.notes])
     return Report.of([table], PAIRED, is_whole=is_whole)
@@ -64,13 +63,13 @@ def _with_facts(pairs: pl.DataFrame, scored: ScoredPairs, named: Sequence[str]) 
     return pairs
 
 
-def _numbers(scored: ScoredPairs, holds: pl.Series, matches: pl.Expr, expression: str) -> Iterator[str]:
+def _members(scored: ScoredPairs) -> Mapping[str, Sequence[str]]:
+    return {model.name: model.members for model in scored.models}
+
+
+def _numbers(scored: ScoredPairs, selection: ItemSelection) -> Iterator[str]:
     """Yield the score of each model on the pairs that match, and on the rest; with intervals where results took no part in picking them."""
-    mask = holds.fill_null(value=False).to_numpy()
-    properties = {"dataset", *SENTENCES, "gold", TRAINED, *property_names()}
-    is_by_results = not {*matches.meta.root_names()} <= properties
-    selection = ItemSelection(expression=expression, holds=mask, is_by_results=is_by_results, lacking=())
-    if mask.any() and (found := selected_and_rest(scored.outcomes, scored.models, selection)) is not None:
+    if selection.holds.any() and (found := selected_and_rest(scored.outcomes, scored.models, selection)) is not None:
         yield from selection_notes(found)
 
 

@@ -3,7 +3,7 @@ import re
 import polars as pl
 import pytest
 
-from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold
+from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold, with_terms
 from embedlab.core.errors import UnknownFieldError, UsageError
 
 PAIRS = pl.DataFrame(
@@ -157,3 +157,17 @@ def test_comparisons_of_numbers_come_before_searches_in_texts_in_whatever_order_
     typed, turned = (compile_terms(text, PAIRS.columns) for text in (f"{search} {comparison}", f"{comparison} {search}"))
     assert [one.meta.root_names() for one in typed] == [one.meta.root_names() for one in turned]
     assert {"dice", "average:a,b"} & {*typed[0].meta.root_names()}
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("", "-trained:*"),
+        ("dice>0.5", "dice>0.5 -trained:*"),
+        ("dice>0.5 and gold<2", "dice>0.5 gold<2 -trained:*"),
+        ('dice<0.2 or "this or that" gold>4', 'dice<0.2 -trained:* or "this or that" gold>4 -trained:*'),
+        ("/a or b/ or s1:dog", "/a or b/ -trained:* or s1:dog -trained:*"),
+    ],
+)
+def test_a_term_that_must_hold_too_is_in_each_group(text: str, joined: str) -> None:
+    assert with_terms(text, ["-trained:*"]) == joined

@@ -120,6 +120,11 @@ def test_pairs_say_which_of_them_a_model_was_trained_on(embedlab: Embedlab, mine
     assert {row["pair"] for row in embedlab(*call, "trained:* -note:*", "--json").rows} == {0, 1}
     assert {row["pair"] for row in embedlab(*call, "note:*odd* -trained:*", "--json").rows} == {2}
     assert {row["pair"] for row in embedlab(*call, "-trained:*", "--json").rows} == {2}
+    assert {row["pair"] for row in embedlab(*call[:-1], "--unseen", "--json").rows} == {2}
+    assert {row["pair"] for row in embedlab(*call, "gold>=0 or dice>2", "--unseen", "--json").rows} == {2}
+    unseen = embedlab("compare", mine, "dice", "--task", my_pairs, *BF16, "--unseen", "--json")
+    assert unseen.code == 0, unseen.err
+    assert [row["items"] for row in unseen.rows if row["model"] == mine] == [1, 2]  # and the rest, below it
     assert embedlab(*call, "note:*typo*", "--json").rows == []
     assert "odd one" in embedlab(*call, "note:*").out
     assert any(line.startswith("mine: ") and "† test pairs in the training data" in line for line in lines)

@@ -50,7 +50,8 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def theirs(folder: Path) -> np.ndarray:
     """What transformers calls pooler_output, a sentence at a time."""
-    model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder, trust_remote_code=False).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     with torch.inference_mode():
         return torch.cat([model(**tokenizer(sentence, return_tensors="pt")).pooler_output for sentence in SENTENCES]).numpy()
 
@@ -70,7 +71,8 @@ def test_an_exported_pooler_is_a_dense_layer_that_others_read(whole: Path, cpu: 
 
     save_model(tmp_path / "model", load_transformer(str(whole), cpu, wishes=POOLER), card="")
     expected = theirs(whole)
-    np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(SENTENCES), expected, atol=1e-6)
+    loaded = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
+    np.testing.assert_allclose(loaded.encode(SENTENCES), expected, atol=1e-6)
     again = load_transformer(str(tmp_path / "model"), cpu)
     np.testing.assert_allclose(again.encode(SENTENCES), expected, atol=1e-6)
     save_model(tmp_path / "twice", again, card="")

@@ -1,7 +1,11 @@
 """Expressions over the items of any task."""
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
 
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.grouping import is_expression, refuse_unknown_property
@@ -34,6 +38,44 @@ def test_a_selection_that_reads_a_score_says_so(pairs: Outcomes) -> None:
     found = select_items(pairs, "mean>0.5", MODELS)
     assert found.is_by_results
     assert found.holds.nonzero()[0].tolist() == [1, 2]  # a pair that a member lacks has no mean; a mean of 0.5 is not above it
+
+
+def of_two_sentences(outcomes: Outcomes) -> Outcomes:
+    return replace(outcomes, blocks=tuple(replace(block, is_of_pairs=True) for block in outcomes.blocks))
+
+
+def slow_rank(values: list[float | None], own: float) -> float:
+    known = [value for value in values if value is not None]
+    return 100 * (sum(value < own for value in known) + sum(value == own for value in known) / 2) / len(known)
+
+
+def test_an_expression_reads_rank_errors_and_the_gap_between_models(pairs: Outcomes, both: Outcomes) -> None:
+    gold, near, far = [*pairs.rows["gold"]], [*pairs.predictions["near"]], [*pairs.predictions["far"]]
+    rows = range(len(gold))
+    errors = [slow_rank(near, near[row]) - slow_rank(gold, gold[row]) for row in rows]
+    gaps = [abs(slow_rank(near, near[row]) - slow_rank(far, far[row])) if far[row] is not None else 0 for row in rows]
+    models = {"near": ("near",), "far": ("far",)}
+    for expression, values, limit in (("error(near)>0", errors, 0), ("gap>50", gaps, 50)):
+        expected = [row for row in rows if values[row] > limit]
+        assert 0 < len(expected) < len(gold)
+        found = select_items(of_two_sentences(both), expression, models)
+        assert found.holds.nonzero()[0].tolist() == expected
+        assert found.is_by_results
+        assert found.lacking == ("mood",)  # a class has no rank error
+
+
+def test_a_note_on_a_pair_is_read_as_a_result(both: Outcomes) -> None:
+    PairNotes.load().change("a man sings", "a man sings", "typo in gold")
+    for expression, rows in (("note:*typo*", [2]), ("-note:* gold>=4", [3])):
+        found = select_items(both, expression, MODELS)
+        assert found.holds.nonzero()[0].tolist() == rows
+        assert found.is_by_results
+
+
+def test_the_number_of_a_pair_is_read_without_results(pairs: Outcomes) -> None:
+    found = select_items(pairs, "pair<2", MODELS)
+    assert found.holds.nonzero()[0].tolist() == [0, 1]
+    assert not found.is_by_results
 
 
 def test_datasets_without_what_an_expression_reads_are_named(both: Outcomes, items: Outcomes) -> None:
@@ -91,7 +133,6 @@ def test_the_score_of_a_model_is_the_mean_of_its_members(pairs: Outcomes) -> Non
 def test_a_prediction_that_is_not_a_number_is_none(pairs: Outcomes) -> None:
     from dataclasses import replace
 
-    import polars as pl
 
     holes = replace(pairs, predictions=pairs.predictions.with_columns(near=pl.Series([0.1, float("nan"), 0.9, 0.8, 0.2, 0.6])))
     assert select_items(holes, "near>0.3", MODELS).holds.nonzero()[0].tolist() == [2, 3, 5]

@@ -112,10 +112,10 @@ def test_items_are_filtered_grouped_and_compared_as_those_of_every_task(file: st
         "mine.csv/phenomenon=other words": 2,
     }
     picked = embedlab(*words, "--where", "phenomenon:negation")
-    assert {row["items"] for row in picked.rows} == {22}
+    assert {row["slice"]: row["items"] for row in picked.rows} == {"mine.csv": 22, "mine.csv/rest": 3}
     row = by.row(slice="mine.csv/phenomenon=negation", metric=CLOSER, model="mine")
     assert row["difference_low"] < row["difference"] < row["difference_high"]
-    assert picked.row(metric=CLOSER, model="mine")["score"] == pytest.approx(row["score"])
+    assert picked.row(slice="mine.csv", metric=CLOSER, model="mine")["score"] == pytest.approx(row["score"])
     assert embedlab("power", "dice", "mine", "--task", "mine.csv").code == 0
     assert embedlab("compare", "dice", "mine", "--task", "mine.csv", "--html", "page.html").code == 0
     assert "entailed closer" in Path("page.html").read_text()

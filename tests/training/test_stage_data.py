@@ -1,5 +1,7 @@
 """A stage reads what its recipe selects: whole datasets, or samples of them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,31 @@ def test_without_order_and_shares_the_batches_are_what_they_were() -> None:
 def test_a_share_of_a_dataset_that_is_not_read_is_refused() -> None:
     with pytest.raises(UsageError, match=r"'stage.0.data.shares' names 'wiki-split'"):
         contrast(shares={"wiki-split": 0.5})
+
+
+def test_rows_with_a_sentence_of_an_evaluation_set_are_left_out_and_counted(tmp_path: Path) -> None:
+    test, dev = (SAMPLE.open("sts13", "test").frame, SAMPLE.open("sts-benchmark", "dev").frame)
+    first, second, third = test["sentence1"][0].upper() + " !", dev["sentence2"][3], "Nothing of the kind at all"
+    rows = [("a", first), ("b", second), ("c", third), ("d", "...")]
+    (tmp_path / "mine.tsv").write_text("word\tdefinition\n" + "".join(f"{word}\t{text}\n" for word, text in rows))
+    values = ["data.datasets=[]", f'data.files=["{tmp_path / "mine.tsv"}"]']
+    read = open_stage(load_recipe("defsent", values), SAMPLE, 1, 0)
+    assert (read.rows.frame["word"].to_list(), read.excluded) == (["a", "b", "c", "d"], "")
+    of_all = open_stage(load_recipe("defsent", [*values, 'data.exclude_text_of=["sts"]']), SAMPLE, 1, 0)
+    assert of_all.rows.frame["word"].to_list() == ["c", "d"]  # a text without a word is in nothing
+    assert of_all.excluded == "2 rows are left out: a sentence of theirs is in sts"
+    assert of_all.states[0].skipped["text of sts"] == 2
+    of_one = open_stage(load_recipe("defsent", [*values, 'data.exclude_text_of=["STS2013"]']), SAMPLE, 1, 0)
+    assert of_one.rows.frame["word"].to_list() == ["b", "c", "d"]
+
+
+def test_text_of_a_training_split_is_read() -> None:
+    train = open_stage(load_recipe("snli-supcl", ["data.rows=50", 'data.exclude_text_of=["snli"]']), SAMPLE, 1, 0)
+    held_out = {text for split in ("dev", "test") for text in SAMPLE.open("snli", split).frame["premise"]}
+    assert len(train.rows.frame) == 50
+    assert not held_out & set(train.rows.frame["premise"])
+
+
+def test_an_unknown_evaluation_set_is_refused() -> None:
+    with pytest.raises(UsageError, match="no dataset named 'sts99'"):
+        open_stage(load_recipe("defsent", ['data.exclude_text_of=["sts99"]']), SAMPLE, 1, 0)

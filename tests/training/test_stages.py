@@ -20,7 +20,7 @@ from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.store.files import atomic_folder
+from embedlab.store.sealed import sealed_folder
 from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Best, BestModel, Checkpoints
 from embedlab.training.learner import Learner
@@ -133,9 +133,9 @@ def test_a_dev_score_writes_nothing_but_a_best_model_when_it_improves(
 
     def place(path: Path, **options: Any) -> AbstractContextManager[Path]:
         written.append(path)
-        return atomic_folder(path, **options)
+        return sealed_folder(path, **options)
 
-    monkeypatch.setattr(checkpointing, "atomic_folder", place)
+    monkeypatch.setattr(checkpointing, "sealed_folder", place)
     scores = iter([5.0, 4.0, 6.0, 1.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep=keep), dev_score=lambda _: next(scores))
     assert [path.name for path in written] == expected

@@ -18,11 +18,11 @@ async def test_two_models_are_face_to_face_on_every_screen(opened: Open) -> None
         bar, table = screen.query_one(FilterBar), screen.query_one(FrameTable)
         await pilot.press("w")
         await noticed(pilot, "face to face")
-        await pilot.press(*["l"] * 6, "f")  # the column "published"
+        await pilot.press(*["l"] * 5, "f")  # the column "published"
         await until(pilot, lambda: pilot.app.data.pairing == Pairing(reference="far", other="published"))
         await pilot.pause()
         titles = [column.title for column in table.columns]
-        assert titles[4:10] == ["A", "B", "Δrank", "Δerror", "right", "gap"]
+        assert titles[2:9] == ["A", "B", "Δrank", "Δerror", "right", "Dice", "gap"]
         assert "right: rank error within 10 points, wrong: 30 or more" in str(screen.query_one("#filter-hint", Static).content)
         counts = {}
         for verdict in ("A", "B", "neither", "both"):

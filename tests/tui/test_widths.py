@@ -7,7 +7,7 @@ from textual.content import Content
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.settings import Settings
 from embedlab.tui.pair_table.data import load_pairs
-from embedlab.tui.pairs.columns import longest_names, pair_columns
+from embedlab.tui.pairs.columns import longest_origin, pair_columns
 from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, shared_widths
@@ -31,15 +31,16 @@ def test_columns_take_what_they_need_before_others_grow(room: int, expected: lis
     assert shared_widths([FIXED, GROWING], room) == expected
 
 
-def test_names_of_datasets_are_whole_where_there_is_room() -> None:
-    table = pl.DataFrame({"dataset": ["sts-benchmark:train", "sts12"], "source": ["a", None]})
-    columns = pair_columns(["one"], needs=longest_names(table))
+def test_the_origin_of_a_pair_is_whole_where_there_is_room() -> None:
+    table = pl.DataFrame({"dataset": ["sts-benchmark", "sts12"], "source": ["a", None], "pair": [7, 1234]})
+    assert longest_origin(table) == max(len("sts-benchmark a 7"), len("sts12 1234"))
+    columns = pair_columns(["one"], origin_needs=longest_origin(table))
     widths = dict(zip([column.key for column in columns], shared_widths(columns, 200), strict=True))
-    assert widths["dataset"] == len("sts-benchmark:train")
+    assert widths["dataset"] == len("sts-benchmark a 7")
 
 
 def test_two_models_face_to_face_fit_into_80_cells() -> None:
-    columns = pair_columns(["near", "far"], pairing=Pairing(reference="near", other="far"))
+    columns = pair_columns(["near", "far"], pairing=Pairing(reference="near", other="far"), is_stacked=True)
     last = [column.key for column in columns].index("right")
     assert GUTTER + sum(column.width + GAP for column in columns[: last + 1]) <= 79
 

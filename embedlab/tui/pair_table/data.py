@@ -19,11 +19,13 @@ from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.sts import STS_AVERAGES
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
+_NAME = 24  # cells of a model in a mark
 
 SUITE = STS_AVERAGES["average of seven"]
 
@@ -48,7 +50,10 @@ class PairData:
     @property
     def marks(self) -> list[str]:
         """What every view of the numbers must show: about the pairs, and about the training text of the models."""
-        return [*self.data_marks, *([f"{UNKNOWN_TEXT}: {', '.join(self.of_unknown_text)}"] if self.of_unknown_text else [])]
+        return [
+            *self.data_marks,
+            *([f"{UNKNOWN_TEXT}: {', '.join(short_name(name, _NAME) for name in self.of_unknown_text)}"] if self.of_unknown_text else []),
+        ]
 
     def field(self, model: str) -> str:
         """The field of the filter language with the scores of a model."""

@@ -1,13 +1,18 @@
 """The selection and order of the shown pairs: row numbers of the pair table, computed fast enough for every key."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.expressions import OF_PAIR, rows_that_hold
+from embedlab.analysis.expressions import NAME_FIELDS, OF_PAIR, compile_terms, rows_that_hold
+from embedlab.core.names import DEFAULT_TASK
+from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.pairs import pair_outcomes
+from embedlab.outcomes.property import Property, refuse_lacking
+from embedlab.outcomes.selection import readable_properties
 from embedlab.tui.pair_table.data import PairData
 
 RowNumbers = NDArray[np.intp]
@@ -44,12 +49,27 @@ class PairView:
     marks: frozenset[int] = frozenset()  # rows
     absent_marks: tuple[int, ...] = ()  # pair keys that DATA lacks at present
     _matching: NDArray[np.bool_] | None = None  # by the filter
+    _outcomes: Outcomes | None = None  # the pairs, once a property of them is read
     _orders: dict[tuple[str, bool], RowNumbers] = field(default_factory=dict)
 
-    def refine(self, terms: Sequence[pl.Expr]) -> None:
-        """Select the pairs for which all TERMS of a filter hold."""
+    def refine(self, query: str) -> None:
+        """Select the pairs for which the filter QUERY holds; a field that it cannot read is a UsageError."""
+        properties = readable_properties()
+        fields = dict.fromkeys([*self.data.table.columns, *OF_PAIR, *properties])
+        names = [*NAME_FIELDS, *(name for name, one in properties.items() if one.kind == "name")]
+        terms = compile_terms(query, list(fields), names=names)
         absent = [pl.lit(None, pl.String).alias(name) for name in OF_PAIR if name not in self.data.table.columns]
-        self._matching = rows_that_hold(terms, self.data.table.with_columns(absent)) if terms else None
+        read = {name for term in terms for name in term.meta.root_names()} - {*self.data.table.columns, *OF_PAIR}
+        table = self.data.table.with_columns(*absent, *(self._property(properties[name]) for name in sorted(read)))
+        self._matching = rows_that_hold(terms, table) if terms else None
+
+    def _property(self, one: Property) -> pl.Series:
+        """Return a property of all pairs, computed when it is first read; that none has it is a UsageError."""
+        if self._outcomes is None:
+            self._outcomes = pair_outcomes(self.data.table, (), task=DEFAULT_TASK, averages={})
+        values = one.values(self._outcomes)
+        refuse_lacking(one.name, self._outcomes, values)
+        return values.alias(one.name)
 
     def replace_columns(self, table: pl.DataFrame) -> None:
         """Take the same pairs with other notes or marks."""

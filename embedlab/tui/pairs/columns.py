@@ -1,18 +1,18 @@
 """The columns of the pair table."""
 
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from embedlab.analysis.expressions import NOTE, TRAINED
 from embedlab.analysis.pairing import Pairing
 from embedlab.tui.model_titles import short_names
-from embedlab.tui.widgets.frame_lines import FrameColumn
+from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn
 
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
 _WIDEST = 12
-_SENTENCE, _SENTENCE_OF_TWO = 18, 12  # cells at least: the columns that compare two models fit into 80
+SENTENCE = 30  # cells of a sentence at least
+_ORIGIN, _ORIGIN_MOST = 12, 24  # cells of dataset, source and pair, which follow the sentences in importance
 _ADDED = {TRAINED: 8, NOTE: 14}  # cells; the details name the models
 
 OPTIONAL = (
@@ -28,35 +28,41 @@ OPTIONAL = (
 )  # columns that the column chooser can hide
 
 
-NAMES = ("dataset", "source")
+ORIGIN = ("dataset", "source", "pair")
 
 
-def longest_names(table: pl.DataFrame) -> dict[str, int]:
-    """The cells that the longest dataset and the longest source of TABLE need."""
-    lengths = table.select(pl.col(NAMES).str.len_chars().max()).row(0)
-    return {name: length or 0 for name, length in zip(NAMES, lengths, strict=True)}
+def longest_origin(table: pl.DataFrame) -> int:
+    """The cells that the longest dataset, source and number of a pair of TABLE need in one cell."""
+    cells = pl.col("dataset").str.len_chars() + (pl.col("source").str.len_chars() + 1).fill_null(0)
+    return int(table.select((cells + pl.col("pair").cast(pl.String).str.len_chars() + 1).max()).item() or 0)
 
 
 def pair_columns(
     models: Sequence[str],
     hidden: Collection[str] = (),
-    needs: Mapping[str, int] = MappingProxyType({}),
     pairing: Pairing | None = None,
     *,
     added: Sequence[str] = (),
+    is_stacked: bool = False,
+    origin_needs: int | None = 0,
 ) -> list[FrameColumn]:
     """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair.
 
-    NEEDS: the cells of the longest names. Two models face to face have their letters, which the line above names. ADDED: columns
-    of text that were found or written while the pairs are shown.
+    Two models face to face have their letters, which the line above names. ADDED: columns of text that were found or written while
+    the pairs are shown. IS_STACKED: a sentence is above the other. ORIGIN_NEEDS: cells of the longest origin; None shows no origin.
     """
-    least = _SENTENCE if pairing is None else _SENTENCE_OF_TWO
     columns = [
-        FrameColumn(key="sentence1", title="sentence 1", width=least, grows=True),
-        FrameColumn(key="sentence2", title="sentence 2", width=least, grows=True),
-        FrameColumn(key="gold", title="gold", width=5, digits=2),
-        FrameColumn(key="dice", title="Dice", width=5, digits=2),
+        FrameColumn(
+            key="sentence1",
+            title="sentences" if is_stacked else "sentence 1",
+            width=SENTENCE,
+            grows=True,
+            below="sentence2" if is_stacked else None,
+        )
     ]
+    columns += [] if is_stacked else [FrameColumn(key="sentence2", title="sentence 2", width=SENTENCE, grows=True)]
+    dice = FrameColumn(key="dice", title="Dice", width=5, digits=2)
+    columns += [FrameColumn(key="gold", title="gold", width=5, digits=2), *([dice] if pairing is None else [])]
     titles = short_names(dict.fromkeys(models, _WIDEST))
     for name in (name for name in models if name != "dice"):  # has its column already
         title = titles[name] if pairing is None else pairing.letter(name)
@@ -68,13 +74,19 @@ def pair_columns(
             FrameColumn(key="delta_rank", title="Δrank", width=6, digits=0, is_signed=True, loud_from=LOUD),
             FrameColumn(key="delta_error", title="Δerror", width=7, digits=0, is_signed=True, loud_from=LOUD),
             FrameColumn(key="right", title="right", width=7),
+            dice,
         ]
     if len(models) > 1:
         columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0, loud_from=LOUD))
     columns += [FrameColumn(key=name, title=name, width=_ADDED[name]) for name in added]
-    columns += [
-        FrameColumn(key="dataset", title="dataset", width=13, needs=needs.get("dataset", 0)),
-        FrameColumn(key="source", title="source", width=14, needs=needs.get("source", 0)),
-        FrameColumn(key="pair", title="pair", width=5),
-    ]
+    first, *more = [name for name in ORIGIN if name not in hidden] or [""]
+    if origin_needs is not None and first:
+        needs = min(origin_needs, _ORIGIN_MOST)
+        columns.append(FrameColumn(key=first, title=" ".join((first, *more)), width=_ORIGIN, needs=needs, joined=(*more,), is_dim=True))
     return [column for column in columns if column.key not in hidden]
+
+
+def numbers_fit(columns: Sequence[FrameColumn], room: int) -> bool:
+    """Return whether ROOM cells hold the sentences and every number beside them."""
+    shown = [column for column in columns if not column.is_dim]
+    return GUTTER + sum(column.width + GAP for column in shown) <= room

@@ -11,6 +11,7 @@ from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.export import check_path, to_tsv, write_view
+from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
 
 COPIED_ROWS = 10_000  # more is too slow for the clipboard of a terminal
@@ -21,10 +22,14 @@ class PairCopies(DashboardScreen):
 
     view: PairView | None = None
 
+    def exported_columns(self) -> list[FrameColumn]:
+        """The columns that are copied and written, also those that are folded away."""
+        raise NotImplementedError
+
     def _shown_frame(self, limit: int | None = None) -> pl.DataFrame:
         """The view as a frame with its columns, rows and order."""
         table = self.query_one(FrameTable)
-        frame = table.frame.select(column.key for column in table.columns)
+        frame = table.frame.select(key for column in self.exported_columns() for key in column.keys)
         return frame[table.rows[:limit]]
 
     def action_copy_pair(self) -> None:

@@ -12,6 +12,7 @@ ENTRY = ScreenEntry(
         command("left_square_bracket", "dataset(-1)", "Dataset −", "The previous dataset.", shown="["),
         command("right_square_bracket", "dataset(1)", "Dataset", "The next dataset, and all of them.", show=True, shown="]"),
         command("c", "columns", "Columns", "Choose models and columns.", show=True),
+        command("D", "stack", "Differing words", "Each pair on two lines with the differing words highlighted, or on one.", shown="D"),
         command("i", "score_pair", "Type", "Type two sentences and see every model's score."),
         command("p", "plot", "Plot", "Plot the shown pairs."),
         command("o", "note", "Note", "Write a note on the pair, which is stored and exported; an empty one is deleted."),

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.widgets import Static
 
-from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_terms
+from embedlab.analysis.expressions import NOTE, TRAINED
+from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, UnknownFieldError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
@@ -18,15 +20,17 @@ from embedlab.tui.dialogs import DIALOG, TextDialog
 from embedlab.tui.model_chooser import ChooserLine
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView, ShownPairs
-from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
+from embedlab.tui.pairs.columns import OPTIONAL, longest_origin, numbers_fit, pair_columns
 from embedlab.tui.pairs.details import PairDetails
 from embedlab.tui.pairs.narrowing import PairNarrowing
 from embedlab.tui.pairs.pair_detail import COLUMNS_FROM, PairDetail
 from embedlab.tui.widgets.filter_bar import FilterBar
+from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.text import QuickText
 
 MARK_LIMIT = 2_000
+DETAIL_CELLS = 60  # of the details beside the table
 DETAIL_LINES = 8  # border, place, two sentences, one more where one wraps, a blank, gold and gap
 
 
@@ -39,12 +43,13 @@ class PairsScreen(PairDetails, PairNarrowing):
     def __init__(self) -> None:
         super().__init__()
         self.view: PairView | None = None
-        self._needs: dict[str, int] = {}  # cells of the longest names
+        self._origin_needs = 0  # cells of the longest dataset, source and pair
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
             yield FilterBar()
             yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
+        yield Static("", id="pair-marks", classes="status", markup=False)
         yield Static("", id="filter-hint", classes="status", markup=False)
         with Container(id="pairs-body"):
             yield FrameTable(id="pair-table")
@@ -52,7 +57,8 @@ class PairsScreen(PairDetails, PairNarrowing):
             yield Static("", id="no-pairs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one("#no-pairs").display = self.query_one("#filter-hint").display = False
+        for part in ("#no-pairs", "#pair-marks", "#filter-hint"):
+            self.query_one(part).display = False
         self.set_focus(self.query_one(FrameTable))
 
     # data and view
@@ -78,10 +84,10 @@ class PairsScreen(PairDetails, PairNarrowing):
         else:
             self.view.mark_keys(old.marked_keys if old else state.marks)
         bar = self.query_one(FilterBar)
-        if old is None and state.filter and not bar.value:
+        if old is None and state.filter and not bar.value and self.dashboard.place_of_data == state.filter_of:
             with self.prevent(FilterBar.Changed):
                 bar.value = state.filter
-        self._needs = longest_names(data.table)
+        self._origin_needs = longest_origin(data.table)
         self._fit_detail()
         self._show_emptiness(data)
         self._refine(bar.value, keeps_row=old is not None)
@@ -101,7 +107,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             return
         bar = self.query_one(FilterBar)
         try:
-            self.view.refine(compile_terms(query, list(dict.fromkeys([*self.view.data.table.columns, *OF_PAIR]))))
+            self.view.refine(query)
         except EmbedlabError as error:
             bar.add_class("-wrong")
             if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
@@ -110,7 +116,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             self._show_hint(error.hint if isinstance(error, UnknownFieldError) else self._faced)
             what = error.reason.splitlines()[0]
             rows = f"rows of {self._last_filter!r}" if self._last_filter else "all rows"
-            self.query_one("#pair-count", QuickText).change(f"{what} · {rows}")
+            self._show_status([what, rows], " · ")
             return
         bar.remove_class("-wrong")
         self._show_hint(self._faced)
@@ -127,11 +133,7 @@ class PairsScreen(PairDetails, PairNarrowing):
         view = self.view
         if view is None:
             return
-        hidden = self.dashboard.memory.state.pairs.hidden
-        names = [model.name for model in view.data.models]
-        added = [name for name in (TRAINED, NOTE) if name in view.data.table.columns]
-        columns = pair_columns(names, hidden, self._needs, view.data.pairing, added=added)
-        if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
+        if not view.data.table.is_empty() and not self.is_sortable(view.sort, self.exported_columns()):
             view.sort, view.is_descending = None, False
         rows = view.rows()
         title = " · ".join(part for part in (self._place, self._last_filter) if part)
@@ -141,13 +143,32 @@ class PairsScreen(PairDetails, PairNarrowing):
         table.show(
             view.data.table,
             rows,
-            columns,
+            self._columns(view),
             sorted_by=view.sort,
             is_descending=view.is_descending,
             stay_on=table.current_row if keeps_row else None,
+            emptiness=self._emptiness,
         )
         self._show_count(len(rows))
         self._remember()
+
+    def _columns(self, view: PairView) -> list[FrameColumn]:
+        """The columns of the table: of one dataset without the origin, and with the sentences stacked where the numbers need the room."""
+        is_one = view.shown_dataset is not None or len(view.data.datasets) == 1
+        needs = None if is_one else self._origin_needs
+        beside = pair_columns(*self._chosen_columns(view), added=_added(view), origin_needs=needs)
+        stacked = self.dashboard.memory.state.pairs.stacked
+        room = self.size.width - (DETAIL_CELLS if self.has_class("-wide") else 0) - 1  # the scrollbar
+        if not (stacked if stacked is not None else not numbers_fit(beside, room)):
+            return beside
+        return pair_columns(*self._chosen_columns(view), added=_added(view), origin_needs=needs, is_stacked=True)
+
+    def exported_columns(self) -> list[FrameColumn]:
+        """Every column that is not hidden."""
+        return pair_columns(*self._chosen_columns(self.view), added=_added(self.view)) if self.view is not None else []
+
+    def _chosen_columns(self, view: PairView) -> tuple[list[str], Sequence[str], Pairing | None]:
+        return [model.name for model in view.data.models], self.dashboard.memory.state.pairs.hidden, view.data.pairing
 
     def _show_count(self, shown: int) -> None:
         view = self.view
@@ -158,7 +179,29 @@ class PairsScreen(PairDetails, PairNarrowing):
         marks = f"● {len(view.marks)}" if view.marks else ""
         once = "each once" if view.once else ""
         noted = " ".join(view.data.marks)
-        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (self._place, count, once, marks, noted) if part))
+        self._show_status([part for part in (self._place, count, once, marks, noted) if part])
+
+    def _show_status(self, parts: Sequence[str], between: str = "  ") -> None:
+        """Show PARTS beside the filter in at most half of its line, those without room there on a line of their own."""
+        room = self.size.width // 2 - 2  # without the padding
+        fitting = next((count for count in range(len(parts), 0, -1) if cell_len(between.join(parts[:count])) <= room), 0)
+        rest = self.query_one("#pair-marks", Static)
+        rest.display = fitting < len(parts)
+        rest.update(between.join(parts[fitting:]))
+        self.query_one("#pair-count", QuickText).change(between.join(parts[:fitting]))
+
+    @property
+    def _emptiness(self) -> str:
+        """What leaves no pairs in the table, where there are none."""
+        view = self.view
+        if view is None:
+            return ""
+        causes = [
+            f"the filter {self._last_filter!r}" if self._last_filter else "",
+            f"dataset {view.shown_dataset}" if view.shown_dataset else "",
+        ]
+        causes += [f"the pairs of {view.within.title}" if view.within else "", "marked pairs alone" if view.only_marked else ""]
+        return f"no pair is left by {' and '.join(cause for cause in causes if cause)} · esc goes back"
 
     @property
     def _place(self) -> str:
@@ -173,6 +216,7 @@ class PairsScreen(PairDetails, PairNarrowing):
         pairs = replace(
             state.pairs,
             filter=self.query_one(FilterBar).value,
+            filter_of=self.dashboard.place_of_data,
             dataset=view.dataset,
             sort=view.sort,
             is_descending=view.is_descending,
@@ -183,6 +227,10 @@ class PairsScreen(PairDetails, PairNarrowing):
     def on_resize(self) -> None:
         """Fit the details to the terminal."""
         self._fit_detail()
+        if self.view is not None:
+            self._show_count(len(self.query_one(FrameTable).rows))
+        if self.view is not None and self.query_one(FrameTable).columns != tuple(self._columns(self.view)):
+            self._show_view(keeps_row=True)
 
     def _fit_detail(self) -> None:
         """Give the details the lines of all models where they are below the table, but at most two fifths of the screen.
@@ -287,6 +335,15 @@ class PairsScreen(PairDetails, PairNarrowing):
             self.view.once = not self.view.once
             self._show_view(keeps_row=True)
 
+    def action_stack(self) -> None:
+        """Show each pair on two lines with the differing words highlighted, or on one."""
+        if self.view is None:
+            return
+        state = self.dashboard.memory.state
+        is_stacked = any(column.below for column in self.query_one(FrameTable).columns)
+        self.dashboard.remember(replace(state, pairs=replace(state.pairs, stacked=not is_stacked)))
+        self._show_view(keeps_row=True)
+
     def action_only_marked(self) -> None:
         """Show only the marked pairs, or all again."""
         if self.view is not None and (self.view.marks or self.view.only_marked):
@@ -345,3 +402,8 @@ class PairsScreen(PairDetails, PairNarrowing):
         sentences = (pair.row["sentence1"], pair.row["sentence2"]) if pair else ("", "")
         models = [model.name for model in self.view.data.models] if self.view else []
         self.app.push_screen(TypedPairScreen(models, sentences))
+
+
+def _added(view: PairView) -> list[str]:
+    """The columns that were found or written while the pairs are shown."""
+    return [name for name in (TRAINED, NOTE) if name in view.data.table.columns]

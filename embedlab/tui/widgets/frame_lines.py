@@ -1,19 +1,23 @@
-"""Draw a row of a frame as a line of the terminal: each cell in its exact width, with as few segments as the styles allow."""
+"""Draw a row of a frame as lines of the terminal: each cell in its exact width, with as few segments as the styles allow."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import polars as pl
 from rich.cells import cell_len, set_cell_size, split_text
 from rich.segment import Segment
 from rich.style import Style
 
+from embedlab.data.words import distinct_words
 from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.plain import plain
 
 GUTTER = 2  # cells before the first column, for the mark
 GAP = 1  # cell between two columns
 SHORTEST_BAR = 5
+_WORD = re.compile(r"\w+")
 
 Parts = list[tuple[str, int, Style]]  # text, its cells, style
 CellSpan = tuple[int, int]  # the first visible cell of a line, and the first after the visible ones
@@ -33,6 +37,14 @@ class FrameColumn:
     align_right: bool = False  # of text; numbers always are
     loud_from: float | None = None  # numbers at least this far from 0 are highlighted
     bar: str | None = None  # column of numbers from -1 to 1, drawn as a bar in the remaining room
+    below: str | None = None  # column of text on a second line; the words that the two texts do not share are highlighted
+    joined: tuple[str, ...] = ()  # columns whose values follow in the same cell
+    is_dim: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the frame that it shows."""
+        return tuple(key for key in (self.key, *self.joined, self.below, self.bar) if key is not None)
 
     @property
     def is_right(self) -> bool:
@@ -63,6 +75,7 @@ class LineStyles:
     absent: Style
     loud: Style
     bar: Style
+    differs: Style
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +86,25 @@ class FrameLines:
     widths: Sequence[int] = ()
     series: Sequence[pl.Series] = ()  # of each column
     bars: Sequence[pl.Series | None] = ()  # the lengths of its bars
+    below: Sequence[pl.Series | None] = ()  # its second line
+    joined: Sequence[Sequence[pl.Series]] = ()  # what follows in its cells
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, columns: Sequence[FrameColumn], widths: Sequence[int]) -> Self:
+        """Return the lines of FRAME."""
+        return cls(
+            columns=columns,
+            widths=widths,
+            series=[frame[column.key] for column in columns],
+            bars=[frame[column.bar] if column.bar else None for column in columns],
+            below=[frame[column.below] if column.below else None for column in columns],
+            joined=[[frame[key] for key in column.joined] for column in columns],
+        )
+
+    @property
+    def per_row(self) -> int:
+        """Lines of a row."""
+        return 2 if any(series is not None for series in self.below) else 1
 
     @property
     def width(self) -> int:
@@ -88,24 +120,42 @@ class FrameLines:
         return _joined(parts, span, style)
 
     def row(
-        self, row: int, styles: LineStyles, span: CellSpan, *, is_marked: bool, under: int | None = None, under_styles: LineStyles
+        self,
+        row: int,
+        styles: LineStyles,
+        span: CellSpan,
+        *,
+        is_marked: bool,
+        line: int = 0,
+        under: int | None = None,
+        under_styles: LineStyles,
     ) -> list[Segment]:
-        """A ROW of the frame; the cell of column UNDER the cursor has UNDER_STYLES."""
-        parts: Parts = [("● " if is_marked else " " * GUTTER, GUTTER, styles.mark)]
+        """A LINE of a ROW of the frame; the cell of column UNDER the cursor has UNDER_STYLES."""
+        parts: Parts = [("● " if is_marked and line == 0 else " " * GUTTER, GUTTER, styles.mark)]
         at = GUTTER
         for index, width in enumerate(self.widths):
             if at < span[1] and at + width > span[0]:
-                self._add_cell(parts, index, row, under_styles if index == under else styles)
+                self._add_cell(parts, index, row, under_styles if index == under else styles, line)
             else:
                 parts.append((" " * width, width, styles.base))
             parts.append((" " * GAP, GAP, styles.base))
             at += width + GAP
         return _joined(parts, span, styles.base)
 
-    def _add_cell(self, parts: Parts, index: int, row: int, styles: LineStyles) -> None:
+    def _add_cell(self, parts: Parts, index: int, row: int, styles: LineStyles, line: int) -> None:
         column, value, width, lengths = self.columns[index], self.series[index][row], self.widths[index], self.bars[index]
+        if (below := self.below[index]) is not None:
+            first, second = (cell_text(one, column) for one in (value, below[row]))
+            own, other = (first, second) if line == 0 else (second, first)
+            parts.extend(_compared(own, distinct_words(other), width, styles))
+            return
+        if line > 0:
+            parts.append((" " * width, width, styles.base))
+            return
         text, style = cell_text(value, column), styles.base
-        if value is None:
+        if column.joined:
+            text = " ".join(plain(str(one)) for one in (value, *(series[row] for series in self.joined[index])) if one is not None)
+        if value is None or column.is_dim:
             style = styles.absent
         elif column.loud_from is not None and abs(value) >= column.loud_from:
             style = styles.loud
@@ -124,6 +174,21 @@ def cell_text(value: object, column: FrameColumn) -> str:
     if column.digits is not None and isinstance(value, int | float):
         return f"{value:+z.{column.digits}f}" if column.is_signed else f"{value:z.{column.digits}f}"
     return plain(str(value))
+
+
+def _compared(text: str, others: frozenset[str], width: int, styles: LineStyles) -> Iterator[tuple[str, int, Style]]:
+    """TEXT in WIDTH cells, its words that are not among OTHERS highlighted."""
+    shown, at = _fitted(text, width, align_right=False), 0
+    for match in _WORD.finditer(text):
+        if match.start() >= len(shown):
+            break
+        if match.group().lower() not in others:
+            for part, style in ((shown[at : match.start()], styles.base), (shown[match.start() : match.end()], styles.differs)):
+                if part:
+                    yield part, _cells(part), style
+            at = match.end()
+    if rest := shown[at:]:
+        yield rest, _cells(rest), styles.base
 
 
 def _cells(text: str) -> int:

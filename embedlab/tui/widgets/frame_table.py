@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -21,9 +22,10 @@ from textual.strip import Strip
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles, shared_widths
+from embedlab.tui.widgets.plain import plain
 
 _COMPARED = 5_000  # rows; more are drawn again without a comparison
-_ACCENTS = ("mark", "absent", "loud", "bar")
+_ACCENTS = ("mark", "absent", "loud", "bar", "differs")
 
 
 class FrameTable(ScrollView, can_focus=True):
@@ -45,6 +47,7 @@ class FrameTable(ScrollView, can_focus=True):
         "frame-table--absent",
         "frame-table--loud",
         "frame-table--bar",
+        "frame-table--differs",
     }
 
     cursor_row: reactive[int] = reactive(0, init=False, repaint=False)
@@ -95,6 +98,7 @@ class FrameTable(ScrollView, can_focus=True):
         self.sorted_by: str | None = None
         self.is_descending = False
         self.marks: frozenset[int] = frozenset()
+        self.emptiness = ""
         self._drawn_marks = self.marks
         self._lines = FrameLines()
         self._styles: dict[str, LineStyles] = {}
@@ -111,8 +115,15 @@ class FrameTable(ScrollView, can_focus=True):
         sorted_by: str | None = None,
         is_descending: bool = False,
         stay_on: int | None = None,
+        emptiness: str = "",
     ) -> None:
-        """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is shown, otherwise to the top."""
+        """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is shown, otherwise to the top.
+
+        EMPTINESS is shown where there are no rows.
+        """
+        if emptiness != self.emptiness:
+            self.emptiness = emptiness
+            self._redraw()
         if (changed := self._changed_rows(frame, rows, columns, sorted_by, is_descending)) is not None:
             self._show_values(frame, changed, stay_on)
             return
@@ -133,7 +144,7 @@ class FrameTable(ScrollView, can_focus=True):
         is_small = 0 < frame.height == self.frame.height <= _COMPARED
         if not is_small or order != (tuple(columns), sorted_by, is_descending, self.marks) or not np.array_equal(rows, self.rows):
             return None
-        keys = dict.fromkeys(key for column in columns for key in (column.key, column.bar) if key is not None)
+        keys = dict.fromkeys(key for column in columns for key in column.keys)
         if any(frame[key].dtype != self.frame[key].dtype for key in keys):
             return None
         differs: NDArray[np.bool_] = np.logical_or.reduce([frame[key].ne_missing(self.frame[key]).to_numpy() for key in keys])
@@ -143,12 +154,12 @@ class FrameTable(ScrollView, can_focus=True):
         """Take the values of FRAME and draw the CHANGED rows alone: a refresh of the same values sends nothing to the terminal."""
         self.frame = frame
         self._take_lines(self._lines.widths)
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        lines, top, height = self._lines.per_row, self.scroll_offset.y, self.scrollable_content_region.height
         if changed.any():
             self._strips.clear()
-            for place in range(top, min(top + height, len(self.rows))):
+            for place in range(top // lines, min((top + height) // lines + 1, len(self.rows))):
                 if changed[self.rows[place]]:
-                    self.refresh(Region(0, place + 1 - top, self.size.width, 1))
+                    self._refresh_row(place)
         places = np.flatnonzero(self.rows == stay_on).tolist() if stay_on is not None else []
         place = places[0] if places else 0
         if changed.any() and place == self.cursor_row:
@@ -158,7 +169,7 @@ class FrameTable(ScrollView, can_focus=True):
     def take_height(self, most: int) -> None:
         """Take the height of the rows, at most MOST lines: the panes below use the rest."""
         if not self.has_class("-maximized"):
-            self.styles.height = min(len(self.rows) + 2, most)  # the header and a scrollbar
+            self.styles.height = min(len(self.rows) * self._lines.per_row + 2, most)  # the header and a scrollbar
 
     def show_marks(self, marks: Iterable[int]) -> None:
         """Show these frame rows as marked."""
@@ -178,16 +189,11 @@ class FrameTable(ScrollView, can_focus=True):
     def _measure(self) -> None:
         """Distribute the width among the columns."""
         self._take_lines(shared_widths(self.columns, self.scrollable_content_region.width))
-        self._take_size(Size(self._lines.width, len(self.rows) + 1))
+        self._take_size(Size(self._lines.width, len(self.rows) * self._lines.per_row + 1))
         self._redraw()
 
     def _take_lines(self, widths: Sequence[int]) -> None:
-        self._lines = FrameLines(
-            columns=self.columns,
-            widths=widths,
-            series=[self.frame[column.key] for column in self.columns],
-            bars=[self.frame[column.bar] if column.bar else None for column in self.columns],
-        )
+        self._lines = FrameLines.of(self.frame, self.columns, widths)
 
     def _take_size(self, size: Size) -> None:
         """Set the scrollable size; a layout, which costs more than all rows, happens only when a scrollbar appears or disappears."""
@@ -221,14 +227,14 @@ class FrameTable(ScrollView, can_focus=True):
         return strips if crop.column_span == (0, self.outer_size.width) else [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        place, left = y - 1 + self.scroll_offset.y, self.scroll_offset.x
+        (place, line), left = divmod(y - 1 + self.scroll_offset.y, self._lines.per_row), self.scroll_offset.x
         if y == 0:
             key: tuple[int, ...] = (left, self.cursor_column if self.has_focus else -1)
         elif place >= len(self.rows):
-            key = ()
+            key = (y,) if y == 2 and not len(self.rows) else ()
         else:
             row, is_cursor = int(self.rows[place]), place == self.cursor_row
-            key = (left, row, place % 2, is_cursor, self.cursor_column if is_cursor else -1)
+            key = (left, row, line, place % 2, is_cursor, self.cursor_column if is_cursor else -1)
         strip = self._strips.get(key)
         if strip is None:
             strip = self._strips[key] = self._drawn(key)
@@ -238,15 +244,19 @@ class FrameTable(ScrollView, can_focus=True):
         """The line of a KEY: empty, the header or a row. It ends at the scrollbar, so that it need not be split."""
         width = self.size.width if self.show_vertical_scrollbar else self.outer_size.width
         match key:
-            case (left, row, is_odd, is_cursor, under):
+            case (left, row, line, is_odd, is_cursor, under):
                 styles = self._line_styles("cursor" if is_cursor else "odd" if is_odd else "row")
                 under_styles = self._line_styles("cursor-cell")
                 span = (left, left + width)
-                segments = self._lines.row(row, styles, span, is_marked=row in self.marks, under=under, under_styles=under_styles)
+                is_marked = row in self.marks
+                segments = self._lines.row(row, styles, span, is_marked=is_marked, line=line, under=under, under_styles=under_styles)
             case (left, under):
                 style, under_style = self._line_styles("header").base, self._line_styles("header-cursor").base
                 arrow = {self.sorted_by: "▼" if self.is_descending else "▲"} if self.sorted_by else {}
                 segments = self._lines.header(style, (left, left + width), arrow=arrow, under=under, under_style=under_style)
+            case (_,):
+                text = set_cell_size(plain(self.emptiness).rjust(GUTTER + cell_len(plain(self.emptiness))), width)
+                segments = [Segment(text, self._line_styles("row").absent)]
             case _:
                 segments = [Segment(" " * width, self._line_styles("row").base)]
         return Strip(segments, width)
@@ -273,7 +283,7 @@ class FrameTable(ScrollView, can_focus=True):
         self.cursor_row += by
 
     def action_move_pages(self, by: int) -> None:
-        self.cursor_row += by * max(1, self.scrollable_content_region.height - 2)
+        self.cursor_row += by * max(1, (self.scrollable_content_region.height - 2) // self._lines.per_row)
 
     def action_move_to_end(self, end: int) -> None:
         self.cursor_row = 0 if end < 0 else len(self.rows) - 1
@@ -289,9 +299,13 @@ class FrameTable(ScrollView, can_focus=True):
 
     def watch_cursor_row(self, old: int, new: int) -> None:
         for place in (old, new):
-            self.refresh(Region(0, place + 1 - self.scroll_offset.y, self.size.width, 1))
+            self._refresh_row(place)
         self._reveal_row()
         self.post_message(self.RowReached(self, self.current_row))
+
+    def _refresh_row(self, place: int) -> None:
+        lines = self._lines.per_row
+        self.refresh(Region(0, place * lines + 1 - self.scroll_offset.y, self.size.width, lines))
 
     def watch_cursor_column(self) -> None:
         left = GUTTER + sum(width + GAP for width in self._lines.widths[: self.cursor_column])
@@ -313,11 +327,12 @@ class FrameTable(ScrollView, can_focus=True):
 
     def _reveal_row(self) -> None:
         height = max(1, self.scrollable_content_region.height - 1)  # without the header
+        first, last = self.cursor_row * self._lines.per_row, (self.cursor_row + 1) * self._lines.per_row - 1
         top = self.scroll_offset.y
-        if self.cursor_row < top:
-            self.scroll_to(y=self.cursor_row, animate=False, immediate=True)
-        elif self.cursor_row >= top + height:
-            self.scroll_to(y=self.cursor_row - height + 1, animate=False, immediate=True)
+        if first < top:
+            self.scroll_to(y=first, animate=False, immediate=True)
+        elif last >= top + height:
+            self.scroll_to(y=last - height + 1, animate=False, immediate=True)
 
     # requests
 
@@ -343,7 +358,7 @@ class FrameTable(ScrollView, can_focus=True):
             if column is not None:
                 self.post_message(self.SortRequested(self, self.columns[column].key))
             return
-        place = event.y - 1 + self.scroll_offset.y
+        place = (event.y - 1 + self.scroll_offset.y) // self._lines.per_row
         if place >= len(self.rows):
             return
         self.cursor_row = place

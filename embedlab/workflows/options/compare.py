@@ -13,9 +13,7 @@ from embedlab.workflows.options.models import OfModelsAndFiles
 class CompareOptions(OfGroupedItems, OfModelsAndFiles):
     """What is compared, and how."""
 
-    aggregate: Annotated[Aggregate, Flag(names=("--aggregate",), help="How a dataset's sources become one number.", after="selection")] = (
-        "all"
-    )
+    aggregate: Annotated[Aggregate, Flag(names=("--aggregate",), help="How a dataset's sources become one number.", after="unseen")] = "all"
     test: Annotated[
         Test, Flag(names=("--test",), help="The test behind p; all but dyadic are corrected by the design effect.", after="aggregate")
     ] = "dyadic"

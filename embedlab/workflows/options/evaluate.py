@@ -15,7 +15,7 @@ class EvaluateOptions(OfGroupedItems, OfModelsAndFiles):
     """What is evaluated, and which of its numbers are shown."""
 
     aggregate: Annotated[
-        Aggregate | None, Flag(names=("--aggregate",), help="Only this aggregation of a dataset's sources.", after="selection")
+        Aggregate | None, Flag(names=("--aggregate",), help="Only this aggregation of a dataset's sources.", after="unseen")
     ] = None
     metric: Annotated[Correlation, Flag(names=("--metric",), help="The correlation to show.", after="aggregate")] = "spearman"
     again: Annotated[bool, Flag(names=("--again",), help="Evaluate also what was evaluated before on the same data.")] = False

@@ -12,9 +12,18 @@ SELECTION = Flag(
 )
 
 
-def joined_expression(where: str, selection: str) -> str:
-    """Return the expression of what WHERE picks among the items of the SELECTION of that name; either can be empty."""
-    return " ".join(filter(None, (where.strip(), f"@{selection.removeprefix('@')}" if selection else "")))
+UNSEEN = Flag(names=("--unseen",), help="Only items of whose text no compared model is known to have read any in training.")
+_NOT_TRAINED_ON = "-trained:*"
+
+
+def joined_expression(where: str, selection: str, *, unseen: bool) -> str:
+    """Return the expression of what WHERE picks among the items of the SELECTION of that name, or among UNSEEN ones; empty for all."""
+    terms = [*([f"@{selection.removeprefix('@')}"] if selection else []), *([_NOT_TRAINED_ON] if unseen else [])]
+    if not terms:
+        return where.strip()
+    from embedlab.analysis.expressions import with_terms  # reads tables, which the words of options do not need
+
+    return with_terms(where, terms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +58,13 @@ class OfItems:
         ),
     ] = ""
     selection: Annotated[str, SELECTION] = ""
+    unseen: Annotated[bool, UNSEEN] = False
     setting: Annotated[SettingName, Flag(names=("--setting",), help="How transfer and probing train their classifiers.")] = "literature"
 
     @property
     def expression(self) -> str:
         """What picks the items; empty for all."""
-        return joined_expression(self.where, self.selection)
+        return joined_expression(self.where, self.selection, unseen=self.unseen)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.items import SELECTION, joined_expression
+from embedlab.workflows.options.items import SELECTION, UNSEEN, joined_expression
 from embedlab.workflows.options.models import MODELS
 
 
@@ -22,6 +22,7 @@ class PairsOptions:
     ] = ()  # none: all
     where: Annotated[str, Flag(names=("--where",), metavar="EXPR", help="Only pairs for which all of its terms hold.")] = ""
     selection: Annotated[str, SELECTION] = ""
+    unseen: Annotated[bool, UNSEEN] = False
     name: Annotated[str, Flag(names=("--name",), metavar="NAME", help="Call the pairs that fit @NAME in every filter from now on.")] = ""
     sort: Annotated[
         str | None,
@@ -36,4 +37,4 @@ class PairsOptions:
     @property
     def expression(self) -> str:
         """What picks the pairs; empty for all."""
-        return joined_expression(self.where, self.selection)
+        return joined_expression(self.where, self.selection, unseen=self.unseen)
