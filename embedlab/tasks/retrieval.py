@@ -213,8 +213,9 @@ def _refuse_many_pairs(spec: ModelSpec, opened: Sequence[Queries]) -> None:
     """Refuse a model that would read each query with each document where these are very many pairs."""
     for queries in opened:
         if (count := len(queries.texts) * len(queries.candidates)) > MOST_PAIRS:
+            pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
             raise UsageError(
-                f"{spec.name!r} reads each query with each document: {count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}",
+                f"{spec.name!r} reads each query with each document: {pairs}",
                 hint="name an encoder, or bring the first documents of one in the order of its scores: trec:FILE",
             )
 
