@@ -53,7 +53,7 @@ def classifier(folder: Path, architecture: str = "bert", labels: int = 1, words:
         **more,
     )
     with silence_transformers():
-        model = AutoModelForSequenceClassification.from_config(config)
+        model = AutoModelForSequenceClassification.from_config(config, trust_remote_code=False)
         for parameter in model.parameters():
             if parameter.ndim > 1:
                 torch.nn.init.normal_(parameter, std=0.2)
@@ -70,7 +70,7 @@ def change(file: Path, **values: Any) -> Path:
 def rewritten(folder: Path, source: Path, **options: Any) -> Path:
     """The classifier in SOURCE as version 6 writes it."""
     with silence_transformers():
-        CrossEncoder(str(source), device="cpu", local_files_only=True, **options).save_pretrained(str(folder))
+        CrossEncoder(str(source), device="cpu", local_files_only=True, trust_remote_code=False, **options).save_pretrained(str(folder))
     return folder
 
 
@@ -125,7 +125,7 @@ def folder_of(folders: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]
 
 def theirs(folder: Path, *, batch: int = 32, **options: Any) -> NDArray[np.float32]:
     with silence_transformers():
-        model = CrossEncoder(str(folder), device="cpu", local_files_only=True)
+        model = CrossEncoder(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
         return np.asarray(model.predict([list(pair) for pair in PAIRS], batch_size=batch, **options))
 
 
