@@ -4,9 +4,10 @@
     python benchmarks/stored_answers.py show results/scores/NAME.parquet [MODEL…] [--signature]
     python benchmarks/stored_answers.py refresh results/PAGE.md…
 
-MODEL may be NAME=MODEL. `store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; and, as metadata, what
-titles and notes of tables say. Models are compared with the first. `show` prints what `embedlab compare MODEL… --suite TASK` prints.
-`refresh` writes each table of a page again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
+MODEL may be NAME=MODEL. `store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no
+text; and, as metadata, what titles and notes of tables say. Models are compared with the first. `show` prints what
+`embedlab compare MODEL… --suite TASK` prints. `refresh` writes each table of a page again that is between these two lines; tables of
+similarities of pairs are those of stored_tables.py:
 
     <!-- answers scores/NAME.parquet [MODEL…] [--notes] [--signature] -->
     <!-- end of answers -->

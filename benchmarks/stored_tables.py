@@ -30,14 +30,16 @@ from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate
 from embedlab.core.settings import Settings, load_settings
+from embedlab.core.signs import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import KnownText
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.evaluation.pair_scores import BYS
-from embedlab.evaluation.provenance import OVERLAP
+from embedlab.evaluation.provenance import with_known_kinds
 from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.evaluation.stated_text import START_UNKNOWN
 from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.sts import STS_DATASETS
@@ -79,7 +81,7 @@ class StoredPairs(ScoredPairs):
 
     def member_notes(self, member: str) -> tuple[str, ...]:
         """Return the notes on a member's training data."""
-        return self.stored[member].notes
+        return with_known_kinds(self.stored[member].notes, [START_UNKNOWN])
 
     @property
     def known_texts(self) -> dict[str, KnownText]:

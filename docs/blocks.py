@@ -35,7 +35,8 @@ _PLAIN = {"", "text", "bash", "sh", "shell"}
 _VARIES = (
     (re.compile(r"\$-\$(?=\d)"), "-"),
     (re.compile(r"\b[0-9a-f]{12,16}\b"), "0"),  # fingerprints
-    (re.compile(r"\$(?:\^\\circ|\\d?dagger)\$|\\S\{\}|[†‡°§]|(?<=[\d\]])[*=]"), ""),  # marks and stars follow from the numbers
+    (re.compile(r"\$\\ddagger\$(?:\d+\\%)?|‡(?:\d+%)?|(?<=\d)'(?=\s)"), ""),  # marks and stars follow from the numbers
+    (re.compile(r"\$(?:\^\\circ|\\dagger)\$|\\S\{\}|[†°§]|(?<=[\d\]])[*=]"), ""),
     (re.compile(r"[-+−±]?\d[\d,.]*(?:e[-+]\d+)?%?|(?<= )–(?= |$)", re.MULTILINE), "0"),  # scores, counts, times
     (re.compile(r"[─-]{2,}|[ \t]+"), " "),  # widths of columns
     (re.compile(r"(?<=0) [a-f]{1,3}(?= |$)", re.MULTILINE), ""),  # letters

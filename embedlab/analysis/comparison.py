@@ -294,7 +294,7 @@ def comparison_notes(
         over = _counted(tests, "comparison")
         signs = reach_signs(found)
         full = f"letters and {' and '.join(signs)}: one p for each two models, corrected by Holm over {over} of the table, 5%"
-        yield Note(full, short=[f"letters, {', '.join(signs)}: 5% after Holm over {over}"])
+        yield Note(full, short=[f"same letter: not distinguished; {', '.join(signs)}: different (5%, Holm over {over})"])
         if REACHES["checkpoints"] in signs:
             yield REACH_NOTE
     if margin is not None:

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from embedlab.analysis.scores import ModelColumns, Reach
 from embedlab.core.note import Note
+from embedlab.core.signs import CHECKPOINTS, MODELS, ONE_TOPIC
 
 ASSUMED = "equal spread assumed"
-REACHES: Mapping[Reach, str] = {"models": "*", "checkpoints": "°"}  # the sign of a significant difference
-HANGS = "§"  # the sign of a number that hangs on one topic
-REACH_SIGN = f"{REACHES['checkpoints']} these checkpoints only"
-TOPIC_SIGN = f"{HANGS} hangs on one topic"
+REACHES: Mapping[Reach, str] = {"models": MODELS.sign, "checkpoints": CHECKPOINTS.sign}  # the sign of a significant difference
+HANGS = ONE_TOPIC.sign  # the sign of a number that hangs on one topic
+REACH_SIGN, TOPIC_SIGN = str(CHECKPOINTS), str(ONE_TOPIC)
 REACH_NOTE = Note(
     "°: about these checkpoints only, as a model is a single run, or of unknown origin; * is about recipes and published checkpoints",
-    short=["°: these checkpoints only"],
+    short=[REACH_SIGN],
 )
 
 

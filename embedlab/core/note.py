@@ -4,14 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self
 
 from embedlab.core.printable import one_line
+from embedlab.core.signs import overlap_line
 
-NoteKind = Literal["remark", "detail", "shared pairs", "shared sentences", "uncounted text"]
+NoteKind = Literal["remark", "detail", "shared pairs", "shared sentences", "few shared sentences", "uncounted text"]
 
-# What people see of a note of this kind about one model, where that is not its text: of shared text no counts, of details nothing.
+# What people see of a note of this kind about one model, where that is not its text: of details nothing.
+# What a model shares is behind its scores: a table explains those signs once.
 PHRASES: Mapping[NoteKind, tuple[str, ...]] = {
     "detail": (),
-    "shared pairs": ("† test pairs in the training data",),
-    "shared sentences": ("‡ test sentences in the training data",),
+    "shared pairs": (),
+    "shared sentences": (),
+    "few shared sentences": (),
     "uncounted text": ("text shared with its training data is not counted",),
 }
 
@@ -65,9 +68,17 @@ def shown_notes(notes: Sequence[str], titles: Mapping[str, str], *, more: str = 
     MORE says where the others are. TITLES are the names of the table's models there; a phrase about all of them has no name in front.
     """
     plain = [phrase for note in notes for phrase in _of_table(note)]
+    shared = _shared_text(notes)
     hidden = sum(isinstance(note, Note) and not note.short for note in notes)
     others = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")] if hidden else []
-    return list(dict.fromkeys([*plain, *_of_models(notes, titles), *others]))
+    return list(dict.fromkeys([*plain, *shared, *_of_models(notes, titles), *others]))
+
+
+def _shared_text(notes: Sequence[str]) -> list[str]:
+    """Return the line that explains the signs of training text, if some of NOTES counts any."""
+    kinds = {kind_of(note) for note in notes}
+    pairs, sentences, few = (kind in kinds for kind in ("shared pairs", "shared sentences", "few shared sentences"))
+    return [overlap_line(pairs, sentences, few)] if pairs or sentences or few else []
 
 
 def _of_table(note: str) -> Sequence[str]:

@@ -19,6 +19,11 @@ class Overlap:
     shared_pairs: int  # those whose two sentences form one training row, in either order
     declared: int = 0  # evaluation sets whose dataset is declared as training data, without counts
 
+    @property
+    def share(self) -> float | None:
+        """The share of the sentences that occur in training; None where only a declaration is known."""
+        return self.shared_sentences / self.sentences if self.sentences else None
+
     def __bool__(self) -> bool:
         """Whether anything is shared."""
         return bool(self.shared_sentences or self.shared_pairs or self.declared)

@@ -7,10 +7,11 @@ from typing import Any
 from embedlab.choices import SettingName
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
+from embedlab.core.signs import OVERLAP
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.brought_items import evaluate_items
-from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision, typed_notes
+from embedlab.evaluation.provenance import overlap_notes, training_marks, training_notes, training_precision, typed_notes
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items

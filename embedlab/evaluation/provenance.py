@@ -1,9 +1,10 @@
 """The marks and notes of numbers: partial or generated data in evaluation or training, and test text seen in training."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from embedlab.core.note import Note, NoteKind
+from embedlab.core.note import Note, NoteKind, kind_of
+from embedlab.core.signs import FEW, FEW_SHARED, PAIRS_SHARED, SENTENCES_SHARED, Sign
 from embedlab.data.marks import UNKNOWN_TEXT, marks_of
 from embedlab.data.shared_text import Overlap
 
@@ -13,10 +14,9 @@ if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.store import RunFolder
 
-OVERLAP, SHORTENED = "overlap", "shortened"
+SHORTENED = "shortened"
 COMMON = "common pairs"  # of numbers on the pairs that all models score
 WHITENED = "whitened by the scored sentences: its vectors depend on the test sentences, which it saw without their gold"
-PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 
 
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
@@ -77,35 +77,57 @@ def _runs(spec: "ModelSpec") -> "list[RunFolder]":
     return list(lineage(spec))
 
 
-def overlap_mark(shared: Overlap | None) -> str:
-    """Return the sign next to a score whose test pairs, or single sentences, are in the training data; empty without shared text."""
+def overlap_sign(shared: Overlap | None) -> str:
+    """Return the sign of a score whose test pairs, or single sentences, are in the training data; empty without shared text."""
     if not shared:
         return ""
-    return PAIRS_SHARED if shared.shared_pairs else SENTENCES_SHARED
+    if shared.shared_pairs:
+        return PAIRS_SHARED.sign
+    return FEW_SHARED.sign if _is_few(shared) else SENTENCES_SHARED.sign
+
+
+def overlap_mark(shared: Overlap | None) -> str:
+    """Return this sign, with the share of the sentences behind it where that has a size worth reading."""
+    sign = overlap_sign(shared)
+    share = shared.share if shared else None
+    return f"{sign}{100 * share:z.0f}%" if sign == SENTENCES_SHARED.sign and share is not None else sign
+
+
+def _is_few(shared: Overlap) -> bool:
+    """Return whether fewer of the sentences are shared than a score should be read with; a declaration counts as many."""
+    return not shared.declared and shared.share is not None and shared.share < FEW
 
 
 def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     """Return the footnotes of these signs, with the counts of each slice."""
     pairs = [f"{name} {one.shared_pairs} of {one.pairs}" for name, one in overlaps.items() if one.shared_pairs]
-    sentences = [
-        f"{name} {one.shared_sentences} of {one.sentences}"
-        for name, one in overlaps.items()
-        if one.shared_sentences and not one.shared_pairs
-    ]
-    kinds: tuple[tuple[NoteKind, str, str, list[str]], ...] = (
-        ("shared pairs", PAIRS_SHARED, "pairs", pairs),
-        ("shared sentences", SENTENCES_SHARED, "sentences", sentences),
+    sentences, few = (
+        [_counted_sentences(name, one) for name, one in overlaps.items() if _shares_sentences_alone(one) and _is_few(one) is is_few]
+        for is_few in (False, True)
+    )
+    kinds: tuple[tuple[NoteKind, Sign, str, list[str]], ...] = (
+        ("shared pairs", PAIRS_SHARED, "test pairs", pairs),
+        ("shared sentences", SENTENCES_SHARED, "test sentences", sentences),
+        ("few shared sentences", FEW_SHARED, "fewer than 5% of the test sentences", few),
     )
     declared = [name for name, one in overlaps.items() if one.declared]
-    stated = f"{SENTENCES_SHARED} declared as its training data, not counted: {', '.join(declared)}"
+    stated = f"{SENTENCES_SHARED.sign} declared as its training data, not counted: {', '.join(declared)}"
     return (
-        *(
-            Note(f"{sign} test {what} that are in its training data: {', '.join(counts)}", kind=kind)
-            for kind, sign, what, counts in kinds
-            if counts
-        ),
+        *(Note(_in_training(sign, what, counts), kind=kind) for kind, sign, what, counts in kinds if counts),
         *([Note(stated, kind="shared sentences")] if declared else []),
     )
+
+
+def _shares_sentences_alone(one: Overlap) -> bool:
+    return bool(one.shared_sentences) and not one.shared_pairs
+
+
+def _counted_sentences(name: str, one: Overlap) -> str:
+    return f"{name} {one.shared_sentences} of {one.sentences}"
+
+
+def _in_training(sign: Sign, what: str, counts: Sequence[str]) -> str:
+    return f"{sign.sign} {what} that are in its training data: {', '.join(counts)}"
 
 
 def typed_notes(evaluation: "Evaluation", known: Iterable[str] = ()) -> tuple[str, ...]:
@@ -114,8 +136,13 @@ def typed_notes(evaluation: "Evaluation", known: Iterable[str] = ()) -> tuple[st
     Files of before do not hold the kinds of notes.
     """
     averages = {score.slice for score in evaluation.scores if score.by == "average"}
-    shared = overlap_notes({name: counts for name, counts in evaluation.overlaps.items() if name not in averages})
-    return with_known_kinds(evaluation.notes, (*shared, *known))
+    counted = {name: counts for name, counts in evaluation.overlaps.items() if name not in averages}
+    shared = overlap_notes(counted)
+    all_sentences = [_counted_sentences(name, one) for name, one in counted.items() if _shares_sentences_alone(one)]
+    undivided = _in_training(SENTENCES_SHARED, "test sentences", all_sentences)  # as files of before have it, few or many
+    divided = [note for note in shared if kind_of(note) in {"shared sentences", "few shared sentences"}]
+    notes = [new for note in evaluation.notes for new in (divided if note == undivided else [note])]
+    return with_known_kinds(dict.fromkeys(notes), (*shared, *known))
 
 
 def with_known_kinds(notes: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
+from embedlab.core.signs import OVERLAP
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import UNKNOWN_TEXT, data_marks
@@ -25,7 +26,7 @@ from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.encoder import EncoderFacts, FrameScorer, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.pair_scores import BYS, Averages, pair_scores
-from embedlab.evaluation.provenance import COMMON, OVERLAP, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.evaluation.provenance import COMMON, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec

@@ -12,6 +12,8 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_statement
 from embedlab.models.hub import hub_folder
 
+START_UNKNOWN = Note("its starting encoder's training text is unknown", kind="detail")
+
 
 @dataclass(frozen=True, kw_only=True)
 class StatedText:
@@ -43,7 +45,7 @@ def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
 
 def _notes(origin: StatedText) -> Iterator[str]:
     if origin.text is None:
-        yield Note("its starting encoder's training text is unknown", kind="detail") if origin.is_run else UNKNOWN_TEXT
+        yield START_UNKNOWN if origin.is_run else UNKNOWN_TEXT
     elif origin.text:
         whose = "its starting encoder was trained" if origin.is_run else "trained"
         yield Note(f"{whose} on {', '.join(origin.text)} (stated, not counted)", kind="detail")

@@ -5,9 +5,10 @@ from math import isnan
 
 from embedlab.analysis.comparison import reach_signs
 from embedlab.analysis.seed_notes import HANGS, REACHES
+from embedlab.core.signs import FEW_SHARED, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import PARTIAL, SAMPLE
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED
+from embedlab.evaluation.provenance import overlap_sign
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
@@ -175,11 +176,13 @@ def _single_seeds(found: TaskComparison) -> Iterator[str]:
 
 def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
     """Yield what the marks of text that a model was trained on mean."""
-    found = [one for one in overlaps if one]
-    if any(one.shared_pairs for one in found):
-        yield f"{PAIRS_SHARED}: test pairs are in the training data."
-    if any(not one.shared_pairs for one in found):
-        yield f"{SENTENCES_SHARED}: test sentences are in the training data."
+    signs = {overlap_sign(one) for one in overlaps}
+    if PAIRS_SHARED.sign in signs:
+        yield f"{PAIRS_SHARED.sign}: test pairs are in the training data."
+    if SENTENCES_SHARED.sign in signs:
+        yield f"{SENTENCES_SHARED.sign}: that share of the test sentences is in the training data."
+    if FEW_SHARED.sign in signs:
+        yield f"{FEW_SHARED.sign}: fewer than 5% of the test sentences are."
 
 
 def _spread(seeds: Iterable[int]) -> Iterator[str]:

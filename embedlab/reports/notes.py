@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from embedlab.core.note import Note, phrases_of
+from embedlab.core.note import Note, kind_of, phrases_of
 from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import training_notes
 
@@ -88,7 +88,7 @@ def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
 
 def model_note(name: str, note: str) -> Note:
     """Return a NOTE about one model."""
-    return Note(f"{name}: {note}", models=(name,), short=phrases_of(note))
+    return Note(f"{name}: {note}", models=(name,), short=phrases_of(note), kind=kind_of(note))
 
 
 def slice_note(key: str, note: str) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 import polars as pl
 
 from embedlab.analysis.scores import ModelColumns
+from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import overlap_mark
+from embedlab.evaluation.provenance import overlap_sign
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.reports.comparison_cells import pair_footnotes
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
@@ -33,7 +34,9 @@ def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Se
     names = [model.name for model in scored.models]
     shared = {model.name: found for model in scored.models if (found := _shared_text(scored, model, shown))}
     is_any_shared = any(one for found in shared.values() for one in found)
-    signs = ["† the pair, ‡ a sentence of it is in the model's training data"] if is_any_shared else []
+    signs = (
+        [f"{PAIRS_SHARED.sign} the pair, {SENTENCES_SHARED.sign} a sentence of it is in the model's training data"] if is_any_shared else []
+    )
     return Table(
         title=with_marks(title, scored.marks),
         columns=[*_columns(names), *(Column(key=name, title=name) for name in added)],
@@ -68,7 +71,7 @@ def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:
     for model, found in shared.items():
         for row, own in zip(rows, found, strict=True):
             if own and isinstance(value := row[model], float):
-                row[model] = TableCell(value=value, text=f"{value:z.{DIGITS}f}{overlap_mark(own)}")
+                row[model] = TableCell(value=value, text=f"{value:z.{DIGITS}f}{overlap_sign(own)}")
     return rows
 
 

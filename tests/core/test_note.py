@@ -7,7 +7,7 @@ DETAIL = Note("trained on 20 rows", kind="detail")
 
 
 def test_people_see_a_note_about_a_model_by_its_kind() -> None:
-    assert phrases_of(SHARED) == ("† test pairs in the training data",)
+    assert phrases_of(SHARED) == ()  # behind its scores: a table explains the signs once
     assert phrases_of(DETAIL) == ()
     assert phrases_of(str(SHARED)) == (str(SHARED),)  # the same words without a kind are a remark
 
@@ -28,6 +28,14 @@ def test_a_note_has_its_kind_under_another_text() -> None:
 def test_details_are_counted_and_phrases_of_several_models_share_a_line() -> None:
     notes = [
         Note("a: trained on 20 rows", models=("a",), short=phrases_of(DETAIL)),
-        *(Note(f"{name}: shared", models=(name,), short=phrases_of(SHARED)) for name in "ab"),
+        *(Note(f"{name}: shared", models=(name,), kind=SHARED.kind) for name in "ab"),
     ]
-    assert shown_notes(notes, {"a": "a", "b": "b"}) == ["† test pairs in the training data", "--notes shows 1 more note"]
+    assert shown_notes(notes, {"a": "a", "b": "b"}) == ["[overlap] in the training data: † test pairs", "--notes shows 3 more notes"]
+
+
+def test_signs_of_training_text_are_explained_once_and_only_those_that_are_there() -> None:
+    few, many = (Note("counts", models=("a",), kind=kind) for kind in ("few shared sentences", "shared sentences"))
+    assert shown_notes([few, few], {})[0] == "[overlap] in the training data: ' fewer than 5% of the test sentences"
+    both = "[overlap] in the training data: ‡ that share of the test sentences, ' fewer than 5% of them"
+    assert [line for line in shown_notes([few, many, "another"], {}) if line.startswith("[")] == [both]
+    assert not any(line.startswith("[") for line in shown_notes(["another"], {}))

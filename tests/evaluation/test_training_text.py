@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from huggingface_hub.utils import filter_repo_objects
 
+from embedlab.core.note import kind_of
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.seal import KEY
 from embedlab.core.settings import Settings
@@ -19,7 +20,7 @@ from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.evaluation.member import with_provenance
-from embedlab.evaluation.provenance import overlap_mark, overlap_notes, training_marks, training_notes
+from embedlab.evaluation.provenance import overlap_mark, overlap_notes, overlap_sign, training_marks, training_notes, typed_notes
 from embedlab.evaluation.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import WANTED
@@ -187,11 +188,30 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(tmp_path: Path, sa
 def test_marks_distinguish_pairs_from_sentences_and_footnotes_count_them() -> None:
     pairs = Overlap(sentences=9, shared_sentences=4, pairs=5, shared_pairs=2)
     sentences = Overlap(sentences=8, shared_sentences=3, pairs=4, shared_pairs=0)
-    assert [overlap_mark(one) for one in (pairs, sentences, None, pairs + sentences)] == ["†", "‡", "", "†"]
+    assert [overlap_mark(one) for one in (pairs, sentences, None, pairs + sentences)] == ["†", "‡38%", "", "†"]
     assert overlap_notes({"sts12": pairs, "mr": sentences}) == (
         "† test pairs that are in its training data: sts12 2 of 5",
         "‡ test sentences that are in its training data: mr 3 of 8",
     )
+
+
+def test_a_share_of_sentences_is_shown_from_5_percent_on_and_a_lighter_sign_below() -> None:
+    few, least = (Overlap(sentences=1000, shared_sentences=count, pairs=0, shared_pairs=0) for count in (49, 50))
+    assert [overlap_mark(one) for one in (few, least)] == ["'", "‡5%"]
+    assert [overlap_sign(one) for one in (few, least)] == ["'", "‡"]
+    assert overlap_notes({"mr": few, "cr": least}) == (
+        "‡ test sentences that are in its training data: cr 50 of 1000",
+        "' fewer than 5% of the test sentences that are in its training data: mr 49 of 1000",
+    )
+
+
+def test_the_undivided_note_of_older_files_becomes_one_for_many_and_one_for_few_sentences() -> None:
+    counts = {name: Overlap(sentences=1000, shared_sentences=count, pairs=9, shared_pairs=0) for name, count in (("mr", 49), ("cr", 50))}
+    old = "‡ test sentences that are in its training data: mr 49 of 1000, cr 50 of 1000"
+    known: dict[str, Any] = {"pooling": "mean", "max_tokens": 64, "truncated": 0, "data": (), "marks": ("overlap",), "scores": ()}
+    stored = Evaluation(task="transfer", model="a", fingerprint="0", precision="float32", notes=("a remark", old), overlaps=counts, **known)
+    assert typed_notes(stored) == ("a remark", *overlap_notes(counts))
+    assert [kind_of(note) for note in typed_notes(stored)] == ["remark", "shared sentences", "few shared sentences"]
 
 
 def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_path: Path) -> None:

@@ -133,7 +133,6 @@ def test_the_score_of_a_model_is_the_mean_of_its_members(pairs: Outcomes) -> Non
 def test_a_prediction_that_is_not_a_number_is_none(pairs: Outcomes) -> None:
     from dataclasses import replace
 
-
     holes = replace(pairs, predictions=pairs.predictions.with_columns(near=pl.Series([0.1, float("nan"), 0.9, 0.8, 0.2, 0.6])))
     assert select_items(holes, "near>0.3", MODELS).holds.nonzero()[0].tolist() == [2, 3, 5]
     assert select_items(holes, "mean>0", MODELS).holds.nonzero()[0].tolist() == [0, 2, 3, 5]

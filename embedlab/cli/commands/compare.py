@@ -29,8 +29,9 @@ def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) 
     Pairs and items of one topic count as dependent: those with equal or nearly equal sentences. Two models share a letter in a row exactly
     if they cannot be distinguished, * marks a difference from the first model: both from one p for each two models, corrected by Holm
     over the table. ° in place of * is about these checkpoints only; § marks a difference that one topic decides. With --equivalent, =
-    marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs, ‡ on sentences, that were in the
-    model's training data. What is not scored yet is scored first.
+    marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs that were in the model's
+    training data, ‡12% one on sentences of which that share was, ' one on sentences of which fewer than 5% were. What is not scored yet is
+    scored first.
 
     Tests: dyadic flips the signs of topics, with the spread over seeds; McNemar, exact below 25 discordant items and mid-p from there
     (Fagerland 2013); for two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only

@@ -17,7 +17,7 @@ from embedlab.comparison.evidence import slices_of
 from embedlab.comparison.stored_comparisons import COMPARISONS, comparison_key
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
-from embedlab.evaluation.provenance import COMMON, overlap_mark
+from embedlab.evaluation.provenance import COMMON, overlap_sign
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.store.entries import Store
 from embedlab.tui.compare.training_marks import SharedText
@@ -193,8 +193,8 @@ def _short_title(title: str, width: int) -> str:
 
 
 def _mark(shared: SharedText, one: ComparedSlice, name: str) -> str:
-    """† or ‡, or a blank that holds their place."""
-    return overlap_mark(shared.get(one.key, {}).get(name)) or " "
+    """†, ‡ or ', or a blank that holds their place."""
+    return overlap_sign(shared.get(one.key, {}).get(name)) or " "
 
 
 def _cell(one: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> str:

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from embedlab.data.words import distinct_words
-from embedlab.evaluation.provenance import overlap_mark
+from embedlab.evaluation.provenance import overlap_sign
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.columns import LOUD
@@ -119,7 +119,7 @@ def _training(pair: ShownPair, width: int) -> Content | None:
             clean.append(name)
         else:
             count = "the pair" if shared.shared_pairs else "both sentences" if shared.shared_sentences > 1 else "one sentence"
-            lines.append(Content.styled(f"{overlap_mark(shared)} {plain(name)} was trained on {count}", "$text-error"))
+            lines.append(Content.styled(f"{overlap_sign(shared)} {plain(name)} was trained on {count}", "$text-error"))
     for names, what in ((clean, "neither sentence is in the training text of"), (unknown, "training text unknown:")):
         if names:
             lines.append(Content.styled(f"{what} {', '.join(short_name(plain(name), 40) for name in names)}", "$text-faint"))

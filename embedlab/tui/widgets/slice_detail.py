@@ -10,7 +10,9 @@ from textual.widgets import Static
 
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.analysis.seed_notes import REACH_SIGN
+from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.provenance import overlap_sign
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
@@ -78,9 +80,10 @@ def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Conten
 def _shared(shared: Overlap | None) -> Iterator[str]:
     """What a model was trained on of the slice."""
     if shared and shared.shared_pairs:
-        yield f"† {shared.shared_pairs:,} of {shared.pairs:,} pairs are in its training data"
+        yield f"{PAIRS_SHARED.sign} {shared.shared_pairs:,} of {shared.pairs:,} pairs are in its training data"
     if shared and shared.shared_sentences:
-        yield f"‡ {shared.shared_sentences:,} of {shared.sentences:,} sentences are in its training data"
+        sign = SENTENCES_SHARED.sign if shared.shared_pairs else overlap_sign(shared)
+        yield f"{sign} {shared.shared_sentences:,} of {shared.sentences:,} sentences are in its training data"
 
 
 def _dependence(one: ComparedSlice) -> Iterator[str]:

@@ -1,0 +1,33 @@
+"""The signs behind the numbers of tables, pages and pictures, each with its words: the one place that says what they mean."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sign:
+    """One character behind a number, and what it means in a few words."""
+
+    sign: str
+    words: str
+
+    def __str__(self) -> str:
+        """Return the sign with its words, as below a table."""
+        return f"{self.sign} {self.words}"
+
+
+MODELS = Sign(sign="*", words="these recipes, or published checkpoints")  # a significant difference
+CHECKPOINTS = Sign(sign="°", words="these checkpoints only")  # a significant difference that reaches less far
+ONE_TOPIC = Sign(sign="§", words="hangs on one topic")
+PAIRS_SHARED = Sign(sign="†", words="test pairs")
+SENTENCES_SHARED = Sign(sign="‡", words="that share of the test sentences")
+FEW_SHARED = Sign(sign="'", words="fewer than 5% of them")
+FEW = 0.05  # of the sentences: from here on a score has ‡ and the share
+
+OVERLAP = "overlap"  # in the title of a table some of whose scores have one of the last three
+
+
+def overlap_line(pairs: bool, sentences: bool, few: bool) -> str:
+    """Return the line below a table that explains its signs of training text, of those that are there."""
+    alone = Sign(sign=FEW_SHARED.sign, words="fewer than 5% of the test sentences")
+    there = ((pairs, PAIRS_SHARED), (sentences, SENTENCES_SHARED), (few, FEW_SHARED if sentences else alone))
+    return f"[{OVERLAP}] in the training data: {', '.join(str(one) for is_there, one in there if is_there)}"
