@@ -127,7 +127,7 @@ def test_pairs_say_which_of_them_a_model_was_trained_on(embedlab: Embedlab, mine
     assert [row["items"] for row in unseen.rows if row["model"] == mine] == [1, 2]  # and the rest, below it
     assert embedlab(*call, "note:*typo*", "--json").rows == []
     assert "odd one" in embedlab(*call, "note:*").out
-    assert any(line.startswith("mine: ") and "† test pairs in the training data" in line for line in lines)
+    assert "[overlap] in the training data: † test pairs" in lines
     assert "mine: † test pairs that are in its training data: mine.tsv 1 of 3" in embedlab(*words, "--notes").out.splitlines()
 
 

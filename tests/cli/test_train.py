@@ -137,7 +137,7 @@ def test_an_exported_run_has_its_name_and_its_marks(quick: Embedlab, embedlab: E
     )
     for answer in (of_run, of_export):
         assert "[overlap] [sample]" in answer.out, answer.err
-        assert "† test pairs in the training data" in answer.out
+        assert "[overlap] in the training data: † test pairs" in answer.out
 
 
 def test_several_seeds_are_one_model_with_a_spread(quick: Embedlab, embedlab: Embedlab) -> None:
