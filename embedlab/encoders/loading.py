@@ -55,7 +55,7 @@ def load_scorer(
         return DiceScorer()
     if spec.is_prefixed and not spec.is_transformed:
         fingerprint = spec_fingerprint(spec, precision=machine.precision)
-        return load_prefixed_scorer(spec, fingerprint, cache, int(cache_gib * GIB), offline=offline)
+        return load_prefixed_scorer(spec, fingerprint, cache, int(cache_gib * GIB), machine=machine, offline=offline)
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache as cache_result
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,9 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
 from embedlab.models.omissions import NATIVE_NOTE
 from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache
+
+if TYPE_CHECKING:
+    from embedlab.encoders.device import Machine
 
 
 class PrefixedEncoder:
@@ -116,9 +119,14 @@ class PrefixedScorer:
         return scores
 
 
-def load_prefixed_scorer(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int, *, offline: bool = False) -> PairScorer:
-    """Load the encoder of SPEC, or what only scores pairs."""
+def load_prefixed_scorer(
+    spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int, *, machine: "Machine | None" = None, offline: bool = False
+) -> PairScorer:
+    """Load the encoder of SPEC, or what only scores pairs; a MACHINE is for those that compute them."""
     kind = encoder_kind(spec.kind)
+    if kind.scorer is not None:
+        scorer: PairScorer = kind.scorer(spec, fingerprint, machine)
+        return scorer
     if kind.has_vectors:
         return load_prefixed(spec, fingerprint, cache, limit_bytes, offline=offline)
     return PrefixedScorer(name=spec.name, fingerprint=fingerprint, inner=_open(kind, spec))

@@ -27,6 +27,7 @@ from embedlab.encoders.weight_checks import (
     refuse_other_tensors,
 )
 from embedlab.models.config import ENCODER_HALVES, read_config
+from embedlab.models.cross_encoder import PairUsage
 from embedlab.models.folder import Usage
 
 
@@ -71,7 +72,20 @@ def load_language_model(folder: Path) -> PreTrainedModel | None:
     return model
 
 
-def load_tokenizer(usage: Usage) -> PreTrainedTokenizerFast:
+def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
+    """Load the model in FOLDER by one of transformers' Auto classes with its last layer, which gives so many LABELS, in float32.
+
+    Tensors that are missing, in the last layer and before it, are a MissingError, and so are unknown ones.
+    """
+    model, info = _load(folder, kind)
+    refuse_other_tensors(folder, model, info, has_head=True)
+    refuse_infinite(folder, model)
+    if model.config.num_labels != labels:
+        raise MissingError(f"{folder / 'config.json'}: {model.config.num_labels} labels, of which {labels} are named", hint=WHOLE)
+    return model
+
+
+def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
     """Load the fast tokenizer of a model, lower-casing where sentence-transformers does; anything else is a MissingError."""
     refuse_foreign_code(usage.source)
     refuse_other_type(usage.source)

@@ -21,8 +21,9 @@ from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_
 from embedlab.encoders.layers import token_weights
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.texts import Text, TextPair
+from embedlab.encoders.tokenised import tokenised
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
-from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
+from embedlab.encoders.weight_checks import reading
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.modules import pooling_parts
 
@@ -166,23 +167,15 @@ class TransformerEncoder:
         if pairs and len(pairs) < len(texts):
             raise ValueError("sentences and pairs of texts are tokenised apart")
         has_types = self._has_types if pairs else self._are_sentences_typed
-        with reading(self._folder, "tokenizer"):
-            encoded = self.tokenizer(
-                [f"{self.usage.prompt}{text.first if isinstance(text, TextPair) else text}" for text in texts],
-                [pair.second for pair in pairs] or None,
-                truncation=True,
-                max_length=self.max_tokens,
-                return_overflowing_tokens=True,
-                return_attention_mask=False,
-                return_token_type_ids=has_types,
-            )
-        # A text that is too long has several rows; the first one is encoded.
-        owner = np.asarray(encoded["overflow_to_sample_mapping"])
-        _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
-        types = [encoded["token_type_ids"][row] for row in first_rows] if has_types else None
-        rows = gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1, types)
-        refuse_unknown_tokens(self._folder, rows.flat, self._words)
-        return rows
+        return tokenised(
+            self.tokenizer,
+            [f"{self.usage.prompt}{text.first if isinstance(text, TextPair) else text}" for text in texts],
+            [pair.second for pair in pairs] or None,
+            folder=self._folder,
+            max_tokens=self.max_tokens,
+            has_types=has_types,
+            words=self._words,
+        )
 
     def _segments(self, ids: Tensor, types: Tensor | None = None) -> dict[str, Tensor]:
         """Return the token types, for architectures that distinguish them."""

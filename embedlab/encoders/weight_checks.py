@@ -52,11 +52,16 @@ def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
     return bool(missing) and head <= set(missing)
 
 
-def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
-    """Refuse missing, unknown and wrongly shaped tensors in the weights in FOLDER for MODEL."""
+def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str, Any], *, has_head: bool = False) -> None:
+    """Refuse missing, unknown and wrongly shaped tensors in the weights in FOLDER for MODEL.
+
+    Where it HAS a HEAD, its pooler is needed too, and no tensor of another head may be left over.
+    """
     file = _weights_name(folder)
-    missing = {name for name in info["missing_keys"] if not re.search(POOLER, name)}
-    for what, names in (("lacks", missing), ("has unknown", _unknown(info["unexpected_keys"], folder))):
+    missing = {name for name in info["missing_keys"] if has_head or not re.search(POOLER, name)}
+    unexpected = info["unexpected_keys"]
+    unknown = {name for name in unexpected if not _UNUSED.search(name)} if has_head else _unknown(unexpected, folder)
+    for what, names in (("lacks", missing), ("has unknown", unknown)):
         if names:
             raise MissingError(f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}", hint=WHOLE)
     for name, found, wanted in sorted(info["mismatched_keys"]):

@@ -14,9 +14,10 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of
+from embedlab.models.cross_encoder import states_cross_encoder
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
-from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, NameOptions, Single, options_text, parse_model
+from embedlab.models.grammar import COMBINATION_NAMES, KINDS, OF_ENCODERS, Combined, NameOptions, Single, options_text, parse_model
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 from embedlab.runs.store import in_other_world
@@ -47,6 +48,8 @@ class ModelSpec:
     adapter: str | None = None  # the folder or hub id of a peft adapter of it
     code: str | None = None  # "native": transformers' class in place of code in its folder
     revision: str | None = None
+    label: str | None = None  # of a cross-encoder with several: whose number is the similarity
+    activation: str | None = None  # of a cross-encoder: the function after its last layer
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
     note: str | None = None  # to be reported with its numbers
@@ -213,11 +216,21 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         return (_with_options(_fixed(full, prefix), single, name + options),)
     if aliased := _aliased(name, options, runs_folder):
         return aliased
-    found = _run(name, runs_folder) or _packaged(name) or _published(name, runs_folder) or _located(name)
+    found = (
+        _run(name, runs_folder)
+        or _packaged(name)
+        or _published(name, runs_folder)
+        or _located(name, has_pooling=single.options.pooling is not None)
+    )
     if not found:
         raise in_other_world("model", name, runs_folder) or unknown(
             "model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too"
         )
+    is_pair_scorer = found[0].is_prefixed
+    taken = accepted_options(found[0].kind) if is_pair_scorer else OF_ENCODERS
+    if wrong := next((key for key in single.options.typed if key not in taken), None):
+        what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
+        raise UsageError(f"{single.text!r}: {name!r} is {what}, which takes no option {wrong!r}", hint=f"write {name}")
     return tuple(_with_options(spec, single, spec.name + options) for spec in found)
 
 
@@ -301,8 +314,11 @@ def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     )
 
 
-def _located(name: str) -> tuple[ModelSpec, ...]:
+def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
+    """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one unless it HAS a POOLING typed behind it."""
     folder = Path(name).expanduser()
+    if folder.is_dir() and not has_pooling and states_cross_encoder(folder):
+        return (ModelSpec(name=name, kind="cross-encoder", location=str(folder)),)
     if folder.is_dir():
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
     if folder.is_file():

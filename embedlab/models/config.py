@@ -30,6 +30,14 @@ def position_limit(folder: Path, tokenizer: Path) -> int:
     return int(min((limit for limit in (positions, stated) if limit is not None), default=DEFAULT_MAX_TOKENS))
 
 
+def longest_input(folder: Path, tokenizer: Path, stated: int | None) -> int:
+    """The longest input in tokens that the model in FOLDER can be given, where a length may be STATED: never more than its positions."""
+    limit = position_limit(folder, tokenizer)
+    if stated is not None:  # it holds whatever the tokenizer states, as in sentence-transformers
+        limit = max(limit, min(stated, most_positions(folder) or stated))
+    return limit
+
+
 def read_config(folder: Path) -> Config:
     """Read the config.json of a transformers folder."""
     config = read_model_file(folder / "config.json", Config)

@@ -74,6 +74,7 @@ class EncoderKind:
     items: Callable[[str], pl.DataFrame] | None = None  # of files of predicted classes: dataset, item, prediction, place
     found: Callable[[str], Run] | None = None  # of files of the documents that a program found for queries
     is_published: bool = False  # whether others can have the same encoder: not a file or a folder of the user's own
+    scorer: Callable[..., Any] | None = None  # of a shipped kind that computes pairs: of the model, its fingerprint and the machine
     further: Callable[[str], Iterable[Path]] | None = None  # of a shipped kind: what decides beside what is named
 
 
@@ -126,6 +127,12 @@ def backend(prefix: str) -> str:
     """Return what computes the vectors of a kind; all plug-ins have the same, so that none has to be loaded."""
     kind = _shipped(prefix)
     return kind.backend if kind is not None else "plugin"
+
+
+def computes_pairs(prefix: str) -> bool:
+    """Return whether a kind computes scores of pairs on a machine, in its precision; a plug-in never does."""
+    kind = _shipped(prefix)
+    return kind is not None and kind.scorer is not None
 
 
 def scores_rows(prefix: str) -> bool:

@@ -13,7 +13,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
-from embedlab.models.encoder_kind import fingerprint_parts, further_parts
+from embedlab.models.encoder_kind import computes_pairs, fingerprint_parts, further_parts
 from embedlab.models.folder import STATEMENT, Usage, read_usage
 from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, INDEX, usual_weights, weight_files
 from embedlab.models.folder_identity import decisive_files, folder_parts
@@ -40,7 +40,7 @@ USAGE_FILES = (MODULES, STATEMENT, PROMPTS, INDEX, "router_config.json", "senten
 
 def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     """Return the fingerprint of the loaded scorer of SPEC; a hub model must have been downloaded before."""
-    return _fingerprint(spec, partial(used_fingerprint, precision=precision))
+    return _fingerprint(spec, partial(used_fingerprint, precision=precision), precision)
 
 
 def earlier_fingerprint(spec: ModelSpec, today: str, *, precision: str) -> str | None:
@@ -50,7 +50,7 @@ def earlier_fingerprint(spec: ModelSpec, today: str, *, precision: str) -> str |
     """
     if any(_is_missing_files(one) for one in _folders(spec)):
         return None
-    found = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision))
+    found = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision), precision)
     return found if found != today else None
 
 
@@ -71,15 +71,18 @@ def _is_missing_files(spec: ModelSpec) -> bool:
     return bool(missed_files(_usage(spec)))
 
 
-def _fingerprint(spec: ModelSpec, of_folder: Callable[[Usage], str]) -> str:
+def _fingerprint(spec: ModelSpec, of_folder: Callable[[Usage], str], precision: str) -> str:
     if spec.parts:
-        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder) for part in spec.parts))
+        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts))
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:
-        return transformed_fingerprint(spec, _fingerprint(spec.untransformed, of_folder))
+        return transformed_fingerprint(spec, _fingerprint(spec.untransformed, of_folder, precision))
     if spec.is_prefixed:
-        options = (("prompt", spec.prompt), ("dim", spec.dim), ("role", spec.role))
+        options = (
+            *(("prompt", spec.prompt), ("dim", spec.dim), ("role", spec.role), ("label", spec.label), ("activation", spec.activation)),
+            ("precision", precision if computes_pairs(spec.kind) else None),
+        )
         typed = [f"{key}={value}" for key, value in options if value is not None]
         return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
     return of_folder(_usage(spec))

@@ -7,7 +7,7 @@ from typing import cast, get_args
 from embedlab.choices import Similarity
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.adapters import TransformerFiles, base_folder, base_title, is_adapter, transformer_files, typed_adapter
-from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, most_positions, position_limit, read_config
+from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, longest_input, read_config
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     Statement,
@@ -184,9 +184,7 @@ def vector_dim(usage: Usage, token_width: int | None = None) -> int:
 
 def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, own: Statement) -> int:
     stated = own.max_tokens or read_transformer_file(settings).max_seq_length
-    limit = position_limit(files.weights, files.tokenizer)
-    if stated is not None:  # it holds whatever the tokenizer states, as in sentence-transformers
-        limit = max(limit, min(stated, most_positions(files.weights) or stated))
+    limit = longest_input(files.weights, files.tokenizer, stated)
     tokens = min(wishes.max_tokens or stated or limit, limit)
     if tokens < SHORTEST:
         raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)

@@ -224,6 +224,8 @@ class PromptsFile:
     truncate_dim: PositiveInt | None = None
     similarity_fn_name: str | None = None
     model_type: str = "SentenceTransformer"  # the class of sentence-transformers that wrote it
+    activation_fn: str | None = None  # of a cross-encoder
+    keep_in_fp32_modules: tuple[str, ...] | None = None  # of a cross-encoder
 
     @property
     def default_prompt(self) -> str:

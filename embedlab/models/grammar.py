@@ -8,6 +8,7 @@
     single = name [ "?" option { "&" option } ]
     option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
            | "whiten=" ( "fit" | FILE ) | "normalise" | "adapter=" FOLDER | "code=native" | "revision=" REVISION
+           | "label=" NAME or NUMBER | "activation=" FUNCTION
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
 
@@ -30,8 +31,9 @@ from embedlab.models.omissions import NATIVE
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "adapter", "code", "revision")
+_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "adapter", "code", "revision", "label", "activation")
 _SWITCHES = ("normalise",)  # options without a value
+OF_ENCODERS = tuple(key for key in (*_KEYS, *_SWITCHES) if key not in {"label", "activation"})  # those two are of cross-encoders
 KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
 
 
@@ -49,6 +51,8 @@ class NameOptions:
     adapter: str | None = None
     code: str | None = None
     revision: str | None = None
+    label: str | None = None  # of a cross-encoder with several: whose number is the similarity
+    activation: str | None = None  # of a cross-encoder: the function after its last layer
 
     @property
     def typed(self) -> dict[str, Any]:
@@ -144,7 +148,7 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
         pooling_parts(values["pooling"])
     if (code := values.get("code")) is not None and code != NATIVE:
         raise unknown("code", code, [NATIVE])
-    texts = {key: values.get(key) for key in ("pooling", "prompt", "role", "whiten", "adapter", "code", "revision")}
+    texts = {key: values.get(key) for key in _KEYS if key not in {"dim", "layer"}}
     return NameOptions(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
 
 

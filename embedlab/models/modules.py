@@ -79,14 +79,13 @@ class Modules:
 
 def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     """The modules of FOLDER, of a router those of ROLE or its default; a folder without modules.json is a transformer."""
-    listed = read_model_file(folder / MODULES, tuple[Module, ...])
-    if listed is None and (static := read_model_file(folder / "config.json", Model2VecFile)) is not None and static.is_model2vec:
+    steps = listed_modules(folder)
+    if steps is None and (static := read_model_file(folder / "config.json", Model2VecFile)) is not None and static.is_model2vec:
         steps = [("StaticEmbedding", folder), *([("Normalize", folder)] if static.normalize else [])]
         return _modules(folder, steps)
-    if listed is None:
+    if steps is None:
         steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
         return _modules(folder, steps)
-    steps = [(_step(module.type), inside(folder, module.path, folder / MODULES)) for module in listed]
     if steps and steps[0][0] in _ROUTERS:
         steps = [*_routed(steps[0][1], role), *steps[1:]]
     elif role is not None:
@@ -94,6 +93,12 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     if steps and steps[0][0] == "Transformer" and (setting := read_transformer_file(steps[0][1]).uncomputed(role)) is not None:
         raise _uncomputed(folder, f"Transformer {setting}")
     return _modules(folder, steps)
+
+
+def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
+    """Return the name and the folder of each module that FOLDER lists, in order; None where it lists none."""
+    listed = read_model_file(folder / MODULES, tuple[Module, ...])
+    return None if listed is None else [(_step(one.type), inside(folder, one.path, folder / MODULES)) for one in listed]
 
 
 def module_folders(folder: Path) -> tuple[Path, ...]:

@@ -14,6 +14,7 @@ NATIVE_NOTE = "its own code is not run: transformers' class computes it"
 # Of the classes that code can be named for, those that an encoder is loaded by; a head's own class changes no vector.
 _USED = ("AutoConfig", "AutoModel", "AutoModelForTextEncoding", "AutoTokenizer")
 # Models whose last layer gives labels or scores; an encoder of a language model loses nothing that its vectors depend on.
+_HEAD_CLASS = "AutoModelForSequenceClassification"  # that a cross-encoder is loaded by
 _HEADS = ("ForSequenceClassification", "ForTokenClassification", "ForMultipleChoice", "ForQuestionAnswering")
 
 
@@ -45,21 +46,23 @@ def native_notes(title: Path, folders: Sequence[Path], code: str | None, *, is_o
     return [NATIVE_NOTE] if has_code else []
 
 
-def brings_code(folder: Path) -> bool:
-    """Return whether the files in FOLDER name code of its own for a class that an encoder is loaded by."""
+def brings_code(folder: Path, *, with_head: bool = False) -> bool:
+    """Return whether the files in FOLDER name code of its own for a class that an encoder, or a model WITH a HEAD, is loaded by."""
     files = (read_model_file(folder / name, CodeFile) for name in ("config.json", "tokenizer_config.json"))
-    return any(_is_used(file.auto_map) for file in files if file is not None)
+    used = (*_USED, _HEAD_CLASS) if with_head else _USED
+    return any(_is_used(file.auto_map, used) for file in files if file is not None)
 
 
-def _is_used(auto_map: Any) -> bool:
-    return any(auto_map.get(name) for name in _USED) if isinstance(auto_map, Mapping) else bool(auto_map)
+def _is_used(auto_map: Any, used: Sequence[str]) -> bool:
+    return any(auto_map.get(name) for name in used) if isinstance(auto_map, Mapping) else bool(auto_map)
 
 
 def refuse_head(folder: Path, weights: Path) -> None:
     """Refuse FOLDER, which states no pooling, where its WEIGHTS are of a cross-encoder or a classifier: its vectors would be no one's."""
     name = next((name for name in read_config(weights).architectures or () if name.endswith(_HEADS)), None)
     if name is not None:
+        pairs = f"cross-encoder:{folder} scores pairs with it" if name.endswith(_HEADS[0]) else "bring its scores of pairs as scores:FILE"
         raise MissingError(
             f"{str(folder)!r} is a {name}, a cross-encoder or a classifier: its last layer gives scores, not sentence vectors",
-            hint=f"bring its scores of pairs as scores:FILE; {folder}?pooling=mean is the encoder below that layer",
+            hint=f"{pairs}; {folder}?pooling=mean is the encoder below that layer",
         )

@@ -14,6 +14,9 @@ _NAMES = (
     *(f"sentence_{name}_config.json" for name in ("roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")),
 )
 _LAST_STATES = {"method": "forward", "method_output_name": "last_hidden_state"}
+_LOGITS = {"method": "forward", "method_output_name": "logits"}
+# What a transformer of each purpose gives for a text, and under which name.
+_OUTPUTS = {"feature-extraction": (_LAST_STATES, "token_embeddings"), "sequence-classification": (_LOGITS, "scores")}
 # Arguments for transformers that do not change a vector in float32; any other may.
 _HARMLESS = {
     *("add_pooling_layer", "attn_implementation", "device_map", "dtype", "torch_dtype", "low_cpu_mem_usage", "use_safetensors"),
@@ -42,13 +45,15 @@ class TransformerFile:
     processor_kwargs: Mapping[str, Any] | None = None
     config_kwargs: Mapping[str, Any] | None = None
 
-    def uncomputed(self, role: str | None) -> str | None:
-        """Name the setting that embedlab does not compute, for texts in a ROLE; None where it computes all."""
-        modalities = self.modality_config or {"text": _LAST_STATES}
+    def uncomputed(self, role: str | None, *, purpose: str = "feature-extraction") -> str | None:
+        """Name the setting that embedlab does not compute for a PURPOSE, for texts in a ROLE; None where it computes all."""
+        output, name = _OUTPUTS[purpose]
+        modalities = self.modality_config or {"text": output}
+        without = "without token vectors of texts" if purpose == "feature-extraction" else "without scores of texts"
         settings = {
-            f"for {self.transformer_task}": self.transformer_task != "feature-extraction",
+            f"for {self.transformer_task}": self.transformer_task != purpose,
             "with a chat template": "message" in modalities,
-            "without token vectors of texts": modalities.get("text") != _LAST_STATES or self.module_output_name != "token_embeddings",
+            without: modalities.get("text") != output or self.module_output_name != name,
             "with processing_kwargs": any((self.processing_kwargs or {}).values()),
             "with another tokenizer": self.tokenizer_name_or_path is not None,
             "with query_length": role == "query" and (self.query_length or self.query_expansion) is not None,

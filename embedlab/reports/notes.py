@@ -105,7 +105,7 @@ def unusual_usage(facts: "Facts") -> list[str]:
         *([f"pooling {facts['pooling']}"] if "pooling" in facts else []),
         *([f"precision {precision}"] if not is_usual else []),
         *([f"trained in {trained}"] if not is_usual and "training_precision" in facts else []),
-        *([f"{cut} sentences cut" + (f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else "")] if cut != "0" else []),
+        *([f"{cut} inputs cut" + (f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else "")] if cut != "0" else []),
     ]
 
 
@@ -113,7 +113,7 @@ def usage(facts: "Facts") -> str:
     """Return how one member was used, in words."""
     used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
     trained = [f"trained in {facts['training_precision']}"] if "training_precision" in facts else []
-    return ", ".join([*used, *trained, *([f"{facts['truncated']} sentences cut"] if facts.get("truncated", "0") != "0" else [])])
+    return ", ".join([*used, *trained, *([f"{facts['truncated']} inputs cut"] if facts.get("truncated", "0") != "0" else [])])
 
 
 def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":

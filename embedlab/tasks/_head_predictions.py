@@ -96,9 +96,8 @@ def best_threshold(values: HeadPredictions, labels: NDArray[np.int64]) -> float:
     order = np.argsort(-values, kind="stable")
     ranked = values[order].astype(np.float64)
     hits = np.append(0, np.cumsum(labels[order])) + np.append(np.cumsum((1 - labels[order])[::-1])[::-1], 0)
-    # Pairs of equal cosine cannot be separated.
-    hits[1:-1][ranked[1:] == ranked[:-1]] = -1
-    cut = int(hits.argmax())
+    cuts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1], [True]]))  # pairs of equal cosine cannot be separated
+    cut = int(cuts[hits[cuts].argmax()])
     edges = np.concatenate([[ranked[0] + 1e-6], ranked, [ranked[-1] - 1e-6]])
     return float(edges[0] if cut == 0 else (edges[cut] + edges[cut + 1]) / 2)
 

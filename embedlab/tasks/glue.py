@@ -68,7 +68,7 @@ def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
 
 def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues) -> StoredOutcomes:
     gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
-    named = np.array(classifier.classes, dtype=np.str_)[answers] if classifier.classes else [str(score) for score in answers]
+    named = np.array(classifier.classes)[answers] if classifier.classes else [str(score) for score in answers]
     return StoredOutcomes.of(
         evaluation,
         dataset=part.state.name,

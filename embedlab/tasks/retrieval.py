@@ -27,7 +27,7 @@ from embedlab.data.trec_files import Run
 from embedlab.encoders.encoder import Encoder, PairScorer
 from embedlab.encoders.exact_search import OfTexts, OfVectors, Relevant, Similarities, ranks_in_run, relevant_ranks
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import found_documents
+from embedlab.models.encoder_kind import computes_pairs, found_documents
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks._roles import DOCUMENT, QUERY, RoleEncoders
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 METRICS = (f"ndcg@{FIRST}", f"mrr@{FIRST}", "map", *(f"recall@{cut}" for cut in CUTS))
 DEV_METRIC = "mrr"  # without a cut, so that it also moves where nothing is found among the first ten
 SPLIT = "test"  # all queries are scored
+MOST_PAIRS = 5_000_000  # that a model reads one by one: hours on a processor
 _KIND = "Retrieval"  # as mteb calls tasks of this kind, by which folders may state prompts
 
 Ranks = NDArray[np.float64]
@@ -181,6 +182,8 @@ class Retrieval(Task):
 
         if without := next((queries.part.state.name for queries in opened if not queries.has_texts), None):
             raise UsageError(f"{without} has qrels alone, no texts that {spec.name!r} could read", hint="compare runs: trec:FILE")
+        if computes_pairs(spec.kind):
+            _refuse_many_pairs(spec, opened)
         encoders = RoleEncoders(spec, lambda wanted: scorer_for(wanted, settings, cache=settings.cache))
         ranked = []
         for queries in opened:
@@ -204,6 +207,17 @@ class Retrieval(Task):
             return 100 * MEASURES[DEV_METRIC].value(gold, ranks_by(trained.encoder, queries))
 
         return score
+
+
+def _refuse_many_pairs(spec: ModelSpec, opened: Sequence[Queries]) -> None:
+    """Refuse a model that would read each query with each document where these are very many pairs."""
+    for queries in opened:
+        if (count := len(queries.texts) * len(queries.candidates)) > MOST_PAIRS:
+            pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
+            raise UsageError(
+                f"{spec.name!r} reads each query with each document: {pairs}",
+                hint="name an encoder, or bring the first documents of one in the order of its scores: trec:FILE",
+            )
 
 
 def _gold_items(queries: Queries) -> GoldItems:

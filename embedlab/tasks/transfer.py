@@ -89,7 +89,8 @@ def evaluate_transfer(
 def second_class_f1(result: ClassificationResult) -> float:
     """Harmonic mean of precision and recall of the second of two classes, 0–1."""
     found, real = result.outcome.predicted == 1, result.gold == 1
-    return float(2 * np.sum(found & real) / max(1, found.sum() + real.sum()))
+    together = found.sum() + real.sum()
+    return float(2 * np.sum(found & real) / together) if together else 0.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -29,6 +29,7 @@ from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
 from embedlab.tui.model_chooser import ChooseModels, ChooserLine
 from embedlab.tui.model_colours import forget_colours
+from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pacing import FramePace
 from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, warn_unscored, with_models
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
@@ -238,6 +239,14 @@ class Dashboard(App[None]):
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
             if path is not None:
                 store(data, path, self.settings)
+            if marks := marks_by_model([model.name for model in data.models], self.settings):
+                self.call_from_thread(self._take_marks, data, marks)
+
+    def _take_marks(self, data: PairData, marks: tuple[str, ...]) -> None:
+        """Show how the models of DATA were trained, which takes longer to find out than their scores take to be read."""
+        if self._read is data:
+            self._read = replace(data, model_marks=marks)
+            self._publish()
 
     def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
         """The pairs with the scores of the chosen models, and the file to store them in unless they are stored already."""

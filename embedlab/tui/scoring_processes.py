@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import state_folder
 from embedlab.core.settings import Settings
+from embedlab.tui.model_titles import short_name
 
 if TYPE_CHECKING:
     from embedlab.runs.launch import Detached
 
 _TAIL = 4096
+_NAME = 32  # cells of a model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,12 @@ class ScoringProcesses:
     @property
     def progress(self) -> str:
         """One line about all processes; empty when none runs."""
-        return "   ".join(f"scoring {one.name}: {_last_line(one) or 'starting'}" for one in self._running)
+        return "   ".join(f"scoring {short_name(one.name, _NAME)}: {_step(one) or 'starting'}" for one in self._running)
+
+
+def _step(one: _Scoring) -> str:
+    """The last line of the process, without the name of the model that it begins with."""
+    return _last_line(one).removeprefix("scoring ").removeprefix(f"{one.name}: ").strip()
 
 
 def _last_line(one: _Scoring) -> str:

@@ -60,6 +60,7 @@ def test_nothing_known_draws_nothing() -> None:
     assert span(np.array([2.0, np.nan])) == (1.5, 2.5)
     assert not len(binned_quantiles(empty, empty, Axis(low=0, high=1, bins=3), (0.5,)).counts)
     assert np.isnan(calibration_curve(empty, empty, 5).error)
+    assert len(calibration_curve(empty, empty, 5).counts) == 0
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 5, 40, 100_000])

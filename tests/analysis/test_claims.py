@@ -118,11 +118,13 @@ def test_a_claim_is_measured_by_the_procedure_of_every_comparison() -> None:
     models = [ModelColumns(name="a", members=("a@1", "a@2"), seeds=(1, 2)), ModelColumns(name="b", members=("b",))]
     (compared,) = compare_evidence([evidence], models, "b")
     for first, second, sign in (("a", "b", 1), ("b", "a", -1)):
-        own, shown = claimed_difference(Weighed(evidence, models), first, second, scale=1.0), compared.differences["a"]
+        own, shown = claimed_difference(Weighed(evidence, models), first, second, scale=2.0), compared.differences["a"]
         assert own.value == pytest.approx(sign * shown.delta)
         assert own.p == pytest.approx(shown.p)
         assert (own.low, own.high) == pytest.approx((shown.low, shown.high) if sign > 0 else (-shown.high, -shown.low))
         assert own.reach == shown.reach == "checkpoints"
+        assert own.scale == 2.0
+        assert own.uncertainty.parts == shown.uncertainty
 
 
 @pytest.mark.parametrize(

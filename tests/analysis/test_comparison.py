@@ -1,16 +1,29 @@
 """What a comparison makes of a test for independent rows; comparisons as wholes are in tests/comparison."""
 
+from collections.abc import Mapping
 from math import isnan, nan, sqrt
 from statistics import stdev
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from embedlab.analysis.comparison import ComparedSlice, SliceScore, compare_evidence, design_corrected
+from embedlab.analysis.comparison import (
+    ComparedSlice,
+    Difference,
+    SliceScore,
+    compare_evidence,
+    comparison_notes,
+    design_corrected,
+    reach_signs,
+)
 from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.scores import ModelColumns, Reach
+from embedlab.analysis.seed_notes import HANGS, REACHES
+from embedlab.analysis.uncertainty import VarianceParts
+from embedlab.analysis.weighing import Topic
 
 
 @pytest.mark.parametrize("p", [1e-12, 0.003, 0.04, 0.5, 1.0])
@@ -49,3 +62,45 @@ def test_the_interval_of_a_high_correlation_reaches_farther_down_and_never_above
     assert score.value > 0.85
     assert score.low < score.value < score.high < 1
     assert score.value - score.low > 1.5 * (score.high - score.value)
+
+
+def difference(delta: float = 0.1, **fields: Any) -> Difference:
+    return Difference(**{"delta": delta, "low": 0.0, "high": 0.2, "p": 0.01, "p_holm": 0.01, **fields})
+
+
+def compared(differences: Mapping[str, Difference], letters: str = "a", **fields: Any) -> ComparedSlice:
+    score = SliceScore(value=0.5, members=(0.5,), low=0.4, high=0.6, letters=letters)
+    return ComparedSlice(key="sts12", title="sts12", pairs=100, scores={"one": score}, differences=differences, **fields)
+
+
+def test_a_difference_that_hangs_on_a_topic_has_its_sign() -> None:
+    assert difference().topic_sign == ""
+    assert difference(topic=Topic(rows=5, share=0.9)).topic_sign == HANGS
+
+
+@pytest.mark.parametrize("letters", ["a", ""])
+@pytest.mark.parametrize("tests", [0, 1])
+@pytest.mark.parametrize("reach", ["models", "checkpoints"])
+def test_letters_have_a_sign_where_they_are_of_tests_of_checkpoints(letters: str, tests: int, reach: Reach) -> None:
+    is_signed = letters == "a" and tests == 1 and reach == "checkpoints"
+    assert compared({}, letters, tests=tests, reach=reach).letters("one") == letters + REACHES["checkpoints"] * is_signed
+
+
+def test_the_signs_of_a_table_are_those_of_any_tested_difference() -> None:
+    both = {"b": difference(reach="models"), "c": difference(reach="checkpoints")}
+    assert reach_signs([compared(both, tests=3, reach="models")]) == [REACHES["models"], REACHES["checkpoints"]]
+    assert reach_signs([compared({"b": difference()}, tests=1)]) == [REACHES["models"]]
+    assert reach_signs([compared({"b": difference()}, tests=1, reach="checkpoints")]) == [REACHES["models"], REACHES["checkpoints"]]
+    assert reach_signs([compared(both, tests=0)]) == []
+
+
+def test_the_design_effect_of_a_slice_is_the_largest_of_its_differences() -> None:
+    parts = [VarianceParts(rows=rows, independent=1.0) for rows in (2.0, 5.0, nan, 3.0)]
+    found = compared({str(place): difference(uncertainty=one) for place, one in enumerate(parts)})
+    assert found.design_effect == max(one.design_effect for one in parts if not isnan(one.rows)) > parts[0].design_effect
+
+
+def test_one_comparison_and_several_are_counted() -> None:
+    for tests, said in ((1, "over the comparison of the table"), (3, "over the 3 comparisons of the table")):
+        one = compared({"b": difference()}, tests=tests, sentences=200, topics=100.0)
+        assert any(said in note for note in comparison_notes([one], [], "dyadic"))

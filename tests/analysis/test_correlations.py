@@ -98,3 +98,20 @@ def test_pearson_of_negative_numbers_does_not_depend_on_their_size_either(size: 
     a = -(b + rng.random(60)) * size
     for first, second in ((a, b), (b, a), (a, a[::-1])):
         assert pearson(first, second) == pytest.approx(exact_pearson(first.tolist(), second.tolist()), abs=1e-12)
+
+
+def test_pearson_of_a_line_never_leaves_its_range() -> None:
+    rng = np.random.default_rng(0)
+    beyond = 0
+    for _ in range(300):
+        a = rng.normal(size=7)
+        b = 0.1 * a + 0.3
+        centred = [values - values.mean() for values in (a, b)]
+        beyond += centred[0] @ centred[1] / np.sqrt((centred[0] @ centred[0]) * (centred[1] @ centred[1])) > 1
+        assert -1 <= pearson(a, -b) <= pearson(a, b) <= 1
+    assert beyond  # rounding alone would leave it
+
+
+def test_two_values_are_enough_for_a_pearson() -> None:
+    assert pearson([1.0, 2.0], [5.0, 3.0]) == -1
+    assert np.isnan(pearson([1.0], [5.0]))

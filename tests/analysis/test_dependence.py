@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embedlab.analysis.dependence import SharedSentences
+from embedlab.analysis.dependence import SharedSentences, combined
 
 
 def slow_variance(first: np.ndarray, second: np.ndarray, values: np.ndarray) -> tuple[float, float]:
@@ -94,3 +94,11 @@ def test_intervals_cover_where_sentences_have_errors_of_their_own() -> None:
         naive += abs(values.mean()) < 1.96 * np.sqrt(found.independent[0])
     assert covered / 400 > 0.92
     assert naive / 400 < 0.8
+
+
+def test_combined_values_are_a_product_of_matrices_whose_zeros_do_not_count() -> None:
+    rng = np.random.default_rng(0)
+    weights, values = rng.normal(size=(3, 4)), rng.normal(size=(4, 6))
+    np.testing.assert_allclose(combined(weights, values), weights @ values)
+    weights[:, 2], values[2] = 0.0, np.inf
+    np.testing.assert_allclose(combined(weights, values), np.delete(weights, 2, 1) @ np.delete(values, 2, 0))

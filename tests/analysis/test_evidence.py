@@ -167,3 +167,25 @@ def test_letters_are_given_where_a_test_can_separate_models_alone() -> None:
     alone = evidence_of("glue", "mrpc", gold, {0: predicted[0]}, 1, measure=MEASURES["f1"])
     assert letters(alone, "a") == {"a"}
     assert letters(replace(alone, rows=None), "a") == {""}
+
+
+def test_some_members_have_the_closed_p_of_theirs_in_their_order() -> None:
+    gold, predicted = predictions(80, 3)
+    evidence = evidence_of("glue", "rte", gold, dict(enumerate(predicted)), 3, measure=MEASURES["accuracy"])
+    some = evidence.of_members([2, 0])
+    whole, own = evidence.closed_p("mcnemar"), some.closed_p("mcnemar")
+    assert whole is not None
+    assert own is not None
+    assert own[0, 1] == pytest.approx(mcnemar(predicted[2] == gold, predicted[0] == gold)) == whole[2, 0]
+    np.testing.assert_array_equal(some.points, evidence.points[[2, 0]])
+
+
+def test_the_rows_vary_by_the_mean_over_the_members_of_each_model() -> None:
+    gold, predicted = predictions(400, 5)
+    evidence = evidence_of("transfer", "mr", gold, dict(enumerate(predicted)), 5, measure=MEASURES["accuracy"])
+    models = [ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)), ModelColumns(name="y", members=("c", "d", "e"), seeds=(1, 2, 3))]
+    (found,) = compare_evidence([evidence], models, "x")
+    means = {"x": (predicted[:2] == gold).mean(axis=0), "y": (predicted[2:] == gold).mean(axis=0)}
+    for name, right in means.items():
+        assert found.scores[name].uncertainty.rows == pytest.approx(right.var() / 400, rel=0.01)
+    assert found.differences["y"].uncertainty.rows == pytest.approx((means["y"] - means["x"]).var() / 400, rel=0.01)

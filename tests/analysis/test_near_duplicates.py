@@ -100,3 +100,16 @@ def test_links_of_several_datasets_are_in_one_order() -> None:
     found = NearDuplicates.joined(own)
     assert found.ids[found.links.first].tolist() == [1, 5, 2]
     assert found.ids[found.links.second].tolist() == [3, 6, 4]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_blocks_are_as_long_as_fit(seed: int) -> None:
+    sizes, most = np.random.default_rng(seed).integers(0, 6, 12 * (seed > 0)), 7 if seed % 2 else 4
+    blocks, start = [], 0
+    while not blocks or start < len(sizes):
+        stop = min(start + 1, len(sizes))
+        while stop < len(sizes) and sum(sizes[start : stop + 1].tolist()) <= most:
+            stop += 1
+        blocks.append(slice(start, stop))
+        start = stop
+    assert list(tested._blocks(sizes, most)) == blocks

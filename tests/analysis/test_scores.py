@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.overlap import dice
-from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile, merge_scores, pair_key, pair_keys, pair_table, with_scores
+from embedlab.analysis.scores import SCORE_COLUMNS, ModelColumns, ScoreFile, merge_scores, pair_key, pair_keys, pair_table, with_scores
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.dataset import Part
 
@@ -78,7 +78,7 @@ def test_unusable_score_file_is_one_clear_error(damage: str, tmp_path: Path) -> 
         pl.DataFrame({"pair_key": [1], "similarity": [1.0]}).write_parquet(path)
     if damage == "columns":
         pl.DataFrame({"key": [1]}).write_parquet(path, metadata={"embedlab": "{}"})
-    with pytest.raises(MissingError, match="is unusable") as caught:
+    with pytest.raises(MissingError, match=r"score file.*is unusable") as caught:
         ScoreFile.read(path)
     assert "delete it" in caught.value.hint
 
@@ -157,3 +157,16 @@ def test_the_first_scores_of_a_model_make_its_folder(tmp_path: Path) -> None:
     path = tmp_path / "scores" / "sbert" / "scores.parquet"
     merge_scores(path, score_file({1: 0.25}))
     assert as_dict(ScoreFile.read(path)) == {1: 0.25}
+
+
+def test_a_member_is_behind_itself_unless_runs_are_named_for_each() -> None:
+    runs = (frozenset({"x@1"}), frozenset({"x@2", "y@1"}))
+    assert ModelColumns(name="x", members=("a", "b"), runs=runs).behind == runs
+    assert ModelColumns(name="x", members=("a", "b"), runs=runs[:1]).behind == (frozenset({"a"}), frozenset({"b"}))
+    assert ModelColumns(name="x", members=("a", "b")).behind == (frozenset({"a"}), frozenset({"b"}))
+
+
+def test_only_seeds_of_a_name_are_draws_of_a_recipe() -> None:
+    assert ModelColumns(name="x", members=("x@1", "x@2"), seeds=(1, 2)).is_recipe
+    assert not ModelColumns(name="x@1", members=("x@1",), seeds=(1,)).is_recipe
+    assert not ModelColumns(name="x", members=("a", "b")).is_recipe

@@ -258,3 +258,17 @@ def test_many_estimates_at_once_have_the_numbers_of_each() -> None:
     assert [one.reach() for one in solved(shared)] == [one.reach() for one in shared]
     assert p_of_zero(shared, distances) == [one.p(distance) for one, distance in zip(shared, distances, strict=True)]
     assert isnan(p_of_zero([UNKNOWN], [0.1])[0])
+
+
+def test_a_single_member_has_no_spread() -> None:
+    sums = SharedSentences.of(np.arange(10, dtype=np.uint64), np.arange(10, 20, dtype=np.uint64)).sums(np.ones((1, 10)))
+    assert spread_of(np.array([0.5]), sums, is_recipe=False) == SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 50])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_where_every_item_is_right_or_wrong_the_interval_is_wilsons_with_students_deviate(rows: int, share: float) -> None:
+    deviate = t.ppf(0.975, max(rows - 1, 1))
+    far = 1 / (1 + rows / deviate**2)  # Wilson's bound on the other side
+    low, high = share_interval(share, Uncertainty(rows=0.0, rows_freedom=10.0, independent=0.0), rows)
+    assert (low, high) == pytest.approx((0.0, far) if share == 0 else (1 - far, 1.0))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from embedlab.core.paths import PACKAGE
 from embedlab.core.plugins import shipped_names
 from embedlab.data.source import dataset
 
@@ -31,6 +32,8 @@ def plain(value: object) -> Any:
         return {str(key): plain(own) for key, own in value.items()}
     if isinstance(value, list | tuple):
         return [plain(own) for own in value]
+    if isinstance(value, Path):  # a folder inside the package, wherever that is installed
+        return value.relative_to(PACKAGE).as_posix()
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 

@@ -248,7 +248,7 @@ def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stat
         with pytest.raises(MissingError, match="is a BertForSequenceClassification, a cross-encoder or a classifier") as error:
             opened(name, cpu).encode(SENTENCES)
         assert f"{classifier}?pooling=mean" in error.value.hint
-        assert "scores:FILE" in error.value.hint
+        assert f"cross-encoder:{classifier}" in error.value.hint
     expected = theirs(classifier)  # the mean without the head, with a warning
     np.testing.assert_allclose(opened(f"{classifier}?pooling=mean", cpu).encode(SENTENCES), expected, atol=1e-5)
     assert load_transformer(str(classifier), cpu, wishes=Wishes(pooling="cls")).pooling == "cls"  # as training opens it

@@ -82,15 +82,22 @@ def test_modules_that_read_or_write_elsewhere_are_refused_by_name(tmp_path: Path
         read_usage(write(tmp_path, *modules))
 
 
-@pytest.mark.parametrize("kind", ["CrossEncoder", "SparseEncoder"])
-def test_a_model_without_sentence_vectors_is_refused_in_both_ways(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "says", "hint"),
+    [
+        ("CrossEncoder", "is a cross-encoder: it scores pairs", "cross-encoder:"),
+        ("SparseEncoder", "is a sparse encoder", "scores:FILE"),
+        ("Other", "is of the class Other", "scores:FILE"),
+    ],
+)
+def test_a_model_without_sentence_vectors_is_refused_in_both_ways(tmp_path: Path, kind: str, says: str, hint: str) -> None:
     from embedlab.encoders.kinds.sentence_transformers import open_folder
 
     folder = write(tmp_path, config_sentence_transformers={"model_type": kind})
     for read in (lambda: read_usage(folder), lambda: open_folder(str(folder))):
-        with pytest.raises(MissingError, match=f"is a {kind} of sentence-transformers") as error:
+        with pytest.raises(MissingError, match=says) as error:
             read()
-        assert "scores:FILE" in error.value.hint
+        assert hint in error.value.hint
 
 
 def test_a_default_prompt_that_is_not_stated_is_refused(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from scipy.spatial.distance import cosine
 from scipy.stats import pearsonr
 
 from embedlab.core.errors import MissingError, UsageError
@@ -20,11 +22,12 @@ from embedlab.encoders.sealed_tensors import write_sealed_tensors
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.dev_score import dev_score
 from embedlab.evaluation.stored_intervals import stored_intervals
-from embedlab.models.catalog import resolve
-from embedlab.objectives.objective import build_objectives
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.objectives.objective import Trained, build_objectives
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks._head_predictions import best_threshold, predict_rows
+from embedlab.tasks import _head_predictions
+from embedlab.tasks._head_predictions import best_threshold, predict_all, predict_averages, predict_rows
 from embedlab.tasks._heads import load_trained
 from embedlab.tasks.multitask import MULTITASK_DATASETS, TASK
 from embedlab.tasks.task import Selection
@@ -33,6 +36,7 @@ from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.compare import CompareOptions
 from tests.stored_json import without_checksums
+from tests.tasks.labelled_sentences import WordEncoder
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
@@ -47,6 +51,72 @@ def test_no_other_threshold_makes_fewer_errors(seed: int) -> None:
     labels = (values + rng.normal(0, 0.5, 40) > 0).astype(np.int64)
     errors = [((values > cut) != labels).sum() for cut in np.linspace(-1.1, 1.1, 221)]
     assert ((values > best_threshold(values, labels)) != labels).sum() == min(errors)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_threshold_is_the_highest_of_the_best_and_halfway_between_two_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-3, 4, rng.integers(2, 12)).astype(np.float32) / 4  # exact in binary
+    labels = rng.integers(2, size=len(values))
+    steps = sorted({*values.tolist()}, reverse=True)
+    cuts = [steps[0] + 1e-6, *((high + low) / 2 for high, low in pairwise(steps)), steps[-1] - 5e-7]
+    errors = [sum((value > cut) != label for value, label in zip(values.tolist(), labels, strict=True)) for cut in cuts]
+    assert best_threshold(values, labels) == pytest.approx(cuts[errors.index(min(errors))], abs=1e-9)
+
+
+def test_a_head_predicts_without_dropout_and_goes_on_with_it() -> None:
+    torch.manual_seed(0)
+    (head, *_) = build_objectives(load_recipe("multitask"), WordEncoder.dim)
+    trained, frame = Trained(encoder=WordEncoder(), objectives=[head]), SAMPLE.open("sentiment", "dev").frame.head(20)
+    for is_training in (True, False):
+        head.train(is_training)
+        found = predict_rows(trained, "sentiment", frame)
+        assert head.training is is_training
+        vectors = torch.from_numpy(WordEncoder().encode(frame["sentence"].to_list()))
+        with torch.no_grad():
+            expected = head.eval().logits(vectors).softmax(dim=1).numpy()  # type: ignore[operator]
+        assert found is not None
+        assert np.allclose(found, expected, atol=1e-6)
+
+
+def test_what_has_no_head_says_its_cosine_and_only_paraphrases_have_a_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_head_predictions, "THRESHOLD_PAIRS", 30)
+    parts = {name: SAMPLE.open(name, "dev") for name in MULTITASK_DATASETS}
+    found = predict_all(Trained(encoder=WordEncoder(), objectives=[]), parts, SAMPLE)
+    assert set(found) == {"paraphrases", "sts-course"}
+    assert found["sts-course"].by == "plain cosine"
+    assert found["sts-course"].threshold == 0.5
+    for name, one in found.items():
+        frame = parts[name].frame
+        first, second = (WordEncoder().encode(frame[side].to_list()).astype(float) for side in ("sentence1", "sentence2"))
+        assert np.allclose(one.values, [1 - cosine(a, b) for a, b in zip(first, second, strict=True)], atol=1e-6)
+    pairs = SAMPLE.open("paraphrases", "train").frame
+    assert len(pairs) > 30
+    chosen = pairs[sorted(np.random.default_rng(0).permutation(len(pairs))[:30].tolist())]
+    threshold = best_threshold(_head_predictions.plain_cosines(WordEncoder(), chosen), chosen["is_duplicate"].to_numpy().astype(int))
+    assert found["paraphrases"].threshold == threshold
+    assert found["paraphrases"].by == f"plain cosine above {threshold:.3f}, which is best on 30 training pairs"
+
+
+def test_an_average_is_the_mean_of_its_members_and_names_them() -> None:
+    heads = [build_objectives(load_recipe("multitask"), WordEncoder.dim)[0] for _ in range(2)]
+    members = [Trained(encoder=WordEncoder(), objectives=[head]) for head in heads]
+    spec = ModelSpec(name="both", kind="ensemble", parts=tuple(ModelSpec(name=name, kind="run") for name in ("one", "two")))
+    parts = {"sentiment": SAMPLE.open("sentiment", "dev")}
+    counted: list[str] = []
+
+    def start(name: str) -> Callable[[int, int], None]:
+        counted.append(name)
+        return lambda done, total: None
+
+    both = predict_averages(spec, members, parts, start)["sentiment"]
+    assert counted == ["sentiment", "sentiment"]
+    own = [predict_rows(member, "sentiment", parts["sentiment"].frame) for member in members]
+    assert np.allclose(both.values, sum(own) / 2)  # type: ignore[arg-type]
+    assert both.by == "average of one, two"
+    alone = predict_averages(spec, [members[0], replace(members[1], objectives=[])], parts, start)["sentiment"]
+    assert alone.by == "head of one"
+    assert np.array_equal(alone.values, own[0])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("sharing", "layers"), [("separate", 4), ("first-layer", 3), ("whole", 2)])

@@ -113,6 +113,13 @@ def test_the_dev_score_is_the_mean_of_what_can_be_predicted(trained: Trained, gi
     )
 
 
+def test_the_mean_is_of_all_three_and_of_no_fewer() -> None:
+    (name,) = TASK.averages([*MULTITASK_DATASETS], "multitask")
+    assert TASK.averages([*MULTITASK_DATASETS, "another"], "multitask") == {name: MULTITASK_DATASETS}
+    for missing in MULTITASK_DATASETS:
+        assert TASK.averages([one for one in MULTITASK_DATASETS if one != missing], "multitask") == {}
+
+
 def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshold(tmp_path: Path) -> None:
     nothing = Settings(data=tmp_path, offline=True)
     with pytest.raises(MissingError, match="'paraphrases'"):

@@ -195,3 +195,16 @@ def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_state
     assert found.evaluation.fingerprint == evaluated(plain, faq, tmp_path).evaluation.fingerprint == encoder.fingerprint
     typed = evaluated(f"{plain}&prompt=query", faq, tmp_path)
     assert not any("of its folder" in note for note in typed.evaluation.notes)
+
+
+def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_number_of_pairs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    (folder / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
+    (spec,) = resolve(str(folder), tmp_path).members
+    monkeypatch.setattr("embedlab.tasks.retrieval.MOST_PAIRS", 10)
+    with pytest.raises(UsageError, match="reads each query with each document") as refused:
+        task("retrieval").evaluate(spec, Settings(sample=True), lambda _: lambda *_: None, Selection(names=("retrieval-captions",)))
+    assert "trec:FILE" in (refused.value.hint or "")

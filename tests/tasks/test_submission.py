@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec, resolve
@@ -56,8 +56,17 @@ def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
     tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     specs = [finished(tmp_path, tiny_encoder, "rte", name) for name in ("one", "two")]
-    with pytest.raises(UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv"):
-        TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
+    for refused in (
+        lambda: TASK.submission().check(specs, settings_of(tmp_path, sample=True)),
+        lambda: TASK.submission().write(tmp_path / "out", specs, settings_of(tmp_path, sample=True)),
+    ):
+        with pytest.raises(UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv") as caught:
+            refused()
+        assert caught.value.hint == "name one run for each GLUE task"
+    (tmp_path / "a file").touch()
+    with pytest.raises(EmbedlabError) as unwritable:
+        TASK.submission().write(tmp_path / "a file", specs[:1], settings_of(tmp_path, sample=True))
+    assert unwritable.value.hint == "choose another folder with --submission"
     with pytest.raises(MissingError, match=r"no file 'GLUE/RTE/test\.tsv'"):
         TASK.submission().write(tmp_path / "out", specs[:1], settings_of(tmp_path, sample=False))
     assert not (tmp_path / "out").exists()

@@ -240,6 +240,21 @@ def test_the_dev_score_of_pairs_is_spearmans_correlation_times_a_hundred(monkeyp
     assert opened == [("a", "dev")]
 
 
+def test_what_the_dev_pairs_lack_of_the_published_ones_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = part_of("mine", "dev")
+    lacking = replace(lacking, state=replace(lacking.state, partial=True, expected_rows=lacking.state.rows + 1))
+    opened: list[tuple[str, str]] = []
+
+    def open_part(_: Source, name: str, split: str) -> Part:
+        opened.append((name, split))
+        return lacking
+
+    monkeypatch.setattr(Source, "open", open_part)
+    (remark,) = pair_task("own", "pairs", ["mine"]).dev_remarks(Source(), "mine")
+    assert f"{lacking.state.rows} of {lacking.state.rows + 1}" in remark
+    assert opened == [("mine", "dev")]
+
+
 def test_the_sentences_of_pairs_are_those_of_both_sides_of_what_is_selected(monkeypatch: pytest.MonkeyPatch) -> None:
     def opening(_: Source, name: str, split: str | None = None) -> Part:
         if name == "absent":

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -18,7 +20,7 @@ from embedlab.encoders.encoder import Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks import transfer
-from embedlab.tasks._labelled import ClassificationTask, OpenedTasks, drop_small_tasks, task_features
+from embedlab.tasks._labelled import ClassificationResult, ClassificationTask, OpenedTasks, drop_small_tasks, task_features
 from embedlab.tasks.task import Selection
 from embedlab.tasks.transfer import TASK, TRANSFER_AVERAGES, TRANSFER_TASKS, evaluate_transfer, open_transfer, second_class_f1
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
@@ -84,6 +86,17 @@ def test_the_items_behind_a_score_give_the_score(small: Source) -> None:
     mrpc = by_name["mrpc"]
     metrics = pytest.importorskip("sklearn.metrics")
     assert second_class_f1(mrpc) == pytest.approx(metrics.f1_score(mrpc.gold, mrpc.outcome.predicted))
+
+
+@pytest.mark.parametrize("classes", [(0, 1), (0,), (1,), (0, 1, 2)])
+def test_the_f1_of_the_second_class_is_scikit_learns(classes: tuple[int, ...]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        gold, predicted = rng.choice(classes, 3), rng.choice(classes, 3)
+        one = cast("ClassificationResult", SimpleNamespace(gold=gold, outcome=SimpleNamespace(predicted=predicted)))
+        expected = metrics.f1_score(gold == 1, predicted == 1, zero_division=0)
+        assert second_class_f1(one) == pytest.approx(expected)
 
 
 def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source) -> None:

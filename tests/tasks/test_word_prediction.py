@@ -7,12 +7,15 @@ import pytest
 import torch
 
 from embedlab.core.errors import MissingError
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.word_head import TiedWordHead, load_word_head
+from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import Wishes
-from embedlab.tasks.word_prediction import evaluate_words, mean_reciprocal_rank, word_ranks
+from embedlab.tasks import word_prediction
+from embedlab.tasks.word_prediction import TASK, evaluate_words, mean_reciprocal_rank, word_ranks
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
@@ -51,6 +54,14 @@ def test_a_file_whose_words_are_not_tokens_is_refused(tiny_encoder: Path, tmp_pa
     path.write_text("zyzzyva\ta weevil\n")
     with pytest.raises(MissingError, match="is one token"):
         evaluate_words(load_transformer(str(tiny_encoder), MACHINE), Source(), dataset=str(path), split="all")
+
+
+def test_definitions_that_cannot_be_read_are_refused_before_a_model_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_prediction, "_refuse_headless", lambda *_: None)
+    spec = ModelSpec(name="headed", kind="folder")
+    TASK.check(spec, Settings(sample=True))
+    with pytest.raises(MissingError, match="definitions"):
+        TASK.check(spec, Settings(data=tmp_path, offline=True))
 
 
 def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabulary_too(

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -42,6 +43,7 @@ class PairData:
     models: tuple[ModelColumns, ...] = ()
     data_marks: tuple[str, ...] = ()  # "sample", "partial"
     of_unknown_text: tuple[str, ...] = ()  # models
+    model_marks: tuple[str, ...] = ()  # how models were trained
     missing: tuple[str, ...] = ()  # why datasets are missing
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
     pairing: Pairing | None = None  # of the only two models, which have the columns of `with_pairing`
@@ -52,8 +54,25 @@ class PairData:
         """What every view of the numbers must show: about the pairs, and about the training text of the models."""
         return [
             *self.data_marks,
+            *self.model_marks,
             *([f"{UNKNOWN_TEXT}: {', '.join(short_name(name, _NAME) for name in self.of_unknown_text)}"] if self.of_unknown_text else []),
+            *self.coverage,
         ]
+
+    @cached_property
+    def coverage(self) -> tuple[str, ...]:
+        """Models that scored a part of a dataset alone, such as the pairs that it shares with another one."""
+        counts = self.table.group_by("dataset", maintain_order=True).agg(
+            pl.len().alias("all"), *(pl.col(one.name).count() for one in self.models)
+        )
+        parts = [
+            (one.name, f"{row[one.name]:,} of {row['all']:,} {row['dataset']}")
+            for one in self.models
+            for row in counts.iter_rows(named=True)
+            if 0 < row[one.name] < row["all"]
+        ]
+        own = {name: [part for of, part in parts if of == name] for name, _ in parts}
+        return tuple(f"scored in part by {short_name(name, _NAME)}: {', '.join(found)}" for name, found in own.items())
 
     def field(self, model: str) -> str:
         """The field of the filter language with the scores of a model."""

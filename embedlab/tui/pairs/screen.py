@@ -178,8 +178,7 @@ class PairsScreen(PairDetails, PairNarrowing):
         count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
         marks = f"● {len(view.marks)}" if view.marks else ""
         once = "each once" if view.once else ""
-        noted = " ".join(view.data.marks)
-        self._show_status([part for part in (self._place, count, once, marks, noted) if part])
+        self._show_status([part for part in (self._place, count, once, marks, *view.data.marks) if part])
 
     def _show_status(self, parts: Sequence[str], between: str = "  ") -> None:
         """Show PARTS beside the filter in at most half of its line, those without room there on a line of their own."""
@@ -187,7 +186,7 @@ class PairsScreen(PairDetails, PairNarrowing):
         fitting = next((count for count in range(len(parts), 0, -1) if cell_len(between.join(parts[:count])) <= room), 0)
         rest = self.query_one("#pair-marks", Static)
         rest.display = fitting < len(parts)
-        rest.update(between.join(parts[fitting:]))
+        rest.update(" · ".join(parts[fitting:]))
         self.query_one("#pair-count", QuickText).change(between.join(parts[:fitting]))
 
     @property

@@ -16,7 +16,7 @@ from embedlab.core.schema import read_toml
 from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
 from embedlab.tui.widgets.bars import thin_bar
-from embedlab.tui.widgets.frame_lines import FrameColumn
+from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn
 
 SIGNS = {
     "starting": "·",
@@ -31,7 +31,9 @@ SIGNS = {
 }
 _ENDED = {"finished", "failed", "crashed", "interrupted", "cancelled"}
 
-_WIDEST_NAME = 42
+_WIDEST_NAME, _LEAST_NAME = 42, 16
+_ROOMY = 120  # cells, from which names and all numbers have room
+_CAN_WAIT = {"loss", "rows_per_s", "memory_mib", "last"}
 _COLUMNS = (
     FrameColumn(key="state", title="state", width=13),
     FrameColumn(key="progress", title="progress", width=20),
@@ -97,12 +99,21 @@ class Board:
         rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
-    def columns(self) -> list[FrameColumn]:
-        """The columns of the frame. Names of a grid's cells are long and differ in the middle; notes take room only where a run has one."""
+    def columns(self, room: int = 140) -> list[FrameColumn]:
+        """The columns of the frame in ROOM cells. Names of a grid's cells are long and differ in the middle.
+
+        Where they would hide the dev score and the time left, these come before the numbers that can wait, and a name has what is left.
+        Notes take room only where a run has one.
+        """
         longest = max((len(found.run.id) for found in self.runs), default=0)
         has_notes = bool(self.unreadable) or any(found.status.message for found in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
-        return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS, *last]
+        width = min(max(longest, 12), _WIDEST_NAME)
+        shown = sorted(_COLUMNS, key=lambda column: column.key in _CAN_WAIT) if room < _ROOMY else _COLUMNS
+        if room < _ROOMY:
+            first = GUTTER + sum(column.width + GAP for column in shown if column.key not in _CAN_WAIT)
+            width = max(_LEAST_NAME, min(width, room - first - GAP))
+        return [FrameColumn(key="run", title="run", width=width, is_name=True), *shown, *last]
 
 
 def board_order(frame: pl.DataFrame, key: str, *, is_descending: bool) -> NDArray[np.intp]:

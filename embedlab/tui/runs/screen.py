@@ -153,7 +153,7 @@ class RunsScreen(RunSearch, RunPanes):
         if self._goes_to is not None and self._goes_to in board.by_id():
             self.opened.add(self._goes_to.partition("@")[0])
         self.entries = entries(board, self.searched, self.opened, is_folding=self.is_folding)
-        frame, columns = board.frame(rows(self.entries, board.time_s)), board.columns()
+        frame, columns = board.frame(rows(self.entries, board.time_s)), board.columns(self.size.width - 1)
         ids = frame["run"].to_list()
         order = np.arange(frame.height)
         if self._order is not None and not self.is_sortable(self._order[0], columns):

@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from embedlab.data.words import distinct_words
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.plain import plain
 
@@ -40,6 +41,7 @@ class FrameColumn:
     below: str | None = None  # column of text on a second line; the words that the two texts do not share are highlighted
     joined: tuple[str, ...] = ()  # columns whose values follow in the same cell
     is_dim: bool = False
+    is_name: bool = False  # cut in the middle: names differ at their ends
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -155,6 +157,8 @@ class FrameLines:
         text, style = cell_text(value, column), styles.base
         if column.joined:
             text = " ".join(plain(str(one)) for one in (value, *(series[row] for series in self.joined[index])) if one is not None)
+        if column.is_name and _cells(text) > width:
+            text = short_name(text, width)
         if value is None or column.is_dim:
             style = styles.absent
         elif column.loud_from is not None and abs(value) >= column.loud_from:

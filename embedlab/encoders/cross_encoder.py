@@ -1,0 +1,111 @@
+"""A cross-encoder: a transformer that reads the two texts of a pair together, and whose last layer gives the similarity."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import AutoModelForSequenceClassification, PreTrainedModel, PreTrainedTokenizerFast
+
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import EncoderFacts, distinct
+from embedlab.encoders.pretrained import load_tokenizer, load_with_head
+from embedlab.encoders.texts import TextPair
+from embedlab.encoders.tokenised import tokenised
+from embedlab.encoders.tokens import TokenRows, budget_batches
+from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
+from embedlab.models.cross_encoder import Activation, PairUsage
+from embedlab.store.sealed import CHECKSUMS, check_folder
+
+AS_GIVEN = "reads both texts together in the order of the data: the score of (b, a) may be another"
+# The function after the last layer, of (pairs, labels).
+ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
+    "sigmoid": torch.sigmoid,
+    "identity": lambda logits: logits,
+    "tanh": torch.tanh,
+    "softmax": lambda logits: torch.softmax(logits, dim=-1),
+}
+
+
+class CrossEncoderScorer:
+    """Similarities of pairs, each distinct pair (a, b) computed once; in float32 none depends on what else is in its batch."""
+
+    def __init__(
+        self, *, name: str, fingerprint: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, usage: PairUsage, machine: Machine
+    ) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self.usage = usage
+        self._model = model.to(machine.device).eval()  # type: ignore[arg-type]  # transformers wraps `to` without its types
+        self._tokenizer = tokenizer
+        self._machine = machine
+        self._words = len(model.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
+        takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
+        self._has_types = takes_types and "token_type_ids" in tokenizer.model_input_names
+        self._truncated: set[TextPair] = set()
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """What makes a similarity, the precision, the longest input, and how many pairs were truncated."""
+        return EncoderFacts(
+            pooling=self.usage.title,
+            precision=self._machine.precision,
+            max_tokens=self.usage.max_tokens,
+            truncated=len(self._truncated),
+            notes=(AS_GIVEN,),
+        )
+
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+        """Similarity of each pair as it is given; (pairs,)."""
+        pairs = [TextPair(first=one, second=other) for one, other in zip(first, second, strict=True)]
+        unique, index = distinct(pairs)
+        scores = np.empty(len(unique), np.float32)
+        for start in range(0, len(unique), TOKENISED_AT_ONCE):
+            part = unique[start : start + TOKENISED_AT_ONCE]
+            rows = self.token_ids(part)
+            self._truncated.update(part[row] for row in np.flatnonzero(rows.truncated))
+            self._score_rows(rows, scores[start : start + len(part)], start, len(unique), progress)
+        if not np.isfinite(scores.sum(dtype=np.float64)):
+            raise EmbedlabError(f"{self.name!r} gives scores that are not finite", hint="its weights are damaged, or its training diverged")
+        return scores[index]
+
+    def token_ids(self, pairs: Sequence[TextPair]) -> TokenRows:
+        """The token ids of each pair, the longer text cut first where both do not fit."""
+        return tokenised(
+            self._tokenizer,
+            [f"{self.usage.prompt}{pair.first}" for pair in pairs],
+            [pair.second for pair in pairs],
+            folder=self.usage.source,
+            max_tokens=self.usage.max_tokens,
+            has_types=self._has_types,
+            words=self._words,
+        )
+
+    def _score_rows(self, rows: TokenRows, out: NDArray[np.float32], done: int, total: int, progress: ProgressCallback | None) -> None:
+        device, padding = self._machine.device, self._model.config.pad_token_id
+        budget = 1 if padding is None else BATCH_TOKENS[device.type]  # decoders do not find the end of a padded text without it
+        pad = int(self._tokenizer.pad_token_id or 0) if padding is None else int(padding)
+        for batch in budget_batches(rows.lengths, budget):
+            ids, mask, *types = (torch.from_numpy(array).to(device) for array in rows.padded(batch, pad))
+            given = {"token_type_ids": types[0]} if types else {}
+            with torch.inference_mode(), self._machine.autocast():
+                logits = self._model(input_ids=ids, attention_mask=mask, **given).logits.float()
+            similarity = ACTIVATIONS[self.usage.activation](logits)[:, self.usage.label]
+            out[batch] = similarity.cpu().numpy()
+            done += len(batch)
+            if progress is not None:
+                progress(done, total)
+
+
+def load_cross_encoder(usage: PairUsage, machine: Machine, *, name: str, fingerprint: str) -> CrossEncoderScorer:
+    """Load the cross-encoder that USAGE describes; weights that are not whole, the last layer included, are a MissingError."""
+    if machine.precision == "int8":
+        raise UsageError(f"{name!r}: int8 is for encoders, and this is a cross-encoder", hint="use --precision float32 or bf16")
+    check_folder(usage.source, hint=f"restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
+    tokenizer = load_tokenizer(usage)
+    model = load_with_head(usage.source, AutoModelForSequenceClassification, labels=len(usage.labels))
+    return CrossEncoderScorer(name=name, fingerprint=fingerprint, model=model, tokenizer=tokenizer, usage=usage, machine=machine)

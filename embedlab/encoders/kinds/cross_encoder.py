@@ -1,0 +1,52 @@
+"""Folders that score pairs of texts which they read together: `cross-encoder:FOLDER`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.models.cross_encoder import listed_source, read_pair_usage
+from embedlab.models.encoder_kind import EncoderKind
+from embedlab.models.folder_files import named_files
+
+if TYPE_CHECKING:
+    from embedlab.encoders.cross_encoder import CrossEncoderScorer
+    from embedlab.encoders.device import Machine
+    from embedlab.models.catalog import ModelSpec
+
+OPTIONS = ("label", "activation", "prompt")
+
+
+def load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEncoderScorer":
+    """Load the cross-encoder of SPEC."""
+    from embedlab.encoders.cross_encoder import load_cross_encoder
+
+    usage = read_pair_usage(Path(spec.location), label=spec.label, activation=spec.activation, prompt=spec.prompt)
+    return load_cross_encoder(usage, machine, name=spec.name, fingerprint=fingerprint)
+
+
+def _locate(rest: str) -> str:
+    folder = Path(rest).expanduser()
+    if not folder.is_dir():
+        raise MissingError(
+            f"no model folder {str(folder)!r}",
+            hint="cross-encoder:FOLDER takes a folder; of the hub, download its files first: hf download",
+        )
+    return str(folder)
+
+
+def _further(location: str) -> Iterator[Path]:
+    """Refuse a path in the folder's files that leaves it; nothing outside the folder decides its scores."""
+    folder = Path(location)
+    for place in {folder, listed_source(folder)}:
+        named_files(place)
+    yield from ()
+
+
+def _no_vectors(location: str, **_: Any) -> NoReturn:
+    raise UsageError(f"{location!r} has no vectors: it only scores pairs", hint="take it to compare, pairs and evaluate")
+
+
+ENCODER = EncoderKind(
+    open=_no_vectors, locate=_locate, backend="torch", options=OPTIONS, has_vectors=False, is_cached=False, further=_further, scorer=load
+)
