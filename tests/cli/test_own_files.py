@@ -169,7 +169,7 @@ def test_queries_are_compared_with_intervals_letters_and_properties(embedlab: Em
     whole = embedlab("compare", "dice", f"{tiny_encoder}?pooling=mean", "faq.csv")
     assert "faq.csv" in whole.out
     assert "[" in whole.out
-    assert "letters" in whole.out
+    assert "same letter: not distinguished" in whole.out
 
 
 def test_pairs_that_name_no_source_have_no_mean_over_sources(embedlab: Embedlab) -> None:

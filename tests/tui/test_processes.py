@@ -33,7 +33,7 @@ async def test_a_model_without_scores_is_scored_beside_the_dashboard_and_then_sh
     async with opened(own_world) as pilot:
         app, line = pilot.app, pilot.app.screen.query_one(ActivityLine)
         app.score_model(model)
-        await until(pilot, lambda: line.display and f"scoring {model}: " in str(line.content))
+        await until(pilot, lambda: line.display and "scoring word-vectors:words: " in str(line.content))
         await until(pilot, lambda: model in [shown.name for shown in app.data.models], patience_s=90)
         await until(pilot, lambda: model in [column.key for column in app.screen.query_one(FrameTable).columns])
         assert not line.display

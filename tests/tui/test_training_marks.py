@@ -34,7 +34,7 @@ def test_scores_are_marked_where_a_model_was_trained_on_text_of_the_slice(world:
     frame = slice_frame(found.comparison, with_intervals=False, shared=shared)
     marked = dict(zip(frame["key"], frame["text:near"], strict=True))
     assert "† " in marked[names[0]]
-    assert "‡ " in marked[names[1]]
+    assert "' " in marked[names[1]]  # fewer than 5% of the sentences
     plain = slice_frame(found.comparison, with_intervals=False)
     assert {len(text) for text in frame["text:far"]} == {len(text) + 1 for text in plain["text:far"]}  # the place of the mark is blank
 
