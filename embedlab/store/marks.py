@@ -62,13 +62,6 @@ def is_ours(path: Path) -> bool:
     return False
 
 
-def keep_newest(folder: Path, suffix: str, limit: int) -> None:
-    """Delete the files of FOLDER with this SUFFIX that are ours and older than the newest LIMIT of all with it."""
-    oldest_first = sorted((path for path in folder.iterdir() if path.suffix == suffix), key=lambda file: file.stat().st_mtime)
-    for old in filter(is_ours, oldest_first[:-limit]):  # what stays is not opened
-        old.unlink(missing_ok=True)
-
-
 def own_files(kind: str, entry: Path) -> list[Path]:
     """Return the files that embedlab wrote of an ENTRY, which is in the cache's folder for a KIND; a link is not ours."""
     try:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import RawOptions, Recipe
@@ -47,8 +47,6 @@ PREFIX = "nli:"  # before the path of a file of labelled pairs, which otherwise 
 ACCURACY = "accuracy"
 _SIDES = {"premise": "sentence1", "hypothesis": "sentence2"}
 _HINT = "train one: embedlab train sbert, or snli-ce; `--task contrast` measures entailment without a head"
-
-Classes = NDArray[np.intp]
 
 
 class Nli(Task):
@@ -125,7 +123,7 @@ def confusion_note(part: Part, predicted: Sequence[str]) -> str:
 
 
 def _score(part: Part, predicted: Sequence[str]) -> StoredScore:
-    right = float((part.frame["label"] == pl.Series(predicted)).mean())  # type: ignore[arg-type]
+    right = MEASURES[ACCURACY].value(part.frame["label"].to_numpy(), np.array(predicted))
     return StoredScore(
         by="dataset", slice=part.state.name, metric=ACCURACY, setting="", value=right, items=len(predicted), split=part.state.split
     )

@@ -126,7 +126,7 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
         passes=passes,
         ends=tuple(ends.tolist()),
         scale=scale,
-        excluded=_excluded_title(stage, sum(before.frame.height - after.frame.height for before, after in zip(opened, parts, strict=True))),
+        excluded=_excluded_title(stage, sum(part.frame.height for part in opened) - sum(part.frame.height for part in parts)),
     )
 
 
