@@ -17,7 +17,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
-from embedlab.models.grammar import COMBINATION_NAMES
+from embedlab.models.grammar import COMBINATION_NAMES, RERANK
 from embedlab.models.location import model_folder
 from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache, adopt_vectors
 
@@ -33,7 +33,7 @@ GIB = 2**30
 def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> PairScorer:
     """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or a device needs it."""
     if settings.device in {"auto", "cpu"} and _needs_no_torch(spec):
-        if spec.counts_words:
+        if spec.kind == "dice":
             return DiceScorer()
         fingerprint = spec_fingerprint(spec, precision=evaluation_precision(settings))
         return load_prefixed_scorer(spec, fingerprint, cache, int(settings.cache_gib * GIB), offline=settings.offline)
@@ -44,14 +44,14 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
 
 def _needs_no_torch(spec: ModelSpec) -> bool:
     """Return whether SPEC is looked up or counted; a plug-in may do anything."""
-    return spec.counts_words or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
+    return spec.kind == "dice" or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
 
 
 def load_scorer(
     spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> PairScorer:
     """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
-    if spec.counts_words:
+    if spec.kind == "dice":
         return DiceScorer()
     if spec.is_prefixed and not spec.is_transformed:
         fingerprint = spec_fingerprint(spec, precision=machine.precision)
@@ -63,13 +63,18 @@ def load_encoder(
     spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> Encoder:
     """Load an encoder; a model that only scores pairs is a UsageError."""
-    if spec.counts_words:
+    if spec.kind == "dice":
         raise UsageError(
             f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, for example sbert or word-vectors:FILE"
         )
     if spec.kind == "ensemble":
         raise UsageError(
             f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask evaluates those, average:a,b averages vectors"
+        )
+    if spec.kind == RERANK:
+        raise UsageError(
+            f"{spec.name!r} puts the documents of a search in order: it has no vectors and no similarities of pairs",
+            hint=f"take it to a task of search, --task retrieval-captions, or name {spec.parts[0].name} itself",
         )
     if spec.is_transformed:
         return _load_transformed(spec, machine, cache, cache_gib, offline=offline)

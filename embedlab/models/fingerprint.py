@@ -73,7 +73,8 @@ def _is_missing_files(spec: ModelSpec) -> bool:
 
 def _fingerprint(spec: ModelSpec, of_folder: Callable[[Usage], str], precision: str) -> str:
     if spec.parts:
-        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts))
+        depth = [str(spec.depth)] if spec.depth is not None else []
+        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts), *depth)
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:

@@ -2,8 +2,9 @@
 
 (blanks for readability only)
 
-    model  = kind ":" list  |  kind "(" list ")"  |  single
+    model  = kind ":" list  |  kind "(" list ")"  |  rerank ":" again  |  rerank "(" again ")"  |  single
     kind   = "average" | "normalized-average" | "concat" | "ensemble"
+    again  = model "," model "," NUMBER     puts the first NUMBER documents that the second finds in a new order
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?" option { "&" option } ]
     option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
@@ -34,7 +35,9 @@ Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not th
 _KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "adapter", "code", "revision", "label", "activation")
 _SWITCHES = ("normalise",)  # options without a value
 OF_ENCODERS = tuple(key for key in (*_KEYS, *_SWITCHES) if key not in {"label", "activation"})  # those two are of cross-encoders
-KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
+Rerank = Literal["rerank"]  # of what another model finds first
+RERANK: Rerank = "rerank"
+KINDS: tuple[Combination | Ensemble | Rerank, ...] = (*COMBINATION_NAMES, "ensemble", RERANK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +76,10 @@ class Single:
 class Combined:
     """A combination of two or more models."""
 
-    kind: Combination | Ensemble
+    kind: Combination | Ensemble | Rerank
     parts: tuple["Single | Combined", ...]
     text: str
+    depth: int | None = None  # documents of a query that a reranker reads
 
 
 def parse_model(text: str) -> Single | Combined:
@@ -84,7 +88,8 @@ def parse_model(text: str) -> Single | Combined:
         return Single(name=text, options=NameOptions(), text=text)
     for kind in KINDS:
         if text.startswith((f"{kind}:", f"{kind}(")):
-            return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
+            parts, depth = _reranked(text) if kind == RERANK else (_split_list(text, kind), None)
+            return Combined(kind=kind, parts=tuple(map(parse_model, parts)), text=text, depth=depth)
     return _parse_single(text)
 
 
@@ -93,7 +98,7 @@ def _split_list(text: str, kind: str) -> list[str]:
     inner = text[len(kind) + 1 :]
     if text[len(kind)] == "(":
         if not inner.endswith(")"):
-            raise UsageError(f"{text!r}: it should end with )", hint=f"write {kind}:a,b or {kind}(a,b)")
+            raise UsageError(f"{text!r}: it should end with )", hint=f"write {_written(kind)}")
         inner = inner[:-1]
     parts, depth, start, is_quoted = [], 0, 0, False
     for place, character in enumerate(inner):
@@ -106,10 +111,25 @@ def _split_list(text: str, kind: str) -> list[str]:
             start = place + 1
     parts.append(inner[start:].strip())
     if depth != 0:
-        raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {kind}:a,b or {kind}(a,b)")
-    if len(parts) < 2 or not all(parts):
+        raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {_written(kind)}")
+    if kind != RERANK and (len(parts) < 2 or not all(parts)):
         raise UsageError(f"{text!r}: {kind} takes two or more models", hint=f"for example {kind}:sbert,defsent")
     return parts
+
+
+def _written(kind: str) -> str:
+    return f"{kind}:a,b,100 or {kind}(a,b,100)" if kind == RERANK else f"{kind}:a,b or {kind}(a,b)"
+
+
+def _reranked(text: str) -> tuple[list[str], int]:
+    """Return the model that reads again, the one that finds documents first, and how many of them."""
+    parts, hint = _split_list(text, RERANK), f"for example {RERANK}:mpnet,bm25,100"
+    if len(parts) != 3 or not all(parts):
+        raise UsageError(f"{text!r}: {RERANK} takes the model that reads again, the one that finds documents, and their number", hint=hint)
+    if not parts[2].isdecimal() or int(parts[2]) < 2:
+        what = f"not a number of documents: {parts[2]!r}" if not parts[2].isdecimal() else f"{parts[2]} document has no other order"
+        raise UsageError(f"{text!r}: {what}", hint=hint)
+    return parts[:2], int(parts[2])
 
 
 def _opens_list(part: str) -> bool:
@@ -187,7 +207,7 @@ def title_of(name: str) -> str:
         return _title_of_single(name)
     parsed = parse_model(name)
     assert isinstance(parsed, Combined)
-    inner = ",".join(title_of(part.text) for part in parsed.parts)
+    inner = ",".join([*(title_of(part.text) for part in parsed.parts), *([str(parsed.depth)] if parsed.depth is not None else [])])
     return f"{kind}({inner})" if name[len(kind)] == "(" else f"{kind}:{inner}"
 
 
