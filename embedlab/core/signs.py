@@ -21,6 +21,7 @@ ONE_TOPIC = Sign(sign="§", words="hangs on one topic")
 PAIRS_SHARED = Sign(sign="†", words="test pairs")
 SENTENCES_SHARED = Sign(sign="‡", words="that share of the test sentences")
 FEW_SHARED = Sign(sign="'", words="fewer than 5% of them")
+UNBEATEN = Sign(sign="●", words="Pareto set: no other row scores as high in as little time and as few bytes, and is better in one")
 FEW = 0.05  # of the sentences: from here on a score has ‡ and the share
 
 OVERLAP = "overlap"  # in the title of a table some of whose scores have one of the last three

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.encoders.cached_encoder import CachedEncoder
+from embedlab.encoders.cached_encoder import CachedEncoder, Embedder, FirstNumbers
 from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
@@ -109,6 +109,13 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
     dim, limit = vector_dim(usage), int(cache_gib * GIB)
     adopt_vectors(cache / EMBEDDINGS, fingerprint, partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision))
     notes = (*usage.notes, *([spec.note] if spec.note else []))
+
+    def load() -> Embedder:
+        if spec.dim is None:
+            return load_plain(spec, machine, offline=offline)
+        whole = load_cached(replace(spec, dim=None), machine, cache, cache_gib, offline=offline)
+        return FirstNumbers(whole, fingerprint=fingerprint, dim=dim)
+
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
@@ -119,7 +126,7 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
             max_tokens=None if usage.is_static else usage.max_tokens,
             notes=notes,
         ),
-        load=partial(load_plain, spec, machine, offline=offline),
+        load=load,
         similarity=usage.similarity,
         cache=EmbeddingCache(cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit, name=spec.name),
     )
@@ -157,7 +164,7 @@ def load_trainable(
         raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
     if spec.is_transformed or spec.layer is not None:
         raise UsageError(
-            f"{spec.name!r}: layers, whitening and normalising are for evaluation; trained and exported models have none",
+            f"{spec.name!r}: layers, whitening, normalising and bits are for evaluation; trained and exported models have none",
             hint="name the model without them",
         )
     # torch's models (2 s) are loaded only here: cached vectors do not need them.

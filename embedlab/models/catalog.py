@@ -48,6 +48,7 @@ class ModelSpec:
     layer: int | None = None  # whose hidden states are pooled, as transformers numbers them
     whiten: str | None = None  # "fit" or a file
     normalise: bool | None = None
+    bits: int | None = None  # of a stored component: 8 or 1
     adapter: str | None = None  # the folder or hub id of a peft adapter of it
     code: str | None = None  # "native": transformers' class in place of code in its folder
     revision: str | None = None
@@ -104,8 +105,8 @@ class ModelSpec:
 
     @property
     def is_transformed(self) -> bool:
-        """Whether its finished vectors are whitened or normalised."""
-        return self.whiten is not None or bool(self.normalise)
+        """Whether its finished vectors are whitened, normalised or stored in fewer bits."""
+        return self.whiten is not None or bool(self.normalise) or self.bits is not None
 
     @property
     def is_derived(self) -> bool:
@@ -119,8 +120,8 @@ class ModelSpec:
 
     @property
     def untransformed(self) -> "ModelSpec":
-        """The same model before whitening and normalisation; whitened vectors are cut afterwards."""
-        return replace(self, whiten=None, normalise=None, dim=None if self.whiten is not None else self.dim)
+        """The same model before whitening, normalisation and fewer bits; whitened vectors are cut afterwards."""
+        return replace(self, whiten=None, normalise=None, bits=None, dim=None if self.whiten is not None else self.dim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +162,7 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.options.pooling}")
     if members[0].layer is not None or members[0].is_transformed:
         raise UsageError(
-            f"encoder {name!r}: layers, whitening and normalising are for evaluation", hint="start from the model without them"
+            f"encoder {name!r}: layers, whitening, normalising and bits are for evaluation", hint="start from the model without them"
         )
     return members
 
@@ -240,9 +241,8 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         or _located(name, has_pooling=single.options.pooling is not None)
     )
     if not found:
-        raise in_other_world("model", name, runs_folder) or unknown(
-            "model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too"
-        )
+        listing = f"name them one by one: {' '.join(name.split(','))}" if "," in name else "folders and hub ids (with their /) work too"
+        raise in_other_world("model", name, runs_folder) or unknown("model", name, model_names(runs_folder), listing=listing)
     if found[0].kind == "hub" and published(name) is None:  # what it is may be known only when its files are there
         spec = _with_options(found[0], single, name + options)
         return (of_hub(spec, cached_folder(spec.location, spec.revision)),)

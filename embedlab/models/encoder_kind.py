@@ -23,7 +23,7 @@ from embedlab.data.mteb_files import StatedFigures
 from embedlab.data.trec_files import Run
 from embedlab.models.folder_files import refuse_devices
 
-OPTIONS = ("prompt", "dim", "whiten", "normalise")  # that any encoder called by a prefix can be given
+OPTIONS = ("prompt", "dim", "whiten", "normalise", "bits")  # that any encoder called by a prefix can be given
 
 
 class SentenceEncoder(Protocol):

@@ -94,10 +94,11 @@ def _usage(spec: ModelSpec) -> Usage:
 
 
 def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
-    """Fingerprint of vectors that are whitened, cut and normalised as SPEC says; BEFORE is that of the vectors before."""
+    """Fingerprint of vectors that are whitened, cut, normalised and stored in bits as SPEC says; BEFORE is that of the vectors before."""
     steps = [
         *(["fit" if spec.whiten == FIT else file_hash(Path(spec.whiten)), f"dim={spec.dim}"] if spec.whiten is not None else []),
         *(["normalised"] if spec.normalise else []),
+        *([f"bits={spec.bits}"] if spec.bits is not None else []),
     ]
     return combined_fingerprint("transformed", before, *steps)
 

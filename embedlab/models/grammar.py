@@ -8,7 +8,7 @@
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?" option { "&" option } ]
     option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
-           | "whiten=" ( "fit" | FILE ) | "normalise" | "adapter=" FOLDER | "code=native" | "revision=" REVISION
+           | "whiten=" ( "fit" | FILE ) | "normalise" | "bits=" ( "8" | "1" ) | "adapter=" FOLDER | "code=native" | "revision=" REVISION
            | "label=" NAME or NUMBER | "activation=" FUNCTION
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
@@ -32,8 +32,9 @@ from embedlab.models.omissions import NATIVE
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "adapter", "code", "revision", "label", "activation")
+_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "bits", "adapter", "code", "revision", "label", "activation")
 _SWITCHES = ("normalise",)  # options without a value
+BITS = (8, 1)  # that a component can be stored in, instead of the 32 of a float
 OF_ENCODERS = tuple(key for key in (*_KEYS, *_SWITCHES) if key not in {"label", "activation"})  # those two are of cross-encoders
 Rerank = Literal["rerank"]  # of what another model finds first
 RERANK: Rerank = "rerank"
@@ -51,6 +52,7 @@ class NameOptions:
     layer: int | None = None
     whiten: str | None = None
     normalise: bool | None = None
+    bits: int | None = None  # of a stored component
     adapter: str | None = None
     code: str | None = None
     revision: str | None = None
@@ -168,8 +170,14 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
         pooling_parts(values["pooling"])
     if (code := values.get("code")) is not None and code != NATIVE:
         raise unknown("code", code, [NATIVE])
-    texts = {key: values.get(key) for key in _KEYS if key not in {"dim", "layer"}}
-    return NameOptions(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
+    texts = {key: values.get(key) for key in _KEYS if key not in {"dim", "layer", "bits"}}
+    return NameOptions(
+        dim=_dim(text, values),
+        layer=_layer(text, values),
+        normalise="normalise" in values or None,
+        bits=_bits(text, values),
+        **texts,
+    )
 
 
 def _dim(text: str, values: Mapping[str, str]) -> int | None:
@@ -177,6 +185,13 @@ def _dim(text: str, values: Mapping[str, str]) -> int | None:
     if dim is not None and not (dim.isdecimal() and int(dim) > 0):
         raise UsageError(f"{text!r}: dim is {dim!r}, not a number of vector components", hint="for example ?dim=256")
     return None if dim is None else int(dim)
+
+
+def _bits(text: str, values: Mapping[str, str]) -> int | None:
+    bits = values.get("bits")
+    if bits is not None and bits not in {str(number) for number in BITS}:
+        raise UsageError(f"{text!r}: bits is {bits!r}", hint="?bits=8 stores a component in a byte, ?bits=1 its sign alone")
+    return None if bits is None else int(bits)
 
 
 def _layer(text: str, values: Mapping[str, str]) -> int | None:
