@@ -54,14 +54,17 @@ class Topic:
 
 
 class Weighed:
-    """A slice whose models are known by name; uncertainties are unknown where no rows are behind the scores."""
+    """A slice whose models are known by name; uncertainties are unknown where no rows are behind the scores.
 
-    def __init__(self, one: Evidence, models: Sequence[ModelColumns]) -> None:
+    Compared are the PAIRS of models, or each two of them.
+    """
+
+    def __init__(self, one: Evidence, models: Sequence[ModelColumns], pairs: Sequence[Pair] | None = None) -> None:
         columns = member_columns(models)
         self.evidence, self.models = one, {model.name: model for model in models}
         self.places = {model.name: [columns.index(member) for member in model.members] for model in models}
         self.means = {name: float(one.points[own].mean()) for name, own in self.places.items()}
-        self.pairs: list[Pair] = list(combinations(self.means, 2))
+        self.pairs: list[Pair] = list(combinations(self.means, 2) if pairs is None else pairs)
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
         self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
         self.spreads: dict[Pair, list[SeedSpread]] = {}  # variance from the seeds of each two models
