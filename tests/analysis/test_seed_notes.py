@@ -30,7 +30,7 @@ def test_a_single_seed_beside_several_takes_their_spread() -> None:
 
 
 def test_single_seeds_alone_and_one_named_seed_assume_nothing() -> None:
-    named = ModelColumns(name="a@1", members=("a@1",), seeds=(1,))  # that seed itself, which is no draw of the recipe
+    named = ModelColumns(name="a@1", members=("a@1",), seeds=(1,))  # that seed itself, not a draw of the recipe
     for models in ([recipe("one", 1), recipe("lone", 1)], [named, recipe("many", 3)]):
         (note,) = noted(*models)
         assert note.startswith("one seed:")
