@@ -301,7 +301,7 @@ def test_a_seed_that_is_apart_from_the_others_of_its_recipe_is_named(scored: pl.
     assert note.startswith("odd: seed 10 is apart from the others: below on sts12 (p ")
     even = replace(odd, members=odd.members[:4], seeds=odd.seeds[:4])
     assert not [one for one in compare_models(seeded, [even, TWIN]).notes if "is apart" in one]
-    unnamed = replace(odd, seeds=())  # members of a model that is no recipe
+    unnamed = replace(odd, seeds=())  # members of a model that is not a recipe
     assert not [one for one in compare_models(seeded, [unnamed, TWIN]).notes if "is apart" in one]
 
 
