@@ -9,7 +9,7 @@ from scipy.stats import kendalltau, norm, rankdata, spearmanr, t, ttest_ind
 
 from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.influence import spearman_influence
-from embedlab.analysis.ordering import Estimate, Ordering, kendall
+from embedlab.analysis.ordering import Estimate, Order, Ordering, kendall
 
 PAIRS = 400
 
@@ -149,3 +149,36 @@ def test_the_agreement_of_estimates_has_the_fewest_degrees_of_freedom_of_any_two
     drawn = np.array([one.mean() for one in seeds])[:, None] + deviations[:, None] * rng.standard_normal((10, 4000)) * scale
     low, high = np.quantile([kendalltau(printed, one).statistic for one in drawn.T], [0.025, 0.975])
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.05)
+
+
+def test_a_topic_variance_that_is_larger_over_linked_rows_counts_in_the_agreement_as_in_each_order(gold: np.ndarray) -> None:
+    """Rows in chains of shared sentences: the covariance of two estimates has the larger of both variances of each on its diagonal."""
+    rng = np.random.default_rng(2)
+    texts = np.stack([rng.integers(0, 60, PAIRS), 1_000 + np.arange(PAIRS)], axis=1).astype(np.uint64)
+    scores = [noisy(gold, noise, seed) for seed, noise in enumerate((2.0, 2.1, 2.2))]
+    ordering = Ordering([estimate([one], gold, texts=texts) for one in scores])
+    covariance, _ = ordering._covariance([0, 1, 2])
+    for first, second in combinations(range(3), 2):
+        apart = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
+        found = ordering.order(first, second)
+        assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.sqrt(apart), rel=0.15)
+
+
+def test_estimates_of_other_rows_have_a_variance_of_their_own_that_is_added(gold: np.ndarray) -> None:
+    one, other = estimate([noisy(gold, 2.0, 1)], gold), estimate([noisy(gold[:300], 2.0, 1)], gold[:300])
+    found = Ordering([one, other]).order(0, 1)
+    alone = [Ordering([each, Estimate(members=np.array([0.0]))]).order(0, 1) for each in (one, other)]
+    widths = [each.high - each.low for each in alone]
+    assert found.high - found.low == pytest.approx(np.hypot(*widths), rel=0.02)
+
+
+def test_the_two_sided_p_of_an_order_is_twice_the_smaller_side() -> None:
+    for probability in (0.01, 0.3, 0.5, 0.9):
+        one = Order(difference=0.1, low=0.0, high=0.2, probability=probability)
+        assert one.p == pytest.approx(2 * probability if probability < 0.5 else 2 - 2 * probability)
+
+
+def test_an_equal_rankings_draws_leave_no_interval() -> None:
+    ordering = Ordering([Estimate(members=np.array([value]), other=1e-6) for value in (3.0, 1.0, 2.0)])
+    found = ordering.agreement([0, 1, 2], [1, 1, 1])  # what is printed ties all
+    assert np.isnan([found.tau, found.low, found.high]).all()
