@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from embedlab.analysis.overlap import dice
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
 from embedlab.tui.pairs.sections import highlighted
@@ -99,7 +100,9 @@ class TypedPairScreen(ModalScreen[None]):
         return self._dashboard.scorer_process
 
     def _show_scores(self) -> None:
-        lines = [self._line(name) for name in self._models] or [Content.styled("no model is chosen: close and press c", "$text-faint")]
+        lines = [self._line(name) for name in self._models] or [
+            Content.styled(f"no model is chosen: close and press {shown_key('models')}", "$text-faint")
+        ]
         self.query_one("#typed-scores", Static).update(Content("\n").join(lines))
 
     def _line(self, name: str) -> Content:
