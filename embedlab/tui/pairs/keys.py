@@ -13,7 +13,7 @@ ENTRY = ScreenEntry(
         command("dataset", "The next dataset, and all of them.", action="dataset(1)", show=True),
         command("models", "Choose models and columns.", action="columns", show=True),
         command("two_lines", "Each pair on two lines with the differing words highlighted, or on one.", action="stack"),
-        command("what_if", "Type two sentences and see every model's score.", action="score_pair"),
+        command("what_if", "Edit the pair's sentences: each model's percentile rank, and how far it moves.", action="score_pair"),
         command("note", "Write a note on the pair, which is stored and exported; an empty one is deleted."),
         command("once", "Show a pair that several datasets share once; again shows each of its copies."),
         command("only_marked", "Show only marked pairs; again shows all."),
