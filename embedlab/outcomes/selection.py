@@ -27,7 +27,7 @@ class ItemSelection:
 
     expression: str
     holds: NDArray[np.bool_]  # (rows,)
-    is_by_results: bool  # whether it reads predictions, errors or notes: numbers of such a selection have no interval
+    is_by_results: bool  # whether it reads predictions, errors, notes or numbers of items: such a selection has no interval
     lacking: tuple[str, ...]  # datasets that have not what the expression reads
 
 
@@ -82,7 +82,7 @@ def _column(name: str, outcomes: Outcomes, models: Mapping[str, Sequence[str]]) 
     if name in _FACTS:
         return outcomes.column(name), False
     if name == _NUMBER:
-        return outcomes.rows["item"], False
+        return outcomes.rows["item"], True  # who names single items saw them
     if name in models:
         return outcomes.without_classes(_mean(outcomes.predictions, models[name])), True
     if name == NOTE:

@@ -15,10 +15,12 @@ from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.key_line import KeyLine
 from embedlab.tui.widgets.mode_bar import ModeBar
+from embedlab.tui.widgets.selection_line import SelectionLine
 
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
     from embedlab.tui.pair_table.data import PairData
+    from embedlab.tui.pair_table.numbers import SelectionNumbers
 
 
 class DashboardScreen(PacedScreen[None]):
@@ -26,6 +28,7 @@ class DashboardScreen(PacedScreen[None]):
 
     SCOPE: ClassVar[KeyScope] = "everywhere"
     ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
+    IS_OF_SELECTION: ClassVar[bool] = False  # whether its numbers are of the pairs that are selected
     AUTO_FOCUS = ""  # a screen with an empty table would focus a text input, which swallows the keys
 
     _height: Any = None  # of the maximised pane, as it was set
@@ -37,6 +40,7 @@ class DashboardScreen(PacedScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield ModeBar(self.SCOPE)
+        yield SelectionLine(is_of_screen=self.IS_OF_SELECTION)
         yield from self.compose_body()
         yield ActivityLine()
         yield KeyLine()
@@ -49,11 +53,18 @@ class DashboardScreen(PacedScreen[None]):
         """Subscribe to the data; show it if it is loaded already."""
         self.dashboard.data_ready.subscribe(self, self.show_data)
         self.dashboard.activity.subscribe(self, self.query_one(ActivityLine).update)
+        self.dashboard.selected.counted.subscribe(self, self.show_numbers)
         if self.dashboard.data is not None:
             self.show_data(self.dashboard.data)
+        if self.dashboard.selected.numbers is not None:
+            self.show_numbers(self.dashboard.selected.numbers)
 
     def show_data(self, data: "PairData") -> None:
         """Show new pairs or models."""
+
+    def show_numbers(self, numbers: "SelectionNumbers") -> None:
+        """Show how many pairs are selected, and what the models score on them."""
+        self.query_one(SelectionLine).show(numbers, self.dashboard.selected.steps)
 
     def settle_focus(self, table: Widget) -> None:
         """Remove the focus from a hidden widget; focus TABLE if it is shown and nothing else has the focus."""
@@ -135,6 +146,10 @@ class DashboardScreen(PacedScreen[None]):
         """Go one step back."""
         if self.maximized is not None:
             self.minimize()
+
+    def action_select_all(self) -> None:
+        """Select all pairs again, on every screen."""
+        self.dashboard.selected.clear()
 
 
 def _is_shown(widget: Widget) -> bool:

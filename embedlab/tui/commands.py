@@ -16,6 +16,7 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("t", "change_theme", "Theme", "Choose another theme."),
             command("z", "screen.zoom", "Zoom", "Give the focused pane the whole screen; again gives it back."),
             command("r", "screen.reload", "Reload", "Read everything from disk again."),
+            command("backslash", "screen.select_all", "All pairs", "Select all pairs again, on every screen.", shown="\\"),
             command("escape", "screen.back", "Back", "Close, clear the filter, or leave a pane.", shown="esc"),
             command("q,ctrl+q", "quit", "Quit", "Leave; running processes continue.", show=True, shown="q  ctrl+q"),
         ),

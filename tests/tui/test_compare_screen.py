@@ -112,8 +112,11 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: 
         pairs = await on_top(pilot, PairsScreen)
         await until(pilot, lambda: len(pairs.query_one(FrameTable).rows) == len(expected))
         assert set(pairs.query_one(FrameTable).rows.tolist()) == set(plot.picture.points.rows[expected].tolist())
-        assert pairs.view.within.title == "sts12"
-        await pilot.press("2", "d")
+        assert pairs.view.selection.within.title == "sts12"
+        await pilot.press("escape")  # back to the comparison of all pairs
+        assert await on_top(pilot, CompareScreen) is screen
+        await until(pilot, lambda: "sick-r" in screen.result.rows)
+        await pilot.press("d")
         assert screen.query_one(DisagreementList).display
         worst = screen.data.table[screen.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)

@@ -12,6 +12,7 @@ from embedlab.comparison.comparison import Comparison
 class ForestRow:
     """The difference on one slice; in points, 100 times the correlation."""
 
+    key: str  # of the slice
     title: str
     pairs: int
     delta: float
@@ -54,6 +55,7 @@ def forest(comparison: Comparison, model: str) -> Forest:
 def _row(one: ComparedSlice, found: Difference, model: str, reference: str) -> ForestRow:
     letters = [one.letters(name) for name in (model, reference)]
     return ForestRow(
+        key=one.key,
         title=one.title,
         pairs=one.pairs,
         delta=100 * found.delta,

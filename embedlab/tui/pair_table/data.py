@@ -84,6 +84,11 @@ class PairData:
         return list(self.gold_ranges)
 
 
+def compared_models(data: PairData) -> list[ModelColumns]:
+    """The models of DATA with scores: a model without any would leave no pairs to compare the others on."""
+    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
+
+
 def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
     """The pairs without any model, and why datasets are missing. Reads no network."""
     if pair_file is not None:

@@ -1,0 +1,122 @@
+"""What the models score on the selection that all screens show, and the line that says so."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from embedlab.tui.model_colours import model_colour
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.pair_table.data import compared_models
+from embedlab.tui.pair_table.view import PairView
+from embedlab.tui.widgets.plain import plain
+
+if TYPE_CHECKING:
+    from embedlab.comparison.selected import SelectedScore
+
+BY_RESULTS = "chosen by results"
+_NAMES = (24, 16, 12, 8)  # cells of a model's name, the first that fits
+_PATH = " › "
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionNumbers:
+    """How many pairs are selected, and what each model scores on them."""
+
+    pairs: int
+    total: int
+    title: str  # empty for all pairs
+    name: str  # that the user gave it
+    is_by_results: bool
+    score: "SelectedScore | None" = None  # None where no dataset has a score of every model
+    scale: float = 100  # of the scores, as tables show them
+    is_complete: bool = False  # whether intervals are known, as far as there are any
+    letters: Callable[[str], str] = lambda _: ""  # of two models face to face
+
+
+def count_selection(view: PairView) -> SelectionNumbers:
+    """What is known of the selection of VIEW at once."""
+    pairing = view.data.pairing
+    return SelectionNumbers(
+        pairs=int(view.holds.sum()),
+        total=view.data.table.height,
+        title=view.title,
+        name=view.name,
+        is_by_results=view.is_by_results,
+        letters=pairing.letter if pairing is not None else lambda _: "",
+    )
+
+
+def score_selection(view: PairView, numbers: SelectionNumbers, reference: str | None, *, is_tested: bool) -> SelectionNumbers:
+    """NUMBERS with what the models score on the selection of VIEW; without a test there are scores alone, which takes some 30 ms."""
+    from embedlab.comparison.selected import selected_score  # after the first paint
+    from embedlab.tasks.task import scale_of
+
+    models = compared_models(view.data)
+    if not models or not numbers.pairs:
+        return replace(numbers, is_complete=is_tested)
+    names = [model.name for model in models]
+    selection = None if view.is_whole else view.picked()
+    score = selected_score(view.outcomes, models, selection, reference if reference in names else names[0], is_tested=is_tested)
+    scale = scale_of(score.found.task, score.found.metric) if score is not None else numbers.scale
+    return replace(numbers, score=score, scale=scale, is_complete=is_tested)
+
+
+def selection_line(numbers: SelectionNumbers, width: int, *, path: Sequence[str] = ()) -> Content:
+    """The selection in one line of WIDTH cells: the way to it, its name, how many pairs, and the scores as far as they have room."""
+    head = _head(numbers, path)
+    if numbers.score is None:
+        return head if head.cell_length <= width else head.truncate(width, ellipsis=True)
+    choices = [(name, shown) for name in _NAMES for shown in ("intervals", "differences", "scores")]
+    choices.sort(key=lambda choice: ("intervals", "differences", "scores").index(choice[1]))
+    for name, shown in choices:
+        line = head.append("  ").append(Content("  ").join(_scores(numbers, name, shown)))
+        if line.cell_length + len(_ending(numbers)) <= width:
+            return line.append(Content.styled(_ending(numbers), "$text-faint"))
+    return line.truncate(width, ellipsis=True)
+
+
+def _head(numbers: SelectionNumbers, path: Sequence[str]) -> Content:
+    way = Content.styled("".join(f"{plain(step)}{_PATH}" for step in path), "$text-faint")
+    named = f"@{numbers.name}  " if numbers.name else ""
+    count = f"{numbers.pairs:,} pairs" if numbers.pairs == numbers.total else f"{numbers.pairs:,} of {numbers.total:,} pairs"
+    return Content.assemble(way, (named, "$text-accent bold"), (count, "bold"))
+
+
+def _ending(numbers: SelectionNumbers) -> str:
+    """What the numbers are of, or why they have no interval."""
+    score = numbers.score
+    if score is None:
+        return ""
+    if score.is_by_results:
+        return f"  {BY_RESULTS}"
+    return f"  mean of {len(score.datasets)} datasets" if len(score.datasets) > 1 else ""
+
+
+def _scores(numbers: SelectionNumbers, width: int, shown: str) -> Iterator[Content]:
+    """Each model with its score, and its difference from the reference; SHOWN: how much of that."""
+    score = numbers.score
+    if score is None:
+        return
+    found, scale = score.found, numbers.scale
+    for model, own in found.scores.items():
+        title = numbers.letters(model) or short_name(plain(model), width)
+        text = f"{scale * own.value:z.1f}"
+        difference = found.differences.get(model)
+        if difference is not None and shown != "scores":
+            text += f" {scale * difference.delta:+z.1f}"
+            if not isnan(difference.low) and shown == "intervals":
+                text += f" [{scale * difference.low:+z.1f} {scale * difference.high:+z.1f}]"
+        yield Content.assemble((title, model_colour(model)), f" {text}")
+
+
+def other_screen_line(numbers: SelectionNumbers, width: int, *, path: Sequence[str] = ()) -> Content:
+    """What a screen says that is not about the selection; empty where all pairs are selected."""
+    if not numbers.title and not path:
+        return Content("")
+    what = f"@{numbers.name}" if numbers.name else numbers.title or "all pairs"
+    text = f"{_head(numbers, path).plain}: {what} · the numbers of this screen are not of the selection"
+    return Content.styled(text if cell_len(text) <= width else f"{text[: max(0, width - 1)]}…", "$text-faint")
