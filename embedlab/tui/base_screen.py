@@ -1,16 +1,19 @@
 """The parts that all screens share: mode bar, activity line, footer, help, zoom and the step back."""
 
+from asyncio import to_thread
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import work
 from textual.app import ComposeResult
 from textual.widget import Widget
 
 from embedlab.analysis.pairing import Pairing
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
 from embedlab.tui.pacing import PacedScreen
+from embedlab.tui.pair_table.view import PairSelection
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.key_line import KeyLine
@@ -150,6 +153,28 @@ class DashboardScreen(PacedScreen[None]):
     def action_select_all(self) -> None:
         """Select all pairs again, on every screen."""
         self.dashboard.selected.clear()
+
+    @work(group=DIALOG)
+    async def action_selections(self) -> None:
+        """Name what is selected, or select by a name."""
+        from embedlab.analysis.named_selections import store_selection
+        from embedlab.tui.named_selections import NamedSelections, list_selections
+
+        selected = self.dashboard.selected
+        if (view := selected.view) is None:
+            return
+        try:
+            known = await to_thread(list_selections, view)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+            return
+        before = view.expression
+        dialog = NamedSelections(known, view.title, before or None, change=store_selection)
+        name = await self.app.push_screen_wait(dialog)
+        if name is None:
+            selected.changed_view()  # a name may be gone
+        else:
+            selected.select(PairSelection(expression=f"@{name}"))
 
 
 def _is_shown(widget: Widget) -> bool:

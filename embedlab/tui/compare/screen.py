@@ -87,6 +87,8 @@ class CompareScreen(DashboardScreen):
         self.result: SlicedComparison | None = None
         self.is_preview = False  # `result` lacks differences and letters
         self.comparer = Comparer(self)
+        self._compared: PairData | None = None  # the data that were compared last
+        self._shown_request: ComparisonRequest | None = None
         self._shared: dict[tuple[str, str], SharedText] = {}  # what the slices share with training text, by cut and selection
         self._order: tuple[str, bool] | None = None  # column, descending
         self._panel = PANELS[0]
@@ -128,10 +130,14 @@ class CompareScreen(DashboardScreen):
         )
 
     def show_data(self, data: PairData) -> None:
-        """Compare the models of new data."""
-        self._shared = {}
+        """Compare the models of new data, once this screen is shown."""
+        self.data = data
+        if self.is_current:
+            self._compare_data(data)
+
+    def _compare_data(self, data: PairData) -> None:
+        self._compared, self._shared, self.result = data, {}, None
         self.comparer.take(data)
-        self.data, self.result = data, None
         self._request()
 
     def _selection_changed(self, _: object) -> None:
@@ -140,11 +146,11 @@ class CompareScreen(DashboardScreen):
             self._request()
 
     def on_screen_resume(self) -> None:
-        """Compare on what was selected on another screen."""
-        if self.data is not None and (self.result is None or self.requested != self._shown_request):
+        """Compare what was loaded or selected on another screen."""
+        if self.data is not None and self.data is not self._compared:
+            self._compare_data(self.data)
+        elif self.data is not None and self.requested != self._shown_request:
             self._request()
-
-    _shown_request: ComparisonRequest | None = None
 
     def _show_emptiness(self, data: PairData) -> bool:
         """Show why there is nothing to compare, and return whether there is not."""
@@ -341,11 +347,12 @@ class CompareScreen(DashboardScreen):
         return under if under in others else next(iter(others), None)
 
     @property
-    def _fifths_request(self) -> ComparisonRequest:
+    def fifths_request(self) -> ComparisonRequest:
+        """The request of the map: the present one by fifths of Dice."""
         return replace(self.requested, by="dice", aggregate="all")
 
     def _show_fifths(self, pane: DifferencePane, model: str) -> None:
-        request, view = self._fifths_request, self.dashboard.selected.view
+        request, view = self.fifths_request, self.dashboard.selected.view
         known = self.comparer.known(request)
         if known is not None:
             pane.show(fifths_map(known.comparison, model))
@@ -392,7 +399,7 @@ class CompareScreen(DashboardScreen):
 
     def on_difference_pane_opened(self, event: DifferencePane.Opened) -> None:
         """Show the pairs behind a difference, with both of its models."""
-        found = self.comparer.known(self._fifths_request) if event.by else self.result
+        found = self.comparer.known(self.fifths_request) if event.by else self.result
         one = next((one for one in found.comparison.slices if one.key == event.row.key), None) if found is not None else None
         if found is not None and one is not None:
             self._open(one, found.rows[one.key], found.comparison, event.model)

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from embedlab.comparison.selected import SelectedScore
 
 BY_RESULTS = "chosen by results"
-_NAMES = (24, 16, 12, 8)  # cells of a model's name, the first that fits
+_FORMS = (
+    (24, False),
+    (16, False),
+    (12, False),
+    (12, True),
+    (8, True),
+    (5, True),
+)  # cells of a model's name, and whether words are left out
+_DETAILS = ("intervals", "one interval", "differences", "scores")  # the first that has room
 _PATH = " › "
 
 
@@ -66,51 +74,59 @@ def score_selection(view: PairView, numbers: SelectionNumbers, reference: str | 
 
 
 def selection_line(numbers: SelectionNumbers, width: int, *, path: Sequence[str] = ()) -> Content:
-    """The selection in one line of WIDTH cells: the way to it, its name, how many pairs, and the scores as far as they have room."""
-    head = _head(numbers, path)
-    if numbers.score is None:
-        return head if head.cell_length <= width else head.truncate(width, ellipsis=True)
-    choices = [(name, shown) for name in _NAMES for shown in ("intervals", "differences", "scores")]
-    choices.sort(key=lambda choice: ("intervals", "differences", "scores").index(choice[1]))
-    for name, shown in choices:
-        line = head.append("  ").append(Content("  ").join(_scores(numbers, name, shown)))
-        if line.cell_length + len(_ending(numbers)) <= width:
-            return line.append(Content.styled(_ending(numbers), "$text-faint"))
+    """The selection in WIDTH cells: the way to it, its name, how many pairs, and the scores as far as they have room.
+
+    Where all intervals of what is selected have no room, the scores have a line of their own.
+    """
+    line = _head(numbers, path)
+    for detail in _DETAILS:
+        for name, is_short in _FORMS:
+            head, ending = _head(numbers, path, is_short=is_short), [*_ending(numbers, is_short=is_short)]
+            scores = Content("  ").join(_scores(numbers, name, detail))
+            line = Content("  ").join([head, *([scores] if numbers.score is not None else []), *ending])
+            if line.cell_length <= width:
+                return line
+        if numbers.title and numbers.score is not None:
+            for name, _ in _FORMS:
+                scores = Content("  ").join(_scores(numbers, name, detail))
+                if scores.cell_length <= width:
+                    head = Content("  ").join([_head(numbers, path), *_ending(numbers, is_short=False)])
+                    return Content("\n").join([head.truncate(width, ellipsis=True), scores])
     return line.truncate(width, ellipsis=True)
 
 
-def _head(numbers: SelectionNumbers, path: Sequence[str]) -> Content:
-    way = Content.styled("".join(f"{plain(step)}{_PATH}" for step in path), "$text-faint")
+def _head(numbers: SelectionNumbers, path: Sequence[str], *, is_short: bool = False) -> Content:
+    way = Content.styled("".join(f"{plain(step)}{_PATH}" for step in (path[-1:] if is_short else path)), "$text-faint")
     named = f"@{numbers.name}  " if numbers.name else ""
-    count = f"{numbers.pairs:,} pairs" if numbers.pairs == numbers.total else f"{numbers.pairs:,} of {numbers.total:,} pairs"
-    return Content.assemble(way, (named, "$text-accent bold"), (count, "bold"))
+    of = "" if is_short or numbers.pairs == numbers.total else f" of {numbers.total:,}"
+    return Content.assemble(way, (named, "$text-accent bold"), (f"{numbers.pairs:,}{of} pairs", "bold"))
 
 
-def _ending(numbers: SelectionNumbers) -> str:
-    """What the numbers are of, or why they have no interval."""
+def _ending(numbers: SelectionNumbers, *, is_short: bool) -> Iterator[Content]:
+    """Yield what the numbers are of, and why they have no interval."""
     score = numbers.score
-    if score is None:
-        return ""
-    if score.is_by_results:
-        return f"  {BY_RESULTS}"
-    return f"  mean of {len(score.datasets)} datasets" if len(score.datasets) > 1 else ""
+    if score is not None and len(score.datasets) > 1:
+        yield Content.styled(f"mean of {len(score.datasets)}{'' if is_short else ' datasets'}", "$text-faint")
+    if numbers.is_by_results:
+        yield Content.styled(BY_RESULTS, "$text-warning")
 
 
-def _scores(numbers: SelectionNumbers, width: int, shown: str) -> Iterator[Content]:
-    """Each model with its score, and its difference from the reference; SHOWN: how much of that."""
+def _scores(numbers: SelectionNumbers, width: int, detail: str) -> Iterator[Content]:
+    """Yield each model with its score, and as much of its difference from the reference as DETAIL says."""
     score = numbers.score
     if score is None:
         return
-    found, scale = score.found, numbers.scale
+    found, scale, is_first = score.found, numbers.scale, True
     for model, own in found.scores.items():
         title = numbers.letters(model) or short_name(plain(model), width)
-        text = f"{scale * own.value:z.1f}"
+        text = f" {scale * own.value:z.1f}"
         difference = found.differences.get(model)
-        if difference is not None and shown != "scores":
+        if difference is not None and detail != "scores":
             text += f" {scale * difference.delta:+z.1f}"
-            if not isnan(difference.low) and shown == "intervals":
+            if not isnan(difference.low) and (detail == "intervals" or (detail == "one interval" and is_first)):
                 text += f" [{scale * difference.low:+z.1f} {scale * difference.high:+z.1f}]"
-        yield Content.assemble((title, model_colour(model)), f" {text}")
+            is_first = False
+        yield Content.assemble((title, model_colour(model)), text)
 
 
 def other_screen_line(numbers: SelectionNumbers, width: int, *, path: Sequence[str] = ()) -> Content:
