@@ -231,8 +231,13 @@ class Dashboard(App[None]):
         """Read pairs and scores from disk, outside the event loop; `data_ready` is published with them."""
         worker = get_current_worker()
         try:
-            stored, troubles = stored_models(self.settings)
-            data, path = self._data(stored)
+            if self.memory.state.task:
+                data, stored = self._items(self.memory.state.task)
+                troubles: Sequence[EmbedlabError] = ()
+                path: Path | None = None
+            else:
+                stored, troubles = stored_models(self.settings)
+                data, path = self._data(stored)
         except (EmbedlabError, OSError) as error:
             trouble = error if isinstance(error, EmbedlabError) else MissingError(str(error))
             self.call_from_thread(self.report, trouble)
@@ -252,6 +257,21 @@ class Dashboard(App[None]):
             self._read = replace(data, model_marks=marks)
             self._publish()
 
+    def _items(self, task: str) -> tuple[PairData, list[StoredModel]]:
+        """The items of TASK with the answers of the chosen models, of the first few where none of them did it; and all that did."""
+        from embedlab.tui.pair_table.items import item_models, load_items
+
+        there, wanted = item_models(self.settings).get(task, []), self.memory.state.pairs.models or ()
+        chosen = [model for model in there if model.name in wanted] or there[:FIRST_MODELS]
+        return load_items(task, chosen, self.settings), there
+
+    def choose_task(self, task: str) -> None:
+        """Show the items of TASK, or with an empty name the pairs of all STS datasets."""
+        if task != self.memory.state.task:
+            self.selected.clear()
+            self.remember(replace(self.memory.state, task=task, face_to_face=()))
+            self.load()
+
     def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
         """The pairs with the scores of the chosen models, and the file to store them in unless they are stored already."""
         wanted = self.memory.state.pairs.models
@@ -260,7 +280,7 @@ class Dashboard(App[None]):
         if path is not None and (cached := read_cached(path)) is not None:
             return cached, None
         bare = open_pairs(self.settings, self.pair_file)
-        lost = lost_datasets(self.data, bare) if self.data is not None else None
+        lost = lost_datasets(self.data, bare) if self.data is not None and not self.data.task else None
         if self.data is not None and lost is not None:
             self.call_from_thread(self.report, lost)
             bare, path = self.data, None
@@ -276,6 +296,8 @@ class Dashboard(App[None]):
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of the last session, if its scores still exist."""
         known = next((model for model in stored if model.name == name), None)
+        if self.memory.state.task:  # scores of pairs are no answers to its items
+            return known
         with suppress(EmbedlabError, OSError):
             return known or find_model(name, self.settings)
         return None
@@ -289,6 +311,11 @@ class Dashboard(App[None]):
 
     async def look_for_models(self) -> None:
         """Update the list of models with scores: runs finish while the dashboard is open."""
+        if task := self.memory.state.task:
+            from embedlab.tui.pair_table.items import item_models
+
+            self.stored = tuple((await to_thread(item_models, self.settings)).get(task, ()))
+            return
         stored, troubles = await to_thread(stored_models, self.settings)
         self.stored = tuple(stored)
         self.report_once(troubles)
@@ -435,6 +462,8 @@ class Dashboard(App[None]):
 
     def _tasks(self) -> list[str]:
         """The tasks that a model is scored on: the user's own file, or the available datasets without their other splits."""
+        if self.memory.state.task:
+            return [self.memory.state.task]
         if self.pair_file is not None:
             return [str(self.pair_file.absolute())]
         return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or [DEFAULT_TASK]

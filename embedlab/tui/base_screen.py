@@ -155,6 +155,17 @@ class DashboardScreen(PacedScreen[None]):
         self.dashboard.selected.clear()
 
     @work(group=DIALOG)
+    async def action_tasks(self) -> None:
+        """Choose the task whose items are shown."""
+        from embedlab.tui.pair_table.items import item_models
+        from embedlab.tui.task_chooser import ChooseTask
+
+        known = await to_thread(item_models, self.dashboard.settings)
+        dialog = ChooseTask([(name, len(models)) for name, models in known.items()], self.dashboard.memory.state.task)
+        if (task := await self.app.push_screen_wait(dialog)) is not None:
+            self.dashboard.choose_task(task)
+
+    @work(group=DIALOG)
     async def action_selections(self) -> None:
         """Name what is selected, or select by a name."""
         from embedlab.analysis.named_selections import store_selection

@@ -17,6 +17,7 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("z", "screen.zoom", "Zoom", "Give the focused pane the whole screen; again gives it back."),
             command("r", "screen.reload", "Reload", "Read everything from disk again."),
             command("backslash", "screen.select_all", "All pairs", "Select all pairs again, on every screen.", shown="\\"),
+            command("I", "screen.tasks", "Tasks", "Show the items of another task, or the pairs of all STS datasets.", shown="I"),
             command("at", "screen.selections", "Selections", "Name what is selected, or select by a name.", shown="@"),
             command("escape", "screen.back", "Back", "Close, clear the filter, or leave a pane.", shown="esc"),
             command("q,ctrl+q", "quit", "Quit", "Leave; running processes continue.", show=True, shown="q  ctrl+q"),

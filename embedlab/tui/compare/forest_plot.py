@@ -108,7 +108,7 @@ class DifferencePane(VerticalScroll, inherit_bindings=False):
 
 def draw_forest(forest: Forest, width: int, *, cursor: int | None = None) -> Content:
     """The plot in WIDTH cells: a line a slice, the axis below, then what the signs mean."""
-    title = _title(forest.model, forest.reference, ", Spearman x 100, with 95% intervals")
+    title = _title(forest.model, forest.reference, f", {forest.metric} x 100, with 95% intervals")
     if not forest.rows:
         return Content.assemble(title, (": no slice has a difference", "$text-faint"))
     label = min(max(len(row.title) for row in forest.rows), _LONGEST_TITLE, max(width // 3, 8))
@@ -196,7 +196,7 @@ def draw_map(shown: FifthsMap, width: int, *, cursor: tuple[int, int] | None = N
     room = _INTERVAL if width - label >= 5 * (_CELL + _INTERVAL) else 0
     heads = "".join(f"{f'fifth {number}':>{_CELL}}{'':{room}}" for number in range(1, 6))
     lines = [
-        _title(shown.model, shown.reference, ", Spearman x 100, by fifth of Dice"),
+        _title(shown.model, shown.reference, f", {shown.metric} x 100, by fifth of Dice"),
         Content.styled(f"{'':{label}}{heads}", "$text-faint"),
     ]
     for row, (name, cells) in enumerate(shown.rows):

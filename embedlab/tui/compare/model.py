@@ -78,8 +78,12 @@ def compare_slices(
     models = compared_models(data)
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
-    table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
-    outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
+    table = data.table.with_row_index("row")
+    if data.items is not None:
+        outcomes = data.items
+    else:
+        table = table.filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
+        outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
     reference = request.reference if request.reference in {model.name for model in models} else None
     places = table["row"].to_numpy().astype(np.intp)
     picked = None if selection is None else replace(selection, holds=selection.holds[places])
@@ -88,6 +92,8 @@ def compare_slices(
     margin = request.margin / 100 if request.margin is not None else None
     options = (request.by, request.aggregate, reference, request.common, *(() if margin is None else (margin,)))
     options += (request.selected,) if request.selected else ()
+    if data.items is not None:  # whose columns in the table say who is right alone
+        options += (data.task, xxhash.xxh3_128_hexdigest(data.items.predictions.select(members).to_numpy().tobytes()))
     key = comparison_key(table, models, options) if cache is not None else ""
     if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
         return _with_rows(known, rows)
@@ -110,6 +116,7 @@ def compare_slices(
 
 
 def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers]) -> SlicedComparison:
+    rows = {**rows, **{one.key: rows[one.slice_key] for one in comparison.slices if not one.average_of}}  # of several measures
     averages = {one.key: np.concatenate([rows[key] for key in one.average_of]) for one in comparison.slices if one.average_of}
     return SlicedComparison(comparison=comparison, rows={**rows, **averages})
 

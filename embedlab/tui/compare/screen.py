@@ -118,10 +118,12 @@ class CompareScreen(DashboardScreen):
         state = self.dashboard.memory.state.compare
         names = [model.name for model in self.data.models] if self.data is not None else []
         reference = self.dashboard.reference(names)
-        aggregate = "all" if state.by == "dice" else state.aggregate
+        is_of_items = self.data is not None and self.data.items is not None
+        by: By = "dataset" if is_of_items and (state.by == "source" or not self.data.has_second) else state.by  # type: ignore[union-attr]
+        aggregate = "all" if by == "dice" else state.aggregate
         view = self.dashboard.selected.view
         return ComparisonRequest(
-            by=state.by,
+            by=by,
             aggregate=aggregate,
             reference=reference,
             margin=state.margin,
@@ -316,7 +318,7 @@ class CompareScreen(DashboardScreen):
         self.show_differences()
         one, model, data = self._slice, self._model, self.data
         plot = self.query_one(PairPlot)
-        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS:
+        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS or not data.is_plotted:
             plot.show(None)
             return
         reference = self.result.comparison.reference

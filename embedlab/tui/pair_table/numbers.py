@@ -39,6 +39,7 @@ class SelectionNumbers:
     title: str  # empty for all pairs
     name: str  # that the user gave it
     is_by_results: bool
+    noun: str = "pairs"
     score: "SelectedScore | None" = None  # None where no dataset has a score of every model
     scale: float = 100  # of the scores, as tables show them
     is_complete: bool = False  # whether intervals are known, as far as there are any
@@ -54,6 +55,7 @@ def count_selection(view: PairView) -> SelectionNumbers:
         title=view.title,
         name=view.name,
         is_by_results=view.is_by_results,
+        noun=f"{view.data.noun} of {view.data.task}" if view.data.task else view.data.noun,
         letters=pairing.letter if pairing is not None else lambda _: "",
     )
 
@@ -99,14 +101,16 @@ def _head(numbers: SelectionNumbers, path: Sequence[str], *, is_short: bool = Fa
     way = Content.styled("".join(f"{plain(step)}{_PATH}" for step in (path[-1:] if is_short else path)), "$text-faint")
     named = f"@{numbers.name}  " if numbers.name else ""
     of = "" if is_short or numbers.pairs == numbers.total else f" of {numbers.total:,}"
-    return Content.assemble(way, (named, "$text-accent bold"), (f"{numbers.pairs:,}{of} pairs", "bold"))
+    return Content.assemble(way, (named, "$text-accent bold"), (f"{numbers.pairs:,}{of} {numbers.noun}", "bold"))
 
 
 def _ending(numbers: SelectionNumbers, *, is_short: bool) -> Iterator[Content]:
     """Yield what the numbers are of, and why they have no interval."""
     score = numbers.score
-    if score is not None and len(score.datasets) > 1:
-        yield Content.styled(f"mean of {len(score.datasets)}{'' if is_short else ' datasets'}", "$text-faint")
+    if score is not None and (len(score.datasets) > 1 or score.found.metric != "spearman"):
+        metric = "" if score.found.metric == "spearman" else score.found.metric
+        mean = f"mean of {len(score.datasets)}{'' if is_short else ' datasets'}" if len(score.datasets) > 1 else ""
+        yield Content.styled(", ".join(part for part in (metric, mean) if part), "$text-faint")
     if numbers.is_by_results:
         yield Content.styled(BY_RESULTS, "$text-warning")
 

@@ -97,7 +97,9 @@ class PairView:
 
     @property
     def outcomes(self) -> Outcomes:
-        """The pairs with the scores of the members of all models, as comparisons take them."""
+        """The pairs or items with what the members of all models gave them, as comparisons take them."""
+        if self.data.items is not None:
+            return self.data.items
         if self._outcomes is None:
             members = member_columns(self.data.models)
             self._outcomes = pair_outcomes(self.data.table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=self.cache)

@@ -16,7 +16,6 @@ from textual.widgets import Static
 
 from embedlab.analysis.expressions import NOTE, TRAINED
 from embedlab.analysis.filter_ranges import with_name
-from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, UnknownFieldError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
@@ -24,9 +23,9 @@ from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, TextDialog
 from embedlab.tui.face_to_face import VERDICTS, described
 from embedlab.tui.model_chooser import ChooserLine
-from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.data import ANSWER, PairData
 from embedlab.tui.pair_table.view import MARKED, PairView
-from embedlab.tui.pairs.columns import OPTIONAL, longest_origin, numbers_fit, pair_columns
+from embedlab.tui.pairs.columns import OPTIONAL, item_columns, longest_origin, numbers_fit
 from embedlab.tui.pairs.copies import copy_pair, copy_view, export_view
 from embedlab.tui.pairs.pair_detail import COLUMNS_FROM, PairDetail
 from embedlab.tui.pairs.sections import ShownPair
@@ -96,7 +95,8 @@ class PairsScreen(DashboardScreen):
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
             why = "\n".join(list(dict.fromkeys(data.missing))[:3])
-            empty.update(f"no pairs available\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
+            again = "start again with --data DIR, --sample, or --pairs FILE for your own" if not data.task else "I chooses another task"
+            empty.update(f"no {data.noun if data.task else 'pairs'} available\n\n{why}\n\n{again}")
 
     def _selection_changed(self, is_other: bool) -> None:
         self._show_selection(keeps_row=not is_other)
@@ -153,26 +153,26 @@ class PairsScreen(DashboardScreen):
         """The columns of the table: of one dataset without the origin, and with the sentences stacked where the numbers need the room."""
         is_one = view.shown_dataset is not None or len(view.data.datasets) == 1
         needs = None if is_one else self._origin_needs
-        beside = pair_columns(*self._chosen_columns(view), added=_added(view), origin_needs=needs)
+        columns = partial(item_columns, view.data, self._hidden, added=_added(view), origin_needs=needs)
+        beside = columns()
         stacked = self.dashboard.memory.state.pairs.stacked
         room = self.size.width - (DETAIL_CELLS if self.has_class("-wide") else 0) - 1  # the scrollbar
-        if not (stacked if stacked is not None else not numbers_fit(beside, room)):
-            return beside
-        return pair_columns(*self._chosen_columns(view), added=_added(view), origin_needs=needs, is_stacked=True)
+        return columns(is_stacked=True) if (stacked if stacked is not None else not numbers_fit(beside, room)) else beside
 
     def exported_columns(self) -> list[FrameColumn]:
         """Every column that is not hidden."""
-        return pair_columns(*self._chosen_columns(self.view), added=_added(self.view)) if self.view is not None else []
+        return item_columns(self.view.data, self._hidden, added=_added(self.view)) if self.view is not None else []
 
-    def _chosen_columns(self, view: PairView) -> tuple[list[str], Sequence[str], Pairing | None]:
-        return [model.name for model in view.data.models], self.dashboard.memory.state.pairs.hidden, view.data.pairing
+    @property
+    def _hidden(self) -> Sequence[str]:
+        return self.dashboard.memory.state.pairs.hidden
 
     def _show_count(self, shown: int) -> None:
         view = self.view
         if view is None:
             return
         total = view.data.table.height
-        count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
+        count = f"{shown:,} {view.data.noun}" if shown == total else f"{shown:,} of {total:,} {view.data.noun}"
         marks = f"● {len(view.marks)}" if view.marks else ""
         once = "each once" if view.selection.once else ""
         self._show_status([part for part in (self._place, count, once, marks, *view.data.marks) if part])
@@ -244,6 +244,7 @@ class PairsScreen(DashboardScreen):
             models=[model.name for model in data.models],
             gold_range=data.gold_ranges[facts["dataset"]],
             note=self.dashboard.notes.text(facts["sentence1"], facts["sentence2"]),
+            is_classified=data.is_classified,
             table=data.table,
         )
 
@@ -336,7 +337,7 @@ class PairsScreen(DashboardScreen):
     def model_under_cursor(self) -> str | None:
         """The model of the column under the cursor."""
         column = self.query_one(FrameTable).current_column
-        return column.key.removeprefix("error(").removesuffix(")") if column is not None else None
+        return column.key.removeprefix(ANSWER).removeprefix("error(").removesuffix(")") if column is not None else None
 
     # keys
 

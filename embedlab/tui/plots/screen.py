@@ -54,8 +54,8 @@ class PlotsScreen(DashboardScreen):
 
     @property
     def plotted(self) -> PlottedPairs | None:
-        """The pairs and models of the plot; None without any model."""
-        if self.data is None or not self.data.models:
+        """The pairs and models of the plot; None without any model, and of items whose right answers are no scores."""
+        if self.data is None or not self.data.models or not self.data.is_plotted:
             return None
         names = [model.name for model in self.data.models]
         reference = self.dashboard.reference(names)
@@ -69,6 +69,9 @@ class PlotsScreen(DashboardScreen):
             return
         plotted, plot, empty = self.plotted, self.query_one(PairPlot), self.query_one("#no-plot", Static)
         empty.display, plot.display = plotted is None, plotted is not None
+        if plotted is None and self.data is not None and not self.data.is_plotted:
+            empty.update(f"the items of {self.data.task} have no gold score to plot\n\nCompare (2) and Pairs (1) show them")
+            return
         if plotted is None:
             empty.update("no model is chosen\n\ngo to Pairs (1) and press c to choose one")
             return

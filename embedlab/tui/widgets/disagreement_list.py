@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from embedlab.tui.commands import bindings
 from embedlab.tui.model_titles import short_name
+from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT
 from embedlab.tui.widgets.plain import plain
 
 _LINES = 3  # of a pair
@@ -57,11 +58,14 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
         what = "rank gap" if len(self._models) > 1 else "rank error"
         parts = [Content.styled(f"largest disagreements ({what})" if self.pairs else "no pairs to disagree on", "bold")]
         for place, pair in enumerate(self.pairs):
-            scores = "  ".join(f"{short_name(plain(name), 12)} {pair[name]:z.2f}" for name in self._models if pair.get(name) is not None)
+            scores = "  ".join(
+                f"{short_name(plain(name), 12)} {_answer(pair, name)}" for name in self._models if pair.get(name) is not None
+            )
             sign = _CURSOR if self.has_focus and place == self.cursor else ""
             size = (f"{sign}{pair['size']:z.0f} ", "$text-warning bold")
-            head = Content.assemble(size, (f"gold {pair['gold']:z.1f}  {scores}", "$text-faint"))
-            parts += [head, Content(f"  {plain(pair['sentence1'])}"), Content(f"  {plain(pair['sentence2'])}")]
+            gold = pair.get(GOLD_TEXT) or ("" if pair["gold"] is None else f"{pair['gold']:z.1f}")
+            head = Content.assemble(size, (f"gold {plain(gold)}  {scores}" if gold else scores, "$text-faint"))
+            parts += [head, *(Content(f"  {plain(pair[name])}") for name in ("sentence1", "sentence2"))]
         self.query_one(Static).update(Content("\n").join(parts))
 
     # keys
@@ -83,3 +87,8 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
         """Open the pair under the cursor."""
         if self.pairs:
             self.post_message(self.Opened(self.pairs[self.cursor]["row"]))
+
+
+def _answer(pair: Mapping[str, Any], name: str) -> str:
+    """What the model NAME says of a pair or item."""
+    return plain(pair.get(f"{ANSWER}{name}") or f"{pair[name]:z.2f}")
