@@ -154,6 +154,12 @@ class DashboardScreen(PacedScreen[None]):
         """Select all pairs again, on every screen."""
         self.dashboard.selected.clear()
 
+    def action_why(self) -> None:
+        """Say why two models differ on what is selected."""
+        if self.SCOPE != "why":
+            self.dashboard.selected.why_from = self.dashboard.current_mode
+            self.dashboard.action_mode("why")
+
     @work(group=DIALOG)
     async def action_tasks(self) -> None:
         """Choose the task whose items are shown."""

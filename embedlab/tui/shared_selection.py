@@ -44,6 +44,7 @@ class SharedSelection:
         self.counts: SelectionNumbers | None = None  # of the present selection, before it is scored
         self.numbers: SelectionNumbers | None = None
         self.path: list[Visit] = []
+        self.why_from = "pairs"  # the screen that esc returns to from Why
         self.row: int | None = None  # that the cursor of Pairs goes to next
 
     # what is selected
