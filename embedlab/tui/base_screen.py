@@ -12,6 +12,7 @@ from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pacing import PacedScreen
 from embedlab.tui.pair_table.view import PairSelection
 from embedlab.tui.widgets.activity import ActivityLine
@@ -93,6 +94,10 @@ class DashboardScreen(PacedScreen[None]):
         self.notify(f"{name!r} is no longer shown: the rows are not sorted by it any more", severity="warning", markup=False)
         return False
 
+    def offers(self, meaning: str) -> bool:
+        """Whether what a key means would do something now: the footer lists it then. `refresh_bindings` looks again."""
+        return meaning != "face" or len(self.dashboard.chosen) > 1
+
     def action_help(self) -> None:
         """Show the keys of this screen."""
         from embedlab.tui.help_screen import HelpScreen
@@ -114,7 +119,9 @@ class DashboardScreen(PacedScreen[None]):
         reference = self.dashboard.reference(names)
         others = [name for name in names if name != reference]
         if reference is None or not others:
-            self.dashboard.report(UsageError("two models are needed", hint="press c to choose another"), severity="warning")
+            self.dashboard.report(
+                UsageError("two models are needed", hint=f"press {shown_key('models')} to choose another"), severity="warning"
+            )
             return
         under = self.model_under_cursor
         self.dashboard.face(Pairing(reference=reference, other=under if under in others else others[0]))
@@ -172,8 +179,8 @@ class DashboardScreen(PacedScreen[None]):
             self.dashboard.choose_task(task)
 
     @work(group=DIALOG)
-    async def action_selections(self) -> None:
-        """Name what is selected, or select by a name."""
+    async def action_selections(self, is_naming: bool = False) -> None:
+        """Select by a name, or give what is selected one."""
         from embedlab.analysis.named_selections import store_selection
         from embedlab.tui.named_selections import NamedSelections, list_selections
 
@@ -186,7 +193,7 @@ class DashboardScreen(PacedScreen[None]):
             self.dashboard.report(error)
             return
         before = view.expression
-        dialog = NamedSelections(known, view.title, before or None, change=store_selection)
+        dialog = NamedSelections(known, view.title, before or None, change=store_selection, is_naming=is_naming)
         name = await self.app.push_screen_wait(dialog)
         if name is None:
             selected.changed_view()  # a name may be gone

@@ -15,7 +15,10 @@ from textual.widgets.option_list import Option
 from embedlab.analysis.expressions import refuse_unnamable
 from embedlab.analysis.named_selections import named_selections
 from embedlab.core.errors import EmbedlabError
+from embedlab.tui.command import command
+from embedlab.tui.commands import binding, bindings
 from embedlab.tui.dialogs import Confirm
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.numbers import BY_RESULTS
 from embedlab.tui.pair_table.view import PairSelection, PairView
 from embedlab.tui.widgets.plain import plain
@@ -49,20 +52,30 @@ def _counted(view: PairView, expression: str) -> str:
 class SelectionList(OptionList):
     """The selections, in which the keys of tables move."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("j", "cursor_down"), ("k", "cursor_up"), ("delete", "screen.remove")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("list"),
+        binding(command("delete", "Remove the name under the cursor.", action="screen.remove"), "selection-list"),
+    ]
 
 
 class NamedSelections(ModalScreen[str | None]):
     """Give what is selected a name, take one of those that have one, or remove it; returns the name that was taken or given."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [binding(command("back", "Close.", action="dismiss(None)"), "selections")]
 
     def __init__(
-        self, known: Sequence[NamedSelection], title: str, expression: str | None, *, change: Callable[[str, str], object]
+        self,
+        known: Sequence[NamedSelection],
+        title: str,
+        expression: str | None,
+        *,
+        change: Callable[[str, str], object],
+        is_naming: bool = False,
     ) -> None:
         """TITLE and EXPRESSION of what is selected; CHANGE stores an expression under a name, an empty one removes the name."""
         super().__init__()
         self._known, self._title, self._expression, self._change = list(known), title, expression, change
+        self._is_naming = is_naming
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
@@ -71,11 +84,12 @@ class NamedSelections(ModalScreen[str | None]):
             yield Input(placeholder="a name for it", compact=True, disabled=not self._expression)
             yield Static("", classes="dialog-error", markup=False)
             yield SelectionList(*self._options())
-            yield Static("enter  take, or name   tab  name or list   delete  remove   esc  close", classes="dialog-hint")
+            yield Static(f"enter  take, or name   tab  name or list   {shown_key('delete')}  remove   esc  close", classes="dialog-hint")
 
     def on_mount(self) -> None:
         """Begin in the list, where there is one."""
-        self.set_focus(self.query_one(SelectionList) if self._known or not self._expression else self.query_one(Input))
+        is_listing = (self._known and not self._is_naming) or not self._expression
+        self.set_focus(self.query_one(SelectionList) if is_listing else self.query_one(Input))
 
     @property
     def _what(self) -> str:

@@ -11,19 +11,21 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from embedlab.tui.commands import bindings
+
 PAIRS = "pairs of all STS datasets"
 
 
 class TaskList(OptionList):
     """The tasks, in which the keys of tables move."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("j", "cursor_down"), ("k", "cursor_up")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("list")
 
 
 class ChooseTask(ModalScreen[str | None]):
     """Choose one task; returns its name, an empty one for the pairs, or None when closed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss(None)", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("dialog")
 
     def __init__(self, tasks: Sequence[tuple[str, int]], shown: str) -> None:
         """TASKS: each with the number of models that did it; SHOWN: the present one."""

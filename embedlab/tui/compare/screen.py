@@ -45,6 +45,7 @@ from embedlab.tui.compare.model import (
 from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.data import PairData, compared_models
 from embedlab.tui.pair_table.view import RowNumbers
@@ -71,7 +72,7 @@ PANELS = ("gold", "models", PAIR_LIST, FOREST, FIFTHS_MAP, *(name for name in VI
 class SliceTable(FrameTable, inherit_bindings=False):
     """The table of slices, without marks."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"mark"})
 
 
 class CompareScreen(DashboardScreen):
@@ -160,9 +161,10 @@ class CompareScreen(DashboardScreen):
         why = ""
         if not compared_models(data):
             what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
-            why = f"{what}\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one"
+            choose, score = shown_key("models"), shown_key("add_model")
+            why = f"{what}\n\npress {choose} to choose among the scored ones,\nor go to Pairs (1) and press {score} to score one"
         elif view is not None and not view.holds.any():
-            why = f"no pair is selected by {view.title}\n\n\\ selects all of them"
+            why = f"no pair is selected by {view.title}\n\n{shown_key('clear_selection')} selects all of them"
         empty.display = bool(why)
         empty.update(why)
         for part in ("#compare-table", "#compare-panes"):
@@ -335,7 +337,7 @@ class CompareScreen(DashboardScreen):
             return
         model = self._compared_model(found)
         if model is None:
-            pane.show("one model has no differences: press c to choose another")
+            pane.show(f"one model has no differences: press {shown_key('models')} to choose another")
         elif self._panel == FOREST and self.is_preview:
             pane.show("comparing the slices: their differences follow")
         elif self._panel == FOREST:
@@ -451,7 +453,8 @@ class CompareScreen(DashboardScreen):
         request = self.requested
         if request.by == "dice":
             self.dashboard.report(
-                UsageError("Dice fifths are not aggregated over sources", hint="press b for datasets"), severity="warning"
+                UsageError("Dice fifths are not aggregated over sources", hint=f"press {shown_key('group')} for datasets"),
+                severity="warning",
             )
             return
         self._remember(aggregate=AGGREGATES[(AGGREGATES.index(request.aggregate) + 1) % len(AGGREGATES)])
@@ -489,7 +492,9 @@ class CompareScreen(DashboardScreen):
         if self.result is None or self.data is None:
             return
         if self.is_preview:
-            self.dashboard.report(UsageError("the intervals are being computed", hint="press e again in a moment"), severity="warning")
+            self.dashboard.report(
+                UsageError("the intervals are being computed", hint=f"press {shown_key('export')} again in a moment"), severity="warning"
+            )
             return
         rows = comparison_rows(self.result, self.data)
         text = await self.app.push_screen_wait(

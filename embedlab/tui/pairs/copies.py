@@ -11,6 +11,7 @@ import polars as pl
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import Confirm, TextDialog
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pairs.export import check_path, to_tsv, write_view
 
 COPIED_ROWS = 10_000  # more is too slow for the clipboard of a terminal
@@ -26,7 +27,7 @@ def copy_pair(screen: DashboardScreen, facts: Mapping[str, Any]) -> None:
 def copy_view(screen: DashboardScreen, shown: pl.DataFrame) -> None:
     """Copy the table as SHOWN."""
     screen.app.copy_to_clipboard(to_tsv(shown.head(COPIED_ROWS)))
-    rest = f"; press e to write all {shown.height:,} to a file" if shown.height > COPIED_ROWS else ""
+    rest = f"; press {shown_key('export')} to write all {shown.height:,} to a file" if shown.height > COPIED_ROWS else ""
     screen.notify(f"copied {min(shown.height, COPIED_ROWS):,} pairs{rest}")
 
 

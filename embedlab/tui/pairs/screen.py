@@ -22,6 +22,7 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, TextDialog
 from embedlab.tui.face_to_face import VERDICTS, described
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_chooser import ChooserLine
 from embedlab.tui.pair_table.data import ANSWER, PairData
 from embedlab.tui.pair_table.view import MARKED, PairView
@@ -95,7 +96,11 @@ class PairsScreen(DashboardScreen):
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
             why = "\n".join(list(dict.fromkeys(data.missing))[:3])
-            again = "start again with --data DIR, --sample, or --pairs FILE for your own" if not data.task else "I chooses another task"
+            again = (
+                "start again with --data DIR, --sample, or --pairs FILE for your own"
+                if not data.task
+                else f"{shown_key('tasks')} chooses another task"
+            )
             empty.update(f"no {data.noun if data.task else 'pairs'} available\n\n{why}\n\n{again}")
 
     def _selection_changed(self, is_other: bool) -> None:
@@ -341,10 +346,6 @@ class PairsScreen(DashboardScreen):
 
     # keys
 
-    def action_plot(self) -> None:
-        """Plot the shown pairs."""
-        self.dashboard.action_mode("plots")
-
     def action_filter(self) -> None:
         """Focus the filter bar at once: the next keys must not act on the table."""
         self.set_focus(self.query_one(FilterBar))
@@ -388,7 +389,9 @@ class PairsScreen(DashboardScreen):
     def action_verdict(self) -> None:
         """Filter by the pairs on which A is right and B wrong, then the other way round, both wrong, both right, and all."""
         if self.view is None or self.view.data.pairing is None:
-            self.dashboard.report(UsageError("no two models are face to face", hint="press f to choose them"), severity="warning")
+            self.dashboard.report(
+                UsageError("no two models are face to face", hint=f"press {shown_key('face')} to choose them"), severity="warning"
+            )
             return
         expression = self.view.selection.expression
         present = next((name for name in VERDICTS if f"right:{name}".lower() in expression.lower().split()), "")

@@ -8,8 +8,8 @@ ENTRY = ScreenEntry(
     label="Why",
     tooltip="Why two models differ on the selected pairs.",
     commands=(
-        command("d", "pane(1)", "Pane", "The next pane: where, in common, typical, seeds.", show=True),
-        command("D", "pane(-1)", "Pane before", "The pane before it.", shown="D"),
+        command("view", "The next pane: where, in common, typical, seeds.", action="pane(1)", label="Pane", show=True),
+        command("view_before", "The pane before it.", action="pane(-1)", label="Pane before"),
         *FACE_KEYS,
     ),
     is_restored=False,

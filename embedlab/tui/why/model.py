@@ -8,10 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.comparison import ComparedSlice, Difference
 from embedlab.analysis.evidence import member_columns
 from embedlab.analysis.expressions import with_terms
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import REACHES
+from embedlab.comparison.combinations import Tested
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.explanation import FEWEST, Explanation, Side, explained
 from embedlab.comparison.in_common import Common
@@ -140,9 +142,9 @@ class _Panes:
     def where(self) -> WhyPane:
         """The kinds of items on which the lead is most unlike that elsewhere, then confirmed combinations."""
         whole = self.found.whole
-        rows = [self._kind_row("all", self.found.items, whole.scores, whole.differences[self.found.second], None)]
+        rows = [WhyRow(cells=self._cells("all", self.found.items, whole, None))]
         rows += [self._uneven_row(one) for one in self.found.uneven]
-        rows += [self._tested_row(one.found, one.rows, one.is_confirmed) for one in self.found.search.confirmed]
+        rows += [self._tested_row(one) for one in self.found.search.confirmed]
         kinds, sure = len(self.found.uneven), sum(one.contrast.significant for one in self.found.uneven)
         reach = REACHES[self.found.uneven[0].contrast.reach] if self.found.uneven else "*"
         notes = [f"{reach} 5% after Holm over {kinds} kinds of items, of which {sure or 'none'} {'are' if sure > 1 else 'is'} clear"]
@@ -151,25 +153,24 @@ class _Panes:
             notes.append(f"no combination of two properties is confirmed on other topics, of {len(tested)} that were tested")
         return WhyPane(titles=("items", "n", "A", "B", "B − A", "more than elsewhere"), rows=tuple(rows), notes=tuple(notes))
 
-    def _kind_row(self, title: str, items: int, scores, difference, contrast, **of) -> WhyRow:  # type: ignore[no-untyped-def]
-        scale = self._scale
-        numbers = [f"{scale * scores[name].value:.1f}" for name in (self.found.first, self.found.second)]
+    def _cells(self, title: str, items: int, on: ComparedSlice, contrast: Difference | None) -> tuple[str, ...]:
+        """The cells of a kind of items: each model there, their difference, and how it differs from that elsewhere."""
+        scale, difference = self._scale, on.differences[self.found.second]
+        numbers = [f"{scale * on.scores[name].value:.1f}" for name in (self.found.first, self.found.second)]
         said = _interval(scale, difference.delta, difference.low, difference.high)
         more = "" if contrast is None else _interval(scale, contrast.delta, contrast.low, contrast.high) + contrast.reach_sign
-        return WhyRow(cells=(title, f"{items:,}", *numbers, said, more), **of)
+        return (title, f"{items:,}", *numbers, said, more)
 
     def _uneven_row(self, one: Uneven) -> WhyRow:
         kind = self.kinds.get((one.by, one.value))
         rows = None if kind is None else self.places[np.sort(kind.rows)]
-        difference = one.slice.differences[self.found.second]
         expression = "" if rows is None else self._named(f"{one.by}:{one.value}", rows)
-        of = {"rows": rows, "expression": expression, "is_sure": one.contrast.significant}
-        return self._kind_row(one.title, one.items, one.slice.scores, difference, one.contrast, **of)
+        cells = self._cells(one.title, one.items, one.slice, one.contrast)
+        return WhyRow(cells=cells, rows=rows, expression=expression, is_sure=one.contrast.significant)
 
-    def _tested_row(self, one: Uneven, rows: NDArray[np.intp], is_sure: bool) -> WhyRow:
-        difference = one.slice.differences[self.found.second]
-        of = {"rows": self.places[np.sort(rows)], "is_sure": is_sure}
-        return self._kind_row(f"{one.title} (the tested half)", one.items, one.slice.scores, difference, one.contrast, **of)
+    def _tested_row(self, one: Tested) -> WhyRow:
+        cells = self._cells(f"{one.found.title} (the tested half)", one.found.items, one.found.slice, one.found.contrast)
+        return WhyRow(cells=cells, rows=self.places[np.sort(one.rows)], is_sure=one.is_confirmed)
 
     def _named(self, term: str, rows: RowNumbers) -> str:
         """The TERM if it picks exactly ROWS of what is selected; empty otherwise."""
@@ -217,10 +218,8 @@ class _Panes:
             return np.flatnonzero(np.nan_to_num(errors) > 0)
         if one.by == "word":
             word = one.title.removeprefix("word ").strip("'\"")
-            texts = self.found.outcomes.sentences.select("sentence1", "sentence2")
-            has = texts.select(
-                pl.any_horizontal(pl.all().str.to_lowercase().str.extract_all(r"\w+").list.contains(word).fill_null(value=False))
-            )
+            words = pl.col("sentence1", "sentence2").str.to_lowercase().str.extract_all(r"\w+")
+            has = self.found.outcomes.sentences.select(pl.any_horizontal(words.list.contains(word).fill_null(value=False)))
             return np.flatnonzero(has.to_series().to_numpy())
         kind = next((kind for kind in self.kinds.values() if (kind.by, kind.title) == (one.by, one.title)), None)
         return None if kind is None else kind.rows
@@ -239,9 +238,8 @@ class _Panes:
         """How many items change sides with another seed."""
         rows = [WhyRow(cells=(one.model, str(one.seeds), f"{one.items:,}", f"{100 * one.changed:.0f}%")) for one in self.found.steadiness]
         notes = () if rows else ("neither model has two seeds: how many items change sides with the seed is unknown",)
-        return WhyPane(
-            titles=("model", "seeds", "items that one alone gets right", "on another side with another seed"), rows=tuple(rows), notes=notes
-        )
+        titles = ("model", "seeds", "items that one alone gets right", "on another side with another seed")
+        return WhyPane(titles=titles, rows=tuple(rows), notes=notes)
 
 
 def _surest(side: Side) -> Iterator[Common]:

@@ -17,6 +17,7 @@ from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.model import identity_of
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.selection import open_slice
@@ -41,7 +42,7 @@ class _Stale(Exception):  # noqa: N818 - not an error: another selection replace
 class ReasonTable(FrameTable, inherit_bindings=False):
     """The lines of one pane."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space", "s", "S"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"mark", "sort", "reverse"})
 
 
 class WhyScreen(DashboardScreen):
@@ -99,7 +100,7 @@ class WhyScreen(DashboardScreen):
         if not self.is_current or view is None:
             return
         if models is None:
-            self._refuse(UsageError("two models are needed", hint="press c on Pairs to choose another"))
+            self._refuse(UsageError("two models are needed", hint=f"press {shown_key('models')} on Pairs to choose another"))
             return
         request = (self.dashboard.data, identity_of(view), models)
         if request == self._requested:
@@ -157,7 +158,7 @@ class WhyScreen(DashboardScreen):
             pane = self.query_one(f"#why-{name}")
             pane.set_class(is_all or name == self.active, "-shown")
             pane.set_class(name == self.active, "-active")
-            where = "" if is_all else f"   {place} of {len(PANES)}: d shows the next"
+            where = "" if is_all else f"   {place} of {len(PANES)}: {shown_key('view')} shows the next"
             pane.query_one(".why-title", Static).update(f"{TITLES[name]}{where}")
         self.set_focus(self.query_one(f"#reasons-{self.active}"))
 

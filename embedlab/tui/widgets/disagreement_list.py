@@ -23,7 +23,7 @@ _CURSOR = "▸ "
 class DisagreementList(VerticalScroll, inherit_bindings=False):
     """A few pairs, each on three lines, with a cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space", "s", "S", "l,right", "h,left"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"mark", "sort", "reverse", "right", "left"})
 
     @dataclass
     class Opened(Message):
