@@ -31,8 +31,8 @@ TITLES = {
     "typical": "typical items",
     "seeds": "steadiness over seeds",
 }
-ALL_FROM = 140, 40  # cells and lines of a terminal that shows all panes at once
-_WIDEST = 40  # cells of a first column
+ALL_FROM = 180, 40  # cells and lines of a terminal that shows all panes at once
+_NARROWEST, _WIDEST = 20, 44  # cells of a column
 
 
 class _Stale(Exception):  # noqa: N818 - not an error: another selection replaced it
@@ -197,11 +197,14 @@ class WhyScreen(DashboardScreen):
 
 
 def _columns(pane: WhyPane) -> list[FrameColumn]:
-    """Columns as wide as their texts; sentences share what is left."""
+    """Columns as wide as their texts, of which the first gives way; sentences share what is left."""
     columns = []
     for place, title in enumerate(pane.titles):
         longest = max((len(row.cells[place]) for row in pane.rows), default=0)
         is_text = title.startswith("sentence")
-        width = min(max(len(title), 0 if is_text else min(longest, _WIDEST)), _WIDEST)
-        columns.append(FrameColumn(key=f"c{place}", title=title, width=width, grows=is_text, align_right=place > 0 and not is_text))
+        width = len(title) if is_text else max(len(title), min(longest, _NARROWEST if place == 0 else _WIDEST))
+        needs = 0 if is_text else min(longest, _WIDEST)
+        columns.append(
+            FrameColumn(key=f"c{place}", title=title, width=width, needs=needs, grows=is_text, align_right=place > 0 and not is_text)
+        )
     return columns
