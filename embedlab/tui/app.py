@@ -79,7 +79,7 @@ class Dashboard(App[None]):
         self.stored: tuple[StoredModel, ...] = ()
         self.training_texts = TrainingTexts(settings)
         self.notes = PairNotes.load()
-        self.selected = SharedSelection(self)
+        self.selected = SharedSelection(self, self)
         self.data_ready: Signal[PairData] = Signal(self, "data-ready")
         self.activity: Signal[str] = Signal(self, "activity")
         self.scoring = ScoringProcesses(settings)
@@ -294,7 +294,7 @@ class Dashboard(App[None]):
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of the last session, if its scores still exist."""
         known = next((model for model in stored if model.name == name), None)
-        if self.memory.state.task:  # scores of pairs are no answers to its items
+        if self.memory.state.task:  # scores of pairs do not answer its items
             return known
         with suppress(EmbedlabError, OSError):
             return known or find_model(name, self.settings)

@@ -1,6 +1,6 @@
 """What each key means: one table for all screens, panes and dialogs, so that a letter means one thing everywhere.
 
-A screen names what it can do ("export"); the keys of that are here alone. A key may have another meaning in no place but a question,
+A screen names what it can do ("export"); this table alone has the keys of that. A key may have another meaning in no place but a question,
 whose answers are y and n. What a screen of a plug-in adds has keys that are free here.
 """
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from textual.app import App
 from textual.signal import Signal
 from textual.worker import Worker, get_current_worker
 
@@ -12,9 +13,7 @@ from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.pair_table.numbers import SelectionNumbers, count_selection, score_selection
 from embedlab.tui.pair_table.view import PairSelection, PairView
-
-if TYPE_CHECKING:
-    from embedlab.tui.app import Dashboard
+from embedlab.tui.state import Memory
 
 REST_S = 0.12  # of the selection before it is scored: longer than the repeat interval of a key
 LONGEST_PATH = 8
@@ -31,16 +30,37 @@ class Visit:
     faced: tuple[str, ...]  # the two models face to face, or none
 
 
+class SelectionHost(Protocol):
+    """What the selection needs of the dashboard."""
+
+    memory: Memory
+
+    def reference(self, names: Sequence[str]) -> str | None:
+        """The model that the others are compared with."""
+
+    def face(self, pairing: Pairing | None) -> None:
+        """Show two models alone on every screen, or all."""
+
+    def face_names(self, names: tuple[str, ...]) -> None:
+        """Show two models alone on every screen, or all."""
+
+    def action_mode(self, mode: str) -> None:
+        """Go to a screen."""
+
+    def remember_view(self) -> None:
+        """Remember what is selected."""
+
+
 class SharedSelection:
     """Holds the view of the pairs, which a screen changes by `select` or `open`, and publishes what became of it."""
 
-    def __init__(self, dashboard: "Dashboard") -> None:
-        self._dashboard = dashboard
+    def __init__(self, app: App[Any], host: SelectionHost) -> None:
+        self._app, self._host = app, host
         self.view: PairView | None = None
         self.typed = ""  # in the filter line; the expression of the selection but for what cannot be read
         self.error: EmbedlabError | None = None  # of what was typed
-        self.changed: Signal[bool] = Signal(dashboard, "selection-changed")  # whether other pairs are selected than before
-        self.counted: Signal[SelectionNumbers] = Signal(dashboard, "selection-counted")
+        self.changed: Signal[bool] = Signal(app, "selection-changed")  # whether other pairs are selected than before
+        self.counted: Signal[SelectionNumbers] = Signal(app, "selection-counted")
         self.counts: SelectionNumbers | None = None  # of the present selection, before it is scored
         self.numbers: SelectionNumbers | None = None
         self.path: list[Visit] = []
@@ -84,13 +104,13 @@ class SharedSelection:
         if self.view is not None:
             self.changed.publish(is_other)
             self._count()
-            self._dashboard.remember_view()
+            self._host.remember_view()
 
     def _count(self) -> None:
         if self.view is not None:
             self.counts = self.numbers = count_selection(self.view)
             self.counted.publish(self.numbers)
-            self._dashboard.run_worker(self._score, thread=True, exclusive=True, group="selection", exit_on_error=False)
+            self._app.run_worker(self._score, thread=True, exclusive=True, group="selection", exit_on_error=False)
 
     def clear(self) -> None:
         """Select all pairs."""
@@ -106,14 +126,14 @@ class SharedSelection:
         if view is None or numbers is None or _is_over(worker):
             return
         names = [model.name for model in view.data.models]
-        reference = self._dashboard.reference(names)
+        reference = self._host.reference(names)
         # The view goes on changing while this runs: what is scored is what was selected then.
         still = replace(view, _outcomes=view.outcomes, _orders={})
         for is_tested in (False, True):
             found = score_selection(still, numbers, reference, is_tested=is_tested)
             if _is_over(worker):
                 return
-            self._dashboard.call_from_thread(self._take_numbers, numbers, found)
+            self._app.call_from_thread(self._take_numbers, numbers, found)
 
     def _take_numbers(self, of: SelectionNumbers, found: SelectionNumbers) -> None:
         """Show what was found unless another selection was made meanwhile."""
@@ -136,27 +156,27 @@ class SharedSelection:
 
         Two models are face to face if PAIRING names them.
         """
-        dashboard, view = self._dashboard, self.view
+        host, view = self._host, self.view
         if view is None:
             return
         before, self.row = view.selection, row
         view.select(selection)
         self.typed, self.error = selection.expression, None
         visit = Visit(
-            mode=dashboard.current_mode,
+            mode=self._app.current_mode,
             title=title,
             selection=before,
             opened=view.selection,
-            faced=dashboard.memory.state.face_to_face,
+            faced=host.memory.state.face_to_face,
         )
         self.path = [*self.path, visit][-LONGEST_PATH:]
         if sorts_by_gap and len(view.data.models) > 1:  # otherwise there is no gap
             view.sort, view.is_descending = "gap", True
         if pairing is not None:
-            dashboard.face(pairing)
+            host.face(pairing)
         else:
             self.changed_view(is_other=True)
-        dashboard.action_mode("pairs")
+        host.action_mode("pairs")
 
     def taken_row(self, otherwise: int | None) -> int | None:
         """The row that the cursor goes to, which is taken once; OTHERWISE where none is wanted."""
@@ -178,10 +198,10 @@ class SharedSelection:
         if not self.path or self.view is None:
             return False
         visit = self.path.pop()
-        if visit.faced != self._dashboard.memory.state.face_to_face:
-            self._dashboard.face_names(visit.faced)
+        if visit.faced != self._host.memory.state.face_to_face:
+            self._host.face_names(visit.faced)
         self.select(visit.selection)
-        self._dashboard.action_mode(visit.mode)
+        self._host.action_mode(visit.mode)
         return True
 
 

@@ -19,7 +19,7 @@ from embedlab.tui.compare.forest_plot import CURSOR, DifferencePane
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.named_selections import NamedSelections
 from embedlab.tui.pair_table.data import load_pairs, with_models
-from embedlab.tui.pair_table.numbers import BY_RESULTS, count_selection, score_selection, selection_line
+from embedlab.tui.pair_table.numbers import BY_RESULTS, count_selection, score_selection
 from embedlab.tui.pair_table.view import PairSelection, PairView, ShownSlice
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.plots.screen import PlotsScreen
@@ -29,7 +29,7 @@ from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
-from embedlab.tui.widgets.selection_line import SelectionLine
+from embedlab.tui.widgets.selection_line import SelectionLine, selection_line
 from tests.tui.conftest import fix_catalog
 from tests.tui.driving import NARROW, USUAL, WIDE, Open, on_top, type_text, until
 

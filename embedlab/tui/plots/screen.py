@@ -55,7 +55,7 @@ class PlotsScreen(DashboardScreen):
 
     @property
     def plotted(self) -> PlottedPairs | None:
-        """The pairs and models of the plot; None without any model, and of items whose right answers are no scores."""
+        """The pairs and models of the plot; None without any model, and of items without gold scores."""
         if self.data is None or not self.data.models or not self.data.is_plotted:
             return None
         names = [model.name for model in self.data.models]

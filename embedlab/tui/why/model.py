@@ -179,7 +179,7 @@ class _Panes:
         alone = PairView(data=self.view.data)
         try:
             alone.select(PairSelection(expression=with_terms("", [term])))
-        except UsageError:  # a number, whose values are no names
+        except UsageError:  # a number, which has no names
             return ""
         scope = np.zeros(self.view.data.table.height, dtype=bool)
         scope[self.places] = True
