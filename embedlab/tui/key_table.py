@@ -1,7 +1,7 @@
 """What each key means: one table for all screens, panes and dialogs, so that a letter means one thing everywhere.
 
-A screen names what it can do ("export"); this table alone has the keys of that. A key may have another meaning in no place but a question,
-whose answers are y and n. What a screen of a plug-in adds has keys that are free here.
+A screen names what it can do ("export"); this table alone says by which keys. A key may have another meaning only in a question,
+whose answers are y and n. What the screen of a plug-in adds has keys that are free in it.
 """
 
 from collections.abc import Mapping
