@@ -1,5 +1,8 @@
 """The items of other tasks in the dashboard: shown, filtered and compared as pairs are."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from textual.widgets import Static
@@ -81,6 +84,25 @@ def test_answers_to_other_items_and_of_other_data_are_left_out_and_named(item_wo
     data = load_items("transfer", item_models(item_world)["transfer"], item_world)
     assert data.table.is_empty()
     assert any("the data of cr are not those that were answered" in error.message for error in data.troubles)
+
+
+def test_items_are_read_compared_and_explained_without_torch(item_world: Settings) -> None:
+    program = f"""
+import sys
+from pathlib import Path
+from embedlab.core.settings import Settings
+from embedlab.tui.pair_table.items import item_models, load_items
+from embedlab.tui.pair_table.numbers import count_selection, score_selection
+from embedlab.tui.pair_table.view import PairView
+from embedlab.tui.why.model import find_reasons
+settings = Settings(sample=True, cache=Path({str(item_world.cache)!r}), runs=Path({str(item_world.runs)!r}))
+view = PairView(data=load_items("transfer", item_models(settings)["transfer"], settings))
+assert score_selection(view, count_selection(view), "far", is_tested=True).score is not None
+assert find_reasons(view, "far", "near", settings).panes["where"].rows
+print([name for name in ("torch", "transformers", "datasets", "accelerate") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 async def test_items_are_browsed_filtered_and_compared_as_pairs_are(opened: Open, item_world: Settings) -> None:
