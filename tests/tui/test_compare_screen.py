@@ -75,7 +75,7 @@ async def test_an_average_says_where_another_dataset_is_expected(opened: Open, m
         rows = {one.key: np.arange(9) for one in found.slices}
         return SlicedComparison(comparison=replace(found, slices=(first, *found.slices[1:]), elsewhere=(another,)), rows=rows)
 
-    monkeypatch.setattr("embedlab.tui.compare.difference_panes.compare_slices", compared)
+    monkeypatch.setattr("embedlab.tui.compare.comparer.compare_slices", compared)
     async with opened(size=WIDE) as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)

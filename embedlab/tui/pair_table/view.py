@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.expressions import NAME_FIELDS, OF_PAIR, compile_terms, rows_that_hold, with_terms
+from embedlab.analysis.expressions import NAME_FIELDS, OF_PAIR, compile_terms, picks_by_hand, rows_that_hold, with_terms
 from embedlab.analysis.named_selections import named_selections
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK
@@ -25,7 +25,7 @@ RowNumbers = NDArray[np.intp]
 MARKED = "marked pairs"
 _UNWRITABLE = re.compile(r"[\s,*]")
 # Fields that a filter reads of what models got, or that a user wrote on seeing it: DESIGN's "chosen by results".
-_RESULTS = ("gap", "right", "note", "pair", "A", "B", "delta_rank", "delta_error")
+_RESULTS = ("gap", "right", "note", "A", "B", "delta_rank", "delta_error")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,7 +128,7 @@ class PairView:
     def is_by_results(self) -> bool:
         """Whether what models got took part in selecting the pairs: numbers of them have no interval then."""
         within = self.selection.within
-        if self.selection.only_marked or (within is not None and within.is_by_results):
+        if self.selection.only_marked or (within is not None and within.is_by_results) or picks_by_hand(self.selection.expression):
             return True
         models = [model.name for model in self.data.models]
         results = {*_RESULTS, *models, *(f"error({name})" for name in (*models, "A", "B"))} - {"dice"}
