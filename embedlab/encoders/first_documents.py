@@ -55,12 +55,15 @@ def _highest(values: Scores, count: int) -> NDArray[np.bool_]:
 def in_order(query: Places, document: Places, score: NDArray[np.floating], relevant: Relevant, *, queries: int, count: int) -> Places:
     """Return the first COUNT of the scored documents of each query in the order of their scores, and NONE; (queries, count).
 
-    What ties is in the worst order: what is not relevant by the places of the documents, then the relevant, the least relevant first.
+    What ties is in the worst order: what is not relevant by the places of the documents, then the relevant, the least relevant first;
+    those of one grade from the last item to the first, so that who is among the first is who has such a rank.
     """
     base = max(int(one.max(initial=0)) for one in (document, relevant.document)) + 1
-    grades = dict(zip((relevant.query * base + relevant.document).tolist(), relevant.grade.tolist(), strict=True))
-    grade = np.array([grades.get(pair, 0) for pair in (query * base + document).tolist()], np.int64)
-    order = np.lexsort((document, grade, -score, query))
+    items = {pair: item for item, pair in enumerate((relevant.query * base + relevant.document).tolist())}
+    item = np.array([items.get(pair, NONE) for pair in (query * base + document).tolist()], np.intp)
+    is_relevant = item != NONE
+    grade = np.where(is_relevant, relevant.grade[item], 0) if len(relevant.grade) else np.zeros(len(item), np.int64)
+    order = np.lexsort((np.where(is_relevant, -item, document), grade, -score, query))
     query, document = query[order], document[order]
     column = np.arange(len(query)) - np.searchsorted(query, query)
     is_first = column < count

@@ -1,5 +1,7 @@
 """The first documents of each query against a plain sort of all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,16 +15,18 @@ __all__ = ["sizes"]  # a fixture
 
 
 def slow_first(table: np.ndarray, relevant: Relevant, count: int) -> list[list[int]]:
-    """Sort all documents of each query: by their score, then what is not relevant, the least relevant, and the earliest first."""
+    """Sort all documents of each query: by their score, then what is not relevant, and the least relevant; of those the last item first."""
     out = {*zip(*(one.tolist() for one in relevant.excluded), strict=True)}
     columns = (one.tolist() for one in (relevant.query, relevant.document, relevant.grade))
-    grades = {(query, document): grade for query, document, grade in zip(*columns, strict=True)}
-    rows = []
+    rows = list(zip(*columns, strict=True))
+    grades = {(query, document): grade for query, document, grade in rows}
+    items = {(query, document): item for item, (query, document, _) in enumerate(rows)}
+    found = []
     for query, scores in enumerate(table):
         order = [own for own in range(len(scores)) if (query, own) not in out]
-        order.sort(key=lambda own: (-scores[own], grades.get((query, own), 0), own))
-        rows.append([*order[:count], *[NONE] * (count - len(order))])
-    return rows
+        order.sort(key=lambda own: (-scores[own], grades.get((query, own), 0), -items.get((query, own), -own)))
+        found.append([*order[:count], *[NONE] * (count - len(order))])
+    return found
 
 
 @pytest.mark.usefixtures("sizes")
@@ -43,13 +47,15 @@ def test_the_first_documents_are_those_of_a_sort_of_all(similarity: str, count: 
     assert found.tolist() == slow_first(table, relevant, count)
 
 
-def test_a_relevant_document_is_among_the_first_exactly_if_its_rank_says_so() -> None:
+@pytest.mark.parametrize("grades", [1, 3])
+def test_a_relevant_document_is_among_the_first_exactly_if_its_rank_says_so(grades: int) -> None:
     rng = np.random.default_rng(2)
     texts = tuple(" ".join(rng.choice(["a", "b", "c", "d"], 2)) for _ in range(30))
     relevant = some_relevant(rng, 6, 30)
+    relevant = replace(relevant, grade=relevant.grade.clip(max=grades))
     found = OfTexts(scorer=DiceScorer(), first=texts[:6], second=texts)
     ranks = relevant_ranks(found, relevant)
-    for count in (3, 10):
+    for count in range(1, 30):
         first = first_documents(found, relevant, count)
         assert [document in first[query] for query, document in zip(relevant.query, relevant.document, strict=True)] == [*(ranks <= count)]
 

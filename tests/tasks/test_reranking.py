@@ -63,7 +63,8 @@ def slow_order(queries: Queries, model: Score) -> list[list[int]]:
         out = {place for number, place in zip(*queries.excluded, strict=True) if number == query}
         scores = model(text, queries.candidates)
         own = [place for place in range(len(queries.candidates)) if place not in out]
-        rows.append(sorted(own, key=lambda place: (-scores[place], grades.get(place, 0), place)))
+        items = {place: item for item, place in enumerate(grades)}  # of one grade the last item comes first
+        rows.append(sorted(own, key=lambda place: (-scores[place], grades.get(place, 0), -items.get(place, -place))))
     return rows
 
 
