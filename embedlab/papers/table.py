@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from embedlab.analysis.claims import Claim
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.overrides import PAPER
 from embedlab.core.recipe import Pooling
 from embedlab.core.schema import table
 from embedlab.models.grammar import Combination
@@ -22,8 +23,8 @@ class Deviation:
     what: str
     paper: str
     here: str
+    source: str = ""  # where it can be read
     rows: tuple[str, ...] = ()  # where it holds; empty: in all rows
-    is_of_training: bool = False  # with empty rows: holds only for the rows that are trained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,7 @@ class PaperTable:
     deviations: tuple[Deviation, ...]
     notes: tuple[str, ...]
     printed: Mapping[str, Mapping[str, float | None]]  # row → column → printed number; empty for a figure
+    profile: str = PAPER  # that of the rows' recipes
 
     @property
     def tasks(self) -> tuple[str, ...]:

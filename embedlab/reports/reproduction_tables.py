@@ -85,9 +85,13 @@ def _as_printed(values: Sequence[Value], texts: Sequence[str | None], *, is_key:
 
 def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Sequence[str]) -> Table:
     """Return the deviations and the rows they hold for, shown above the numbers; TRAINED are the rows with a run."""
-    rows: TableRows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained)} for one in found]
-    roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text"}
-    columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in ("what", "paper", "here", "rows")]
+    rows: TableRows = [
+        {"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained), "source": one.source or None}
+        for one in found
+    ]
+    keys = ("what", "paper", "here", "rows", *(("source",) if any(one.source for one in found) else ()))
+    roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text", "source": "minor"}
+    columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in keys]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
     title = f"{table.paper} {table.name}: deviations from the paper"
     return Table(title=title, columns=columns, rows=rows, notes=notes, caption=f"{title}.")

@@ -118,6 +118,7 @@ def again(settings: Settings, options: ReproductionOptions | None = None) -> str
     words = ["--sample"] if settings.sample else []
     if options is not None:
         words += ["--encoder", options.encoder] if options.encoder is not None else []
+        words += ["--profile", options.profile] if options.profile is not None else []
         words += [word for override in options.overrides for word in ("--set", override)]
         words += ["--seeds", str(options.seeds)] if options.seeds is not None else []
         words += ["--allow-partial"] if settings.allow_partial else []

@@ -10,7 +10,7 @@ from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.papers.deviations import deviations
 from embedlab.papers.matching_runs import Member
 from embedlab.papers.order import RowOrder, find_row_order, table_numbers
-from embedlab.papers.plan import for_encoder
+from embedlab.papers.plan import for_encoder, for_profile
 from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.notes import data_notes
@@ -85,6 +85,7 @@ def known_rows(
 
     Unless SAYS_UNTRAINED is false, a note names the rows without a run.
     """
+    table, without_profile = for_profile(table, options.profile)
     table, left_out = for_encoder(table, start)
     if options.trains:
         trained = train_rows(table, options, start, session, board)
@@ -96,6 +97,7 @@ def known_rows(
     absent = absent_rows(table, everything, known, *untrained, says_untrained=says_untrained)
     notes = [*trained.apart, *absent, *known.missing]
     notes += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
+    notes += [f"left out, without a profile {table.profile}: {', '.join(without_profile)}"] if without_profile else []
     members = known.present(everything)
     training = training_data_of(table, members, session)
     return KnownRows(

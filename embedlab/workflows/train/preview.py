@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from embedlab.core.printable import one_line
-from embedlab.core.recipe import Recipe, recipe_to_table, to_toml
+from embedlab.core.recipe import Recipe, declared_text, recipe_to_table, to_toml
 from embedlab.core.settings import Settings
 from embedlab.objectives.needs import require_data
 from embedlab.workflows.options.train import TrainOptions
@@ -35,7 +35,7 @@ class TrainPreview:
 
     def to_text(self) -> str:
         """The recipe as TOML that can be trained, the examples as comments below."""
-        lines = [*(f"# {note}" for note in self.notes), *([""] if self.notes else []), to_toml(self.recipe)]
+        lines = [*(f"# {note}" for note in self.notes), *([""] if self.notes else []), to_toml(self.recipe) + declared_text(self.recipe)]
         lines += [f"# shortened to {self.steps} of {self.whole_steps} steps"] if self.steps < self.whole_steps else []
         for stage in self.stages:
             lines.append(f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of {stage.batch_size} rows; one example:")
