@@ -164,6 +164,8 @@ class RowModels:
             return tuple(Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items())
         if source.pooling is not None:
             return (Member(name=f"{source.set.get(ENCODER, self.encoder)}?pooling={source.pooling}", seed=None),)
+        if source.model is not None:
+            return (Member(name=source.model, seed=None),)
         if source.combine is None:
             return ()
         parts = [self.members(self.table.sources[row]) for row in source.of]

@@ -34,7 +34,7 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
     """Return every training of a table by key, each with the label of its first row (and its column where that is its own training)."""
     found: dict[str, tuple[str, RowSource]] = {}
     for row, source in table.sources.items():
-        cells = [(row, source)] if table.by is not None else []
+        cells = [(row, source)] if table.by is not None or table.pairs else []
         for point in table.points:
             if point.row == row:
                 is_own = point.source.set != source.set
@@ -107,7 +107,7 @@ def _profiles(recipe: str) -> tuple[str, ...]:
 
 def _without(table: PaperTable, out: set[str]) -> tuple[PaperTable, tuple[str, ...]]:
     """Return the table without the rows that are OUT and what combines them, and those rows."""
-    out = out | {row for row, source in table.sources.items() if out & set(source.of)}
+    out = out | {row for row, source in table.sources.items() if out & set(source.of)}  # an ensemble has the rows that remain
     remaining = {row: source for row, source in table.sources.items() if row not in out}
     points = tuple(point for point in table.points if point.row not in out)
     claims = {name: claim for name, claim in table.claims.items() if not out & {claim.first, claim.second}}

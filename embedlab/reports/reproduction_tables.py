@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
+from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.papers.deviations import rows_text
@@ -115,6 +116,30 @@ def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], 
     return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=_caption(table, numbers, marks))
 
 
+def pair_texts(table: PaperTable) -> list[str]:
+    """Return the sentence pairs of a table's columns, with what people said of them where it is printed."""
+    human = table.printed.get("human", {})
+    said = {column: f" (people: {human[column]:g})" if human.get(column) is not None else "" for column in table.columns}
+    return [f"{column}: {first} / {second}{said[column]}" for column, (first, second) in zip(table.columns, table.pairs, strict=True)]
+
+
+def epochs_table(table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing: Sequence[str]) -> Table:
+    """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by row."""
+    shown = {row: list(zip(*runs, strict=False)) for row, runs in scores.items() if runs}
+    length = max(map(len, shown.values()), default=0)
+    rows: TableRows = [
+        {"epoch": number + 1, **{row: _spread(own[number]) for row, own in shown.items() if number < len(own)}} for number in range(length)
+    ]
+    columns = [Column(key="epoch", title="epoch", role="key"), *(Column(key=row, title=row, align="right") for row in shown)]
+    title = f"{table.paper} {table.name}: {table.summary}"
+    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=f"{title}, mean ± standard deviation.")
+
+
+def _spread(values: Sequence[float]) -> TableCell:
+    sd = f" ± {stdev(values):.2f}" if len(values) > 1 else ""
+    return TableCell(value=fmean(values), text=f"{fmean(values):.2f}{sd}")
+
+
 def _caption(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]) -> str:
     """Return what the three lines of a row are, and over how many seeds ours."""
     seeds = sorted({len(number.values) for number in numbers.values() if number.values})
@@ -145,6 +170,8 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
 
 def _measured(table: PaperTable) -> str:
     """Return what the numbers are, where one phrase fits all."""
+    if table.pairs:
+        return "similarity"
     measures = {(point.measure.metric, point.measure.setting) for point in table.points}
     unit = f" x {table.scale:g}" if table.scale != 1 else ""
     return f"{' '.join(filter(None, measures.pop()))}{unit}" if len(measures) == 1 else f"several measures{unit}"
