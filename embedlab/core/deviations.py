@@ -58,7 +58,7 @@ def check_declared(declared: Sequence[DeclaredDeviation], known: frozenset[str],
                 raise UsageError(f"{where}: 'deviations' names {key!r}, which is not a key of the recipe", hint=hint)
 
 
-def grouped(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviation]:
+def merge_declared(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviation]:
     """Return DECLARED with those that say the same of one key of several stages as one."""
     keys_of: dict[tuple[str, str, str, str | None], list[str]] = {}
     for one in declared:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from annotated_types import Ge, Gt, Le, Lt
 
-from embedlab.core.deviations import DeclaredDeviation, check_declared, declared_deviations, grouped, joined_tables, short_keys
+from embedlab.core.deviations import DeclaredDeviation, check_declared, declared_deviations, joined_tables, merge_declared, short_keys
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
 from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
@@ -336,7 +336,7 @@ def declared_text(recipe: Recipe) -> str:
         return ""
     values = flatten(recipe_to_table(recipe))
     lines = ["", "# where the paper, or its authors' code, says something else or nothing:"]
-    for one in grouped(recipe.deviations):
+    for one in merge_declared(recipe.deviations):
         here = one.here or " / ".join(dict.fromkeys(str(values.get(key, "not set")) for key in one.keys))
         lines += [f"#   {short_keys(one.keys, len(recipe.stages))}: {one.paper}", f"#     here: {here} ({one.source})"]
     return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embedlab.core.deviations import DeclaredDeviation, grouped, short_keys
+from embedlab.core.deviations import DeclaredDeviation, merge_declared, short_keys
 from embedlab.core.overrides import PROFILE
 from embedlab.core.recipe import Recipe, flatten, recipe_to_table
 from embedlab.grids.grid_file import label_of
@@ -81,7 +81,7 @@ def _changed(own: RowRecipes) -> Iterator[Deviation]:
 def _declared(own: RowRecipes) -> Iterator[Deviation]:
     """Yield what the recipe declares of keys that the run has as the recipe has them; keys of which it says the same are one deviation."""
     before, after = flatten(own.printed), flatten(own.ours)
-    for one in grouped(own.declared):
+    for one in merge_declared(own.declared):
         # Of a key that was set otherwise, what is declared of the paper's value is with its change.
         keys = [key for key in one.keys if before.get(key) == after.get(key) or not _is_of_paper(one, key, own)]
         if keys:

@@ -116,7 +116,7 @@ def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], 
     return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=_caption(table, numbers, marks))
 
 
-def pair_texts(table: PaperTable) -> list[str]:
+def example_pairs(table: PaperTable) -> list[str]:
     """Return the sentence pairs of a table's columns, with what people said of them where it is printed."""
     human = table.printed.get("human", {})
     said = {column: f" (people: {human[column]:g})" if human.get(column) is not None else "" for column in table.columns}

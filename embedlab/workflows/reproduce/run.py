@@ -16,7 +16,7 @@ from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.notes import data_notes
 from embedlab.reports.reproduction import Reproduction
-from embedlab.reports.reproduction_tables import deviations_table, epochs_table, numbers_table, orders_table, pair_texts
+from embedlab.reports.reproduction_tables import deviations_table, epochs_table, example_pairs, numbers_table, orders_table
 from embedlab.reports.tables import Table
 from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
@@ -152,7 +152,7 @@ def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         for place, column in enumerate(table.columns):
             printed = table.printed.get(row, {}).get(column)
             numbers[row, column] = ComparedNumber(printed=printed, values=tuple(float(scores[place]) for scores in found))
-    return _unordered(rows, listed, numbers_table(table, numbers, (), [*pair_texts(table), *rows.notes]), numbers=numbers)
+    return _unordered(rows, listed, numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]), numbers=numbers)
 
 
 def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:

@@ -104,7 +104,7 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
 
 
 def _left_out(data: "StageData", *, is_known: bool) -> Iterator[str]:
-    """Yield what is said of the rows that a stage does not read; whether a word is one token IS_KNOWN where the encoder is here."""
+    """Yield what is said of the rows that a stage does not read; IS_KNOWN: whether words are looked up in the encoder."""
     if data.excluded:
         yield data.excluded
     if objective_needs(data.stage.objective).words:
@@ -116,7 +116,7 @@ _UNKNOWN = "the encoder is not on this machine: rows whose word is not one of it
 
 
 def _words_of(recipe: Recipe, settings: Settings, seed: int) -> "WordIds | None":
-    """Return how the encoder reads single words, where a stage needs it and the tokenizer is here; without torch."""
+    """Return how the encoder reads single words, where a stage needs it and the tokenizer was found; without torch."""
     if not any(objective_needs(stage.objective).words for stage in recipe.stages):
         return None
     from embedlab.core.errors import EmbedlabError
