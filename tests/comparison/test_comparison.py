@@ -2,6 +2,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,10 +14,12 @@ from embedlab.analysis.evidence import PairTest
 from embedlab.analysis.scores import ModelColumns, pair_table, weakest
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
+from embedlab.comparison.stored_comparisons import COMPARISONS
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_YEARS
 from embedlab.outcomes.pairs import pair_outcomes
+from embedlab.store.entries import Store
 from tests.analysis.test_influence import spearman_of_rows
 from tests.pair_tables import compare_models, correlate
 
@@ -292,6 +295,19 @@ def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame)
     assert f"{two}; {pooled}: other, bad" in compare_models(scored, [replace(other, name="other"), BAD]).notes
 
 
+def test_a_seed_that_is_apart_from_the_others_of_its_recipe_is_named(scored: pl.DataFrame) -> None:
+    rng = np.random.default_rng(4)
+    noise = {seed: rng.normal(scale=0.3 if seed < 5 else 6, size=130) for seed in (1, 2, 3, 4, 5)}
+    seeded = scored.with_columns(*(pl.Series(f"odd@{seed}", scored["gold"].to_numpy() + own) for seed, own in noise.items()))
+    odd = ModelColumns(name="odd", members=tuple(f"odd@{seed}" for seed in noise), seeds=(2, 4, 6, 8, 10))
+    (note,) = (one for one in compare_models(seeded, [odd, TWIN]).notes if "is apart" in one)
+    assert note.startswith("odd: seed 10 is apart from the others: below on sts12 (p ")
+    even = replace(odd, members=odd.members[:4], seeds=odd.seeds[:4])
+    assert not [one for one in compare_models(seeded, [even, TWIN]).notes if "is apart" in one]
+    unnamed = replace(odd, seeds=())  # members of a model that is not a recipe
+    assert not [one for one in compare_models(seeded, [unnamed, TWIN]).notes if "is apart" in one]
+
+
 def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame) -> None:
     note = "one seed: the interval is about this checkpoint, not the recipe"
     seeds = [ModelColumns(name=f"{run}@1", members=(f"{run}@1",), seeds=(1,)) for run in ("good", "bad")]
@@ -489,3 +505,22 @@ def test_the_first_model_is_the_reference_unless_another_is_named(scored: pl.Dat
 @pytest.mark.parametrize(("by", "aggregate"), [("dice", "all"), ("source", "mean"), ("dataset", "wmean")])
 def test_only_fifths_of_overlap_are_not_put_together_over_sources(by: str, aggregate: Aggregate, scored: pl.DataFrame) -> None:
     assert compare_models(scored, [TWIN, BAD], by=by, aggregate=aggregate).slices
+
+
+def test_five_datasets_say_what_is_expected_on_another_one(
+    make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame], tmp_path: Path
+) -> None:
+    parts = [make_part(f"set{number}", {"one": 20, "two": 20}, seed=number) for number in range(5)]
+    table = add_model(add_model(pair_table(parts), "twin", 1.0, 0), "lone", 4.0, 1)
+    models = [TWIN, ModelColumns(name="lone", members=("lone",))]
+    (found,) = compare_models(table, models).elsewhere
+    assert (found.model, found.reference, found.shared_pairs) == ("lone", "twin", 0)
+    assert found.datasets == tuple(part.state.name for part in parts)
+    assert found.new_low < found.low < found.mean < found.high < found.new_high
+    store = Store(tmp_path)
+    store.put(COMPARISONS, "key", compare_models(table, models))
+    known = store.get(COMPARISONS, "key")
+    assert known is not None
+    assert known.elsewhere == (found,)
+    assert compare_models(table, models, by="source").elsewhere == (), "parts of datasets are none"
+    assert compare_models(table.filter(pl.col("dataset") != "set0"), models).elsewhere == ()
