@@ -136,8 +136,8 @@ def epochs_table(table: PaperTable, scores: Mapping[str, Sequence[Sequence[float
 
 
 def _spread(values: Sequence[float]) -> TableCell:
-    sd = f" ± {stdev(values):.2f}" if len(values) > 1 else ""
-    return TableCell(value=fmean(values), text=f"{fmean(values):.2f}{sd}")
+    sd = f" ± {stdev(values):z.2f}" if len(values) > 1 else ""
+    return TableCell(value=fmean(values), text=f"{fmean(values):z.2f}{sd}")
 
 
 def _caption(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]) -> str:
