@@ -58,6 +58,7 @@ class StoredSlices:
     models: tuple[str, ...]  # those of the page's own table: a claim without a source was found among their comparisons
     by: str = "dataset"
     dataset: str = ""  # one alone
+    measure: str = ""  # of items that have several; empty: all
     aggregate: Aggregate = "all"
 
 
@@ -138,7 +139,8 @@ def evidence_of_file(
         return scored.models, {one.key: one for one in compared.evidence}
     stored, items = stored_answers.stored_comparison(path), pl.read_parquet(path)
     columns = [model for name in models for model in stored.models if model.name == name]
-    found = stored_answers.evidence_again(stored, items, member_columns(columns))
+    rows = stored_answers.ShownRows(by=slices.by, datasets=(slices.dataset,) if slices.dataset else (), measure=slices.measure)
+    found = stored_answers.evidence_again(stored, items, member_columns(columns), rows)
     return columns, {one.key: one for one in found}
 
 
