@@ -1,18 +1,22 @@
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.differences import FifthsMap, Forest
 from embedlab.tui.compare.forest_plot import DifferencePane
-from embedlab.tui.compare.model import slice_order
+from embedlab.tui.compare.model import SlicedComparison, compare_slices, slice_order
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pair_table.data import load_pairs
@@ -51,18 +55,49 @@ async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened
         assert "300" not in first.title
 
 
+async def test_an_average_says_where_another_dataset_is_expected(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compared(*given: Any, **options: Any) -> SlicedComparison:
+        found = compare_slices(*given, **options).comparison
+        another = Elsewhere(
+            task="sts",
+            metric="spearman",
+            model=found.models[1],
+            reference=found.reference,
+            datasets=("sts12", "sick-r"),
+            shared_pairs=0,
+            mean=0.01,
+            low=-0.02,
+            high=0.04,
+            new_low=-0.081,
+            new_high=0.123,
+        )
+        first = replace(found.slices[0], average_of=("sts12",))
+        rows = {one.key: np.arange(9) for one in found.slices}
+        return SlicedComparison(comparison=replace(found, slices=(first, *found.slices[1:]), elsewhere=(another,)), rows=rows)
+
+    monkeypatch.setattr("embedlab.tui.compare.difference_panes.compare_slices", compared)
+    async with opened(size=WIDE) as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        detail = screen.query_one(SliceDetail).query_one(Static)
+        assert "on another dataset Δ -8.1 to +12.3" in str(detail.content)
+        assert "random effects over sts12, sick-r" in str(detail.content)
+        await pilot.press("down")  # a dataset alone says nothing of another one
+        await until(pilot, lambda: "another" not in str(detail.content))
+
+
 async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
-        await pilot.press("v")
+        await pilot.press("A")
         await until(pilot, lambda: screen.result.comparison.aggregate == "mean")
         await pilot.press("l", "l", "l", "p")
         await until(pilot, lambda: screen.result.comparison.reference == "near")
         await pilot.press("b", "b")
         await until(pilot, lambda: screen.result.comparison.by == "dice")
         assert "fifth" in screen.query_one(FrameTable).render_line(1).text
-        await pilot.press("v")
+        await pilot.press("A")
         await noticed(pilot, "Dice fifths are not aggregated")
     async with opened() as pilot:
         screen = await when_tested(pilot)
@@ -160,7 +195,7 @@ async def test_without_models_it_says_how_to_get_one(tmp_path: Path, world: Sett
         await until(pilot, lambda: app.data is not None and not app.data.models)
         await pilot.pause()
         assert "press a to score one" in str(app.screen.query_one("#no-models", Static).content)
-        await pilot.press("enter", "p", "v", "b", "d", "e", "s", "j")
+        await pilot.press("enter", "p", "A", "b", "d", "e", "s", "j")
 
 
 def test_the_first_models_shown_are_those_that_scored_most(own_world: Settings, tmp_path: Path) -> None:
