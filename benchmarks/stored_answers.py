@@ -303,7 +303,8 @@ def main() -> None:
             runs = {"runs": arguments.runs} if arguments.runs else {}
             settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]
             chosen = [text.partition(":") for text in arguments.task]
-            tasks = [SelectedTask(task=task, names=(name,) if name else ()) for task, _, name in chosen]
+            named = {task: tuple(name for other, _, name in chosen if other == task and name) for task, _, _ in chosen}
+            tasks = [SelectedTask(task=task, names=names) for task, names in named.items()]
             store(arguments.file, with_aliases(arguments.models), tasks, settings, arguments.by)
 
 
