@@ -233,3 +233,13 @@ def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> N
     assert ([state.name for state in one.states], one.columns) == ([faq], ())
     assert [state.name for state in whole.states] == [*search.datasets]
     assert one.missing == whole.missing == ()
+
+
+def test_items_are_those_of_queries_with_texts_and_have_the_ids_of_queries_as_classes(faq: str, folder: str) -> None:
+    search = task("retrieval")
+    (found,) = search.items(Source(offline=True), [f"retrieval:{folder}/qrels/test.tsv", faq])
+    numbers = open_query_file(faq).query.tolist()
+    assert (found.dataset, found.split) == (faq, "test")
+    assert found.labels == tuple(str(number + 1) for number in numbers)
+    assert found.classes == tuple(sorted({str(number + 1) for number in numbers}))
+    assert found.rows.tolist() == [*range(len(numbers))]
