@@ -206,9 +206,9 @@ def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_num
     (folder / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
     (spec,) = resolve(str(folder), tmp_path).members
     monkeypatch.setattr("embedlab.tasks.retrieval.MOST_PAIRS", 10)
-    with pytest.raises(UsageError, match="reads each query with each document") as refused:
+    with pytest.raises(UsageError, match="would read each pair by itself") as refused:
         task("retrieval").evaluate(spec, Settings(sample=True), lambda _: lambda *_: None, Selection(names=("retrieval-captions",)))
-    assert "trec:FILE" in (refused.value.hint or "")
+    assert f"rerank:{folder},bm25,100" in (refused.value.hint or "")
 
 
 def test_a_run_that_shares_all_queries_and_documents_has_nothing_to_say(faq: str, tmp_path: Path) -> None:
