@@ -39,6 +39,7 @@ class MemberOutcomes:
     notes: tuple[str, ...]
     missing: tuple[MissingError, ...] = ()
     data: tuple[StoredPart, ...] = ()  # the state of every part that was read, without repeats
+    settings: tuple[str, ...] = ()  # how the scores of the outcomes were made, as far as their evaluation says it
 
 
 Answers = Mapping[str, MemberOutcomes]  # by member
@@ -122,6 +123,7 @@ def _answers(
         notes=tuple(dict.fromkeys(notes)),
         missing=missing,
         data=_each_once([*(own.data for own in outcomes.values()), *([evaluation.data] if evaluation is not None else [])]),
+        settings=tuple(dict.fromkeys(score.setting for score in found if score not in scores and score.setting)),
     )
 
 
@@ -148,6 +150,7 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
         notes=tuple(dict.fromkeys((*known.notes, *rest.notes))),
         missing=rest.missing,
         data=_each_once([known.data, rest.data]),
+        settings=tuple(dict.fromkeys((*known.settings, *rest.settings))),
     )
 
 
@@ -162,7 +165,7 @@ def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list
             values = [score.value for score in scores if (score.slice, score.metric) == (dataset, metric)]
             points[place] = values[0] if values else np.nan
         name = f"{dataset} {metric}"
-        found.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric))
+        found.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric, dataset=dataset))
     return found
 
 
