@@ -48,7 +48,7 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
     return Table(
         title=score_title(found),
         columns=[
-            *slice_columns(found),
+            *columns_of_slices(found),
             *columns_of(names, names[0], with_p=found.slicing.test != "dyadic"),
             *(
                 Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")
@@ -65,7 +65,7 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
     )
 
 
-def slice_columns(found: TaskComparison) -> list[Column]:
+def columns_of_slices(found: TaskComparison) -> list[Column]:
     """Return the columns that say what a row is of; slices by a property have their dataset in a column, where there are several."""
     by = found.slicing.by
     return leading_columns(found.slices, "slice", by.replace(",", " × "), has_datasets=by != DATASET and not shared_dataset(found))

@@ -7,7 +7,7 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import score_caption
-from embedlab.reports.comparison_table import general_notes, score_title, slice_cells, slice_columns
+from embedlab.reports.comparison_table import general_notes, score_title, slice_cells, columns_of_slices
 from embedlab.reports.frames import scored_frame
 from embedlab.reports.model_columns import ScoreRow, model_table, score_cell
 from embedlab.reports.notes import slice_note
@@ -20,7 +20,7 @@ def score_table(found: TaskComparison) -> Table:
     return model_table(
         [_row(one, found) for one in found.slices],
         titles_of([model.name for model in found.models]),
-        leading=slice_columns(found),
+        leading=columns_of_slices(found),
         align="left",
         title=score_title(found),
         frame=scored_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared),

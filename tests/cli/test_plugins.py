@@ -93,7 +93,7 @@ KINDS = ("--by", "capitals", "--where", "words>3")
     [
         (("compare", *TABLE, "--latex"), "close-pairs & sts-benchmark & accuracy"),
         (("compare", *TABLE, "--by", "negation"), "sts-benchmark   one"),
-        (("compare", *TWO, *KINDS), "sts-benchmark fifth 3 (capitals"),
+        (("compare", *TWO, *KINDS), "sts-benchmark   fifth 3 (capitals"),
         (("compare", *TWO, "--figure", "drawn.pdf"), "close-pairs"),
         (("evaluate", *TWO), "close-pairs x 100"),
         (("power", *TWO), "close-pairs"),
