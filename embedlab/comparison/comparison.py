@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
-from embedlab.analysis.evidence import PairTest, member_columns
+from embedlab.analysis.evidence import Evidence, PairTest, member_columns
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, Test
 from embedlab.comparison.evidence import outcome_evidence, slices_of
@@ -39,6 +39,7 @@ def compare_outcomes(
     test: PairTest = "dyadic",
     margin: float | None = None,
     common: bool = False,
+    figures: Sequence[Evidence] = (),
     progress: Callable[[int, int], None] | None = None,
     preview: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
@@ -47,6 +48,8 @@ def compare_outcomes(
     Every model sees the same items, so differences are paired. Averages over datasets count sentences that recur in several of them. A
     model that lacks an item of a slice has no number there, with a note; with COMMON all models are compared on the items that all of
     them score. A dataset's fifths are cut within it.
+
+    FIGURES, numbers of the members without items, are rows without intervals below the others.
 
     TEST selects the test behind p; intervals are always those of dependent items. `williams` and `steiger` are for models of one
     member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
@@ -57,7 +60,7 @@ def compare_outcomes(
     check_test(models, aggregate, test)
     members = member_columns(models)
     parts = slices_of(outcomes, members, by=by, common=common)
-    evidence = outcome_evidence(outcomes, members, parts, aggregate=aggregate, progress=progress)
+    evidence = [*outcome_evidence(outcomes, members, parts, aggregate=aggregate, progress=progress), *figures]
     empty = Comparison(
         by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
     )

@@ -1,6 +1,7 @@
 """The outcomes of a comparison as one frame: pairs with their similarities, and items with what classifiers predicted of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -27,26 +28,43 @@ from embedlab.tasks.task import task as find_task
 Texts = Mapping[str, KnownText]  # the training text of models by name, of those of which it is known
 
 
+Measures = Callable[[str, StoredOutcomes], tuple[str, ...]]  # of a dataset with these outcomes, the one that enters averages first
+
+
 def item_outcomes(
     one: SelectedTask, answers: Answers, members: Sequence[str], settings: Settings | None = None, texts: Texts = MappingProxyType({})
 ) -> Outcomes | None:
     """Return the items of a task as outcomes of MEMBERS, None where no member has any; without SETTINGS their sentences are unknown."""
-    datasets = list(dict.fromkeys(name for own in answers.values() for name in own.outcomes))
-    if not datasets:
+    suite, stored = one.evaluation_name(), _first_of_each(answers)
+    found = answered_items(one.task, suite, answers, members, partial(measures_of, one.task))
+    if found is None:
         return None
-    suite, blocks, rows, predictions = one.evaluation_name(), [], [], []
-    stored: dict[str, StoredOutcomes] = {}  # of one member a dataset
-    for place, name in enumerate(datasets):
+    keys = found.text_keys
+    return replace(
+        found,
+        texts=partial(_sentences, one, stored, found.rows, settings),
+        trained=None if keys[KEYS[0]].null_count() else lambda: trained_column(keys, texts),
+        averages={suite: averages_of(one, [*stored])},
+        mixed_metrics={suite: find_task(one.task).mixed_metric},
+    )
+
+
+def answered_items(task: str, suite: str, answers: Answers, members: Sequence[str], measures: Measures) -> Outcomes | None:
+    """Return the items that MEMBERS answered, None where there are none; their sentences are unknown, and nothing is averaged."""
+    stored = _first_of_each(answers)
+    if not stored:
+        return None
+    blocks, rows, predictions = [], [], []
+    for place, (name, first) in enumerate(stored.items()):
         there = {member: own.outcomes[name] for member, own in answers.items() if name in own.outcomes}
-        first = stored[name] = next(iter(there.values()))
-        texts_of = first.texts
+        texts = first.texts
         block = Block(
-            task=one.task,
+            task=task,
             suite=suite,
             dataset=name,
-            measures=measures_of(one.task, name, first),
+            measures=measures(name, first),
             classes=first.classes,
-            is_of_pairs=texts_of is not None and bool((texts_of[:, 0] != texts_of[:, 1]).any()),
+            is_of_pairs=texts is not None and bool((texts[:, 0] != texts[:, 1]).any()),
         )
         blocks.append(block)
         gold, *predicted = (values.astype(np.float64) for values in values_of(list(there.values())))
@@ -56,16 +74,17 @@ def item_outcomes(
         predictions.append(pl.DataFrame({member: known.get(member, lacking) for member in members}))
     items = pl.concat(rows)
     keys = items.select(pl.col(name).alias(key) for name, key in zip(TEXT_IDS, KEYS, strict=True))
-    return Outcomes(
-        rows=items,
-        predictions=pl.concat(predictions),
-        blocks=tuple(blocks),
-        texts=partial(_sentences, one, stored, items, settings),
-        keys=lambda: keys,
-        trained=None if keys[KEYS[0]].null_count() else lambda: trained_column(keys, texts),
-        averages={suite: averages_of(one, datasets)},
-        mixed_metrics={suite: find_task(one.task).mixed_metric},
-    )
+    unknown = pl.DataFrame(schema=dict.fromkeys(SENTENCES, pl.String())).clear(items.height)
+    return Outcomes(rows=items, predictions=pl.concat(predictions), blocks=tuple(blocks), texts=lambda: unknown, keys=lambda: keys)
+
+
+def _first_of_each(answers: Answers) -> dict[str, StoredOutcomes]:
+    """Return the outcomes of one member on each dataset."""
+    found: dict[str, StoredOutcomes] = {}
+    for own in answers.values():
+        for name, outcomes in own.outcomes.items():
+            found.setdefault(name, outcomes)
+    return found
 
 
 def item_evidence(one: SelectedTask, answers: Answers, members: Sequence[str]) -> list[Evidence]:

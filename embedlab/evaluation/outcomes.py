@@ -57,7 +57,7 @@ def member_outcomes(
     setting = task.setting(setting)
     if brings_items(spec.kind):  # a file is read as fast as what would be stored of it
         result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
-        return _answers({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
+        return answers_of({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
     names, version = {spec.name, spec.alias_of}, code_version(one.task)
     stored = {
@@ -76,18 +76,18 @@ def member_outcomes(
     known = {name: replace(stored[name], notes=with_known_kinds(stored[name].notes, notes)) for name in wanted if name in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
-        return _answers(known, evaluation)
+        return answers_of(known, evaluation)
     can_part = task.datasets and (not one.names or {*lacking} <= {*one.names})
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
         rest = member_outcomes(
             SelectedTask(task=one.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting
         )
-        return _together(_answers(known, None), rest, wanted)
+        return _together(answers_of(known, None), rest, wanted)
     result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
     with suppress(MissingError):  # a disk that cannot be written costs time, not the result
         result.save(place.evaluations, one.stored_name(setting))
-    return _answers({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
+    return answers_of({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
 
 
 def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str, ...]:
@@ -101,9 +101,10 @@ def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequ
     return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
 
 
-def _answers(
+def answers_of(
     outcomes: Mapping[str, StoredOutcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()
 ) -> MemberOutcomes:
+    """Return a member's OUTCOMES by dataset together with the scores, overlaps and marks of its EVALUATION, where there is one."""
     found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
     # A score that chose a setting is not a result where a test score exists; some test splits have no labels.
     tested = {score.slice for score in found if score.split != "dev"}

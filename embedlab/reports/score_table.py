@@ -7,7 +7,7 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import score_caption
-from embedlab.reports.comparison_table import general_notes, score_title, slice_cells, columns_of_slices
+from embedlab.reports.comparison_table import columns_of_slices, general_notes, score_title, slice_cells
 from embedlab.reports.frames import scored_frame
 from embedlab.reports.model_columns import ScoreRow, model_table, score_cell
 from embedlab.reports.notes import slice_note

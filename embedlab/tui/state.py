@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -35,7 +35,7 @@ class PairsState:
 class CompareState:
     """The last state of the Compare screen."""
 
-    by: By = "dataset"
+    by: By | Literal["task"] = "dataset"  # or all tasks in one table
     aggregate: Aggregate = "all"
     reference: str | None = None
     margin: float | None = None  # of equivalence, in points of the score

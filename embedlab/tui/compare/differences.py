@@ -46,9 +46,14 @@ class Forest:
 def forest(comparison: Comparison, model: str) -> Forest:
     """The differences of MODEL on every slice that has one."""
     found = [(one, one.differences[model]) for one in comparison.slices if model in one.differences]
-    rows = [_row(one, difference, model, comparison.reference) for one, difference in found if difference.delta == difference.delta]
+    rows = [_row(one, difference, model, comparison.reference) for one, difference in found if _has_place(one, difference)]
     margin = 100 * comparison.margin if comparison.margin is not None else None
     return Forest(model=model, reference=comparison.reference, rows=rows, margin=margin)
+
+
+def _has_place(one: ComparedSlice, found: Difference) -> bool:
+    """Return whether a difference can be drawn: not that of a number without items, which has no interval and perhaps another unit."""
+    return found.delta == found.delta and (found.low == found.low or one.sentences > 0)
 
 
 def _row(one: ComparedSlice, found: Difference, model: str, reference: str) -> ForestRow:

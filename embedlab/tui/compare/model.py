@@ -5,19 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Aggregate, By
+from embedlab.choices import Aggregate, By, TableScale
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import slices_of
 from embedlab.comparison.stored_comparisons import COMPARISONS, comparison_key
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.evaluation.provenance import COMMON, overlap_sign
+from embedlab.evaluation.stored_tasks import StoredTasks, stored_tasks
+from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.store.entries import Store
 from embedlab.tui.compare.training_marks import SharedText
@@ -26,6 +29,8 @@ from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import RowNumbers
 from embedlab.tui.widgets.frame_lines import SHORTEST_BAR, FrameColumn
 
+Scales = Mapping[tuple[str, str], TableScale]  # by task and measure
+NO_SCALES: Scales = MappingProxyType({})
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
 NOTHING_SHARED: SharedText = MappingProxyType({})
 PREVIEW_EVERY_S = 0.5
@@ -37,7 +42,7 @@ OTHER_CELLS = 12  # of a row: mark, pairs, gaps and scrollbar
 class ComparisonRequest:
     """The options of a comparison; equal requests on the same data have equal results."""
 
-    by: By
+    by: By | Literal["task"]  # datasets of pairs, or those of all tasks
     aggregate: Aggregate
     reference: str | None
     margin: float | None = None  # of equivalence, in points: 100 times the correlation
@@ -49,7 +54,16 @@ class SlicedComparison:
     """A comparison and the rows of the pair table behind each of its slices."""
 
     comparison: Comparison
-    rows: Mapping[str, RowNumbers]
+    rows: Mapping[str, RowNumbers]  # none of items of other tasks and of figures
+    scales: Scales = NO_SCALES  # of the numbers of other tasks, by task and measure
+
+    def rows_of(self, one: ComparedSlice) -> RowNumbers:
+        """Return the rows of the pair table behind a slice; none of another task's."""
+        return self.rows[one.key] if one.task == DEFAULT_TASK else np.zeros(0, np.intp)
+
+    def scale_of(self, one: ComparedSlice) -> TableScale:
+        """Return what tables multiply the numbers of a slice by: 1 where they have a unit of their own."""
+        return self.scales.get((one.task, one.metric), 100)
 
 
 def compared_models(data: PairData) -> list[ModelColumns]:
@@ -74,34 +88,44 @@ def compare_slices(
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
     outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
+    files = {name: path for name, path in data.score_files.items() if name in members}
+    tasks = stored_tasks(files) if request.by == "task" else StoredTasks()
+    outcomes, by = joined_outcomes([outcomes, *tasks.outcomes]) if tasks.outcomes else outcomes, _property(request)
     reference = request.reference if request.reference in {model.name for model in models} else None
     places = table["row"].to_numpy().astype(np.intp)
-    rows = {part.key: places[part.rows] for part in slices_of(outcomes, members, by=request.by, common=request.common)}
+    parts = slices_of(outcomes, members, by=by, common=request.common)
+    rows = {part.key: places[part.rows] for part in parts if outcomes.blocks[part.block].task == DEFAULT_TASK}
     margin = request.margin / 100 if request.margin is not None else None
-    options = (request.by, request.aggregate, reference, request.common, *(() if margin is None else (margin,)))
+    options = (request.by, request.aggregate, reference, request.common, tasks.digest, *(() if margin is None else (margin,)))
     key = comparison_key(table, models, options) if cache is not None else ""
     if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
-        return _with_rows(known, rows)
-    show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
+        return _with_rows(known, rows, tasks.scales)
+    show = _now_and_then(lambda found: preview(_with_rows(found, rows, tasks.scales))) if preview is not None else None
     found = compare_outcomes(
         outcomes,
         models,
-        by=request.by,
+        by=by,
         aggregate=request.aggregate,
         reference=reference,
         margin=margin,
         common=request.common,
+        figures=tasks.figures,
         progress=progress,
         preview=show,
     )
     if cache is not None:
         Store(cache).put(COMPARISONS, key, found)
-    return _with_rows(found, rows)
+    return _with_rows(found, rows, tasks.scales)
 
 
-def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers]) -> SlicedComparison:
+def _property(request: ComparisonRequest) -> str:
+    """Return the property of items that a request groups by: the rows of all tasks are datasets too."""
+    return "dataset" if request.by == "task" else request.by
+
+
+def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers], scales: Scales) -> SlicedComparison:
     averages = {one.key: np.concatenate([rows[key] for key in one.average_of]) for one in comparison.slices if one.average_of}
-    return SlicedComparison(comparison=comparison, rows={**rows, **averages})
+    return SlicedComparison(comparison=comparison, rows={**rows, **averages}, scales=scales)
 
 
 def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], None]:
@@ -117,7 +141,9 @@ def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], 
     return show_rarely
 
 
-def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedText = NOTHING_SHARED, room: int = 0) -> pl.DataFrame:
+def slice_frame(
+    comparison: Comparison, *, with_intervals: bool, shared: SharedText = NOTHING_SHARED, room: int = 0, scales: Scales = NO_SCALES
+) -> pl.DataFrame:
     """One row a slice: key, title, pairs, and per model "text:MODEL" (displayed) and "value:MODEL" (sorted by).
 
     Scores of slices whose text is SHARED with training text are marked, as on the command line. Titles fit into the ROOM of the table.
@@ -130,9 +156,10 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedT
         "pairs": [one.pairs for one in comparison.slices],
     }
     for name in comparison.models:
+        marks = [_mark(shared, one, name) if is_marked else "" for one in comparison.slices]
         columns[f"text:{name}"] = [
-            _cell(one, name, _mark(shared, one, name) if is_marked else "", with_interval=with_intervals) + _verdict(one, name, hangs)
-            for one in comparison.slices
+            _cell(one, name, mark, scales, with_interval=with_intervals) + _verdict(one, name, hangs)
+            for one, mark in zip(comparison.slices, marks, strict=True)
         ]
         columns[f"value:{name}"] = [one.scores[name].value for one in comparison.slices]
     return pl.DataFrame(columns, strict=False)
@@ -197,12 +224,12 @@ def _mark(shared: SharedText, one: ComparedSlice, name: str) -> str:
     return overlap_sign(shared.get(one.key, {}).get(name)) or " "
 
 
-def _cell(one: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> str:
-    score = one.scores[name]
+def _cell(one: ComparedSlice, name: str, mark: str, scales: Scales, *, with_interval: bool) -> str:
+    score, scale = one.scores[name], scales.get((one.task, one.metric), 100)
     if score.value != score.value:
         return "·"
-    interval = f" [{100 * score.low:z.1f} {100 * score.high:z.1f}]" if with_interval and score.low == score.low else ""
-    return f"{100 * score.value:z.1f}{mark}{interval} {one.letters(name):<2}"
+    interval = f" [{scale * score.low:z.1f} {scale * score.high:z.1f}]" if with_interval and score.low == score.low else ""
+    return f"{scale * score.value:z.{1 if scale == 100 else 2}f}{mark}{interval} {one.letters(name):<2}"
 
 
 def _verdict(one: ComparedSlice, name: str, hangs: bool) -> str:
@@ -226,12 +253,16 @@ def disagreements(data: PairData, names: Sequence[str], rows: RowNumbers, limit:
 def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mapping[str, object]]:
     """Every number of the comparison at full precision, one row per slice and model."""
     comparison = result.comparison
+    metrics = {one.metric for one in comparison.slices}
+    score_column = next(iter(metrics)) if len(metrics) == 1 else "score"
     return [
         {
+            "task": one.task,
             "slice": one.key,
+            "metric": one.metric,
             "pairs": one.pairs,
             "model": name,
-            "spearman": score.value,
+            score_column: score.value,
             "sd": score.sd,
             "low": score.low,
             "high": score.high,

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.pairing import Pairing
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.names import DEFAULT_TASK
 from embedlab.evaluation.provenance import COMMON
 from embedlab.store.files import write_atomic
 from embedlab.tui.command import KeyScope
@@ -50,8 +51,8 @@ from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.slice_detail import ModelFacts, SliceDetail
 
-CUTS: tuple[By, ...] = get_args(By)
-CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
+CUTS: tuple[By | Literal["task"], ...] = (*get_args(By), "task")
+CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths", "task": "all tasks, as stored"}
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 AGGREGATE_TITLES = {"all": "all pairs at once", "mean": "mean over sources", "wmean": "mean over sources weighted by pairs"}
 DISAGREEMENTS = 20
@@ -164,7 +165,7 @@ class CompareScreen(DifferencePanes):
     def _take_shared(self, data: PairData, by: str, shared: SharedText) -> None:
         if data is self.data:
             self._shared[by] = shared
-            if self.result is not None and by == self.requested.by and any(one for own in shared.values() for one in own.values()):
+            if self.result is not None and by == self.result.comparison.by and any(one for own in shared.values() for one in own.values()):
                 self._show(self.result)
 
     def _show(self, found: SlicedComparison) -> None:
@@ -176,7 +177,8 @@ class CompareScreen(DifferencePanes):
         comparison = found.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
-        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(by, {}), room=self.size.width)
+        shared = self._shared.get(by, {})
+        frame = slice_frame(comparison, with_intervals=with_intervals, shared=shared, room=self.size.width, scales=found.scales)
         columns = slice_columns(comparison, with_intervals=with_intervals, room=self.size.width)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None
@@ -252,21 +254,22 @@ class CompareScreen(DifferencePanes):
             return
         shared = self._shared.get(self.result.comparison.by, {}).get(one.key, {}) if one is not None else {}
         seeds = {model.name: model.seeds for model in data.models}
-        self.query_one(SliceDetail).show(one, ModelFacts(reference=self.result.comparison.reference, shared=shared, seeds=seeds))
+        scale = self.result.scale_of(one) if one is not None else 100
+        facts = ModelFacts(reference=self.result.comparison.reference, shared=shared, seeds=seeds, scale=scale)
+        self.query_one(SliceDetail).show(one, facts)
         names = self.result.comparison.models
         found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
         self.query_one(DisagreementList).show(found, names)
         self._show_plot()
 
     def _rows(self, one: ComparedSlice) -> RowNumbers:
-        rows: RowNumbers = self.result.rows[one.key] if self.result is not None else np.zeros(0, dtype=np.intp)
-        return rows
+        return self.result.rows_of(one) if self.result is not None else np.zeros(0, dtype=np.intp)
 
     def _show_plot(self) -> None:
         self.show_differences()
         one, model, data = self._slice, self._model, self.data
         plot = self.query_one(PairPlot)
-        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS:
+        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS or not len(self._rows(one)):
             plot.show(None)
             return
         reference = self.result.comparison.reference
@@ -297,6 +300,11 @@ class CompareScreen(DifferencePanes):
         if (one := self._slice) is None or self.data is None:
             return
         rows, under, reference = self._rows(one), self.model_under_cursor, self.requested.reference
+        if not len(rows):
+            message = f"the pairs shown here are those of {DEFAULT_TASK}, not of {one.task}"
+            error = UsageError(message, hint=f"`embedlab data items {one.dataset}` lists items")
+            self.dashboard.report(error, severity="warning")
+            return
         if self.data.pairing is None and reference is not None and under not in {None, reference}:
             self.dashboard.face(Pairing(reference=reference, other=str(under)))
         open_slice(self.dashboard, ShownSlice(title=one.title, rows=rows))

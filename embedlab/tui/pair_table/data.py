@@ -48,6 +48,7 @@ class PairData:
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
     pairing: Pairing | None = None  # of the only two models, which have the columns of `with_pairing`
     files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
+    score_files: Mapping[str, Path] = field(default_factory=dict, compare=False)  # of each member that has one
 
     @property
     def marks(self) -> list[str]:
@@ -134,7 +135,8 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
     table = with_scores(bare, members)
     table = with_rank_errors(table, found) if found else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
     unknown = tuple(model.name for model in models if model.is_text_unknown)
-    return replace(data, table=table, models=tuple(found), of_unknown_text=unknown, troubles=(*troubles,))
+    files = {member: path for model in models for member, path in model.files.items() if member in members}
+    return replace(data, table=table, models=tuple(found), of_unknown_text=unknown, troubles=(*troubles,), score_files=files)
 
 
 def face_to_face(data: PairData, pairing: Pairing) -> PairData | None:
