@@ -24,6 +24,7 @@ _CLOSED = (
     ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
 _SYMMETRIC = {"min", "max"}  # functions of two numbers, of which it does not matter which is first
+_SYMMETRIC_METHODS = {"minimum", "maximum", "fmin", "fmax", "array_equal"}  # as np.minimum
 _NEVER_DROPPED = {"strict", "encoding"}  # checks of the programmer's own: no valid input shows whether they are there
 
 
@@ -211,7 +212,7 @@ def _calls(node: ast.Call) -> Iterator[Change]:
         if keyword.arg is not None and keyword.arg not in _NEVER_DROPPED:
             rest = [other for other in node.keywords if other is not keyword]
             yield "dropped argument", node, _text(ast.Call(func=node.func, args=node.args, keywords=rest))
-    is_swappable = name not in _SYMMETRIC or not isinstance(node.func, ast.Name)
+    is_swappable = name not in (_SYMMETRIC if isinstance(node.func, ast.Name) else _SYMMETRIC_METHODS)
     if is_swappable and len(node.args) >= 2 and not any(isinstance(value, ast.Starred) for value in node.args[:2]):
         swapped = [node.args[1], node.args[0], *node.args[2:]]
         yield "swapped arguments", node, _text(ast.Call(func=node.func, args=swapped, keywords=node.keywords))

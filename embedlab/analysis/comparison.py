@@ -8,6 +8,7 @@ table. A difference is starred, and two models share no letter, exactly if that 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
+from statistics import fmean
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.paired_tests import design_corrected
 from embedlab.analysis.scores import ModelColumns, Reach, weakest
 from embedlab.analysis.seed_notes import HANGS, REACH_NOTE, REACHES, seed_notes
-from embedlab.analysis.seed_tests import holm
+from embedlab.analysis.seed_tests import holm, odd_one
 from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import UNKNOWN_PARTS, VarianceParts, correlation_interval, difference_interval, share_interval
 from embedlab.analysis.weighing import Topic, Weighed
@@ -305,8 +306,27 @@ def comparison_notes(
         over = _counted(shown, "difference")
         yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over {over} shown, 5%"
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
+    yield from _odd_seed_notes(tested, models)
     if test != "dyadic" and dependent:
         yield f"p of {test}: corrected by each slice's design effect"
+
+
+def _odd_seed_notes(found: Sequence[ComparedSlice], models: Sequence[ModelColumns]) -> Iterator[str]:
+    """Yield which seed of a recipe is apart from its others, by Grubbs' test, corrected over slices and recipes."""
+    recipes = [model for model in models if model.is_recipe and len(model.seeds) == len(model.members)]
+    tried = [(model, one, *odd_one(one.scores[model.name].members)) for one in found for model in recipes]
+    apart: dict[tuple[str, int], list[str]] = {}
+    for (model, one, place, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
+        if p < SIGNIFICANT:
+            own = one.scores[model.name].members
+            others = fmean(value for number, value in enumerate(own) if number != place)
+            side = "above" if own[place] > others else "below"
+            apart.setdefault((model.name, model.seeds[place]), []).append(f"{side} on {one.key} (p {p:.2g})")
+    for (name, seed), where in apart.items():
+        what = f"seed {seed} is apart from the others"
+        more = f", and {len(where) - 1} more" if len(where) > 1 else ""
+        full = f"{name}: {what}: {', '.join(where)}; Grubbs' test, corrected by Holm over the seeds of every row"
+        yield Note(full, models=[name], short=[f"{what}: {where[0]}{more}"])
 
 
 def _topic_notes(found: Sequence[ComparedSlice]) -> Iterator[str]:

@@ -26,6 +26,23 @@ def variance(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
+def odd_one(values: Sequence[float]) -> tuple[int, float]:
+    """Return the place of the value furthest from the others, and the two-sided p that it is drawn as they are (Grubbs 1950).
+
+    nan for fewer than three values, and where the others are all equal, so that their spread is not known.
+    """
+    if len(values) < 3 or any(math.isnan(value) for value in values):
+        return 0, math.nan
+    mean = fmean(values)
+    place = max(range(len(values)), key=lambda number: abs(values[number] - mean))
+    others = [value for number, value in enumerate(values) if number != place]
+    if (spread := variance(others)) <= _PRECISE * fmean(value * value for value in values):
+        return place, math.nan
+    t2 = (values[place] - fmean(others)) ** 2 / (spread * (1 + 1 / len(others)))
+    freedom = len(others) - 1
+    return place, min(1.0, len(values) * beta_share(freedom / (freedom + t2), freedom / 2, 0.5))
+
+
 def holm(p: Sequence[float]) -> list[float]:
     """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a test."""
     tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: p[index])

@@ -125,5 +125,8 @@ def _task_of(name: str) -> str:
         raise UsageError(
             f"no task scores {name!r}: it holds {held}", hint="train on it with --set data.datasets, or see `embedlab data ls`"
         )
+    if "," in name:
+        each = " ".join(f"--task {part.strip()}" for part in name.split(",") if part.strip())
+        raise UsageError(f"no task or dataset named {name!r}", hint=f"name them one by one: {each}")
     known = [*task_names(), *(own for one in all_tasks() for own in one.datasets), *ALIASES]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

@@ -223,9 +223,8 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         or _located(name, has_pooling=single.options.pooling is not None)
     )
     if not found:
-        raise in_other_world("model", name, runs_folder) or unknown(
-            "model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too"
-        )
+        listing = f"name them one by one: {' '.join(name.split(','))}" if "," in name else "folders and hub ids (with their /) work too"
+        raise in_other_world("model", name, runs_folder) or unknown("model", name, model_names(runs_folder), listing=listing)
     is_pair_scorer = found[0].is_prefixed
     taken = accepted_options(found[0].kind) if is_pair_scorer else OF_ENCODERS
     if wrong := next((key for key in single.options.typed if key not in taken), None):

@@ -1,5 +1,6 @@
 """Random effects and their prediction interval, beside Student's t, draws, and loops over sets of datasets."""
 
+from dataclasses import replace
 from itertools import combinations
 from math import sqrt
 
@@ -129,3 +130,41 @@ def test_five_datasets_say_something_of_another_one() -> None:
     assert elsewhere(evidence[:4], slices[:4], [A, B], "a") == ()
     fewer = datasets(5, repeated=2)
     assert elsewhere(fewer, compare_evidence(fewer, [A, B], "a"), [A, B], "a") == ()
+
+
+def test_two_models_that_share_runs_vary_by_their_differences_seed_by_seed() -> None:
+    runs = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
+    both = [
+        ModelColumns(name=name, members=tuple(f"{name}@{seed}" for seed in (1, 2, 3)), seeds=(1, 2, 3), runs=runs) for name in ("a", "c")
+    ]
+    evidence = []
+    for number in range(5):
+        rng = np.random.default_rng(number)
+        gold = rng.normal(size=80)
+        of = {place: gold + rng.normal(scale=0.8 + 0.2 * place + 0.1 * number, size=80) for place in range(6)}
+        texts = (1_000 * number + np.arange(160)).reshape(80, 2).astype(np.uint64)
+        evidence.append(evidence_of("sts", f"set {number}", gold, of, 6, measure=MEASURES["spearman"], texts=texts))
+    points = np.mean([one.points for one in evidence], axis=0)
+    apart = points[3:] - points[:3]
+    for models, noise, freedom in (
+        (both, apart.var(ddof=1) / 3, 2.0),
+        ([replace(one, runs=()) for one in both], *welch(points[:3], points[3:])),
+    ):
+        slices = compare_evidence(evidence, models, "a")
+        (found,) = elsewhere(evidence, slices, models, "a")
+        deltas, rows = ([value(one.differences["c"]) for one in slices] for value in (lambda d: d.delta, lambda d: d.uncertainty.rows))
+        expected = predicted(np.array(deltas), np.array(rows), float(noise), freedom)
+        assert (found.low, found.high) == pytest.approx(expected[1])
+        assert (found.new_low, found.new_high) == pytest.approx(expected[2])
+
+
+def welch(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    return float(first.var(ddof=1) / 3 + second.var(ddof=1) / 3), float(stats.ttest_ind(first, second, equal_var=False).df)
+
+
+@pytest.mark.parametrize(("noise", "freedom"), [(0.3, np.inf), (0.3, 3.0), (40.0, 3.0)])
+def test_where_datasets_agree_the_seeds_alone_make_the_interval(noise: float, freedom: float) -> None:
+    mean, own, _ = predicted(np.full(6, 1.5), np.full(6, 1e-12), noise, freedom)
+    reach = stats.t.ppf(0.975, freedom) * sqrt(noise)
+    assert mean == pytest.approx(1.5)
+    assert own == pytest.approx((1.5 - reach, 1.5 + reach), rel=1e-4)

@@ -102,3 +102,18 @@ def test_combined_values_are_a_product_of_matrices_whose_zeros_do_not_count() ->
     np.testing.assert_allclose(combined(weights, values), weights @ values)
     weights[:, 2], values[2] = 0.0, np.inf
     np.testing.assert_allclose(combined(weights, values), np.delete(weights, 2, 1) @ np.delete(values, 2, 0))
+
+
+@pytest.mark.parametrize("sizes", [(20, 60), (2, 78), (1, 1, 78)])
+def test_independent_rows_are_corrected_for_the_mean_of_each_group(sizes: tuple[int, ...]) -> None:
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    values = np.random.default_rng(5).normal(size=(2, 80))
+    found = SharedSentences.of(np.arange(80), np.arange(80), group).sums(values).variances()
+    for place, row in enumerate(values):
+        share = sum(value**2 / sizes[number] for value, number in zip(row, group, strict=True)) / sum(value**2 for value in row)
+        assert found.independent[place] == pytest.approx((row**2).sum() / (1 - min(share, 0.5)))
+
+
+def test_the_variance_of_rows_alone_in_their_groups_is_doubled_and_what_does_not_vary_has_none() -> None:
+    found = SharedSentences.of(np.arange(10), np.arange(10), np.arange(10)).sums(np.array([np.ones(10), np.zeros(10)])).variances()
+    assert found.independent.tolist() == [20.0, 0.0]

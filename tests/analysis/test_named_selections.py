@@ -1,5 +1,7 @@
 """Selections with names: stored expressions that any filter can use."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -62,3 +64,17 @@ def test_a_damaged_file_is_refused() -> None:
     path.write_text(path.read_text().replace("gold", "glod"))
     with pytest.raises(MissingError, match="is damaged"):
         named_selections()
+
+
+def test_names_are_in_their_order_and_another_one_takes_none_away() -> None:
+    for name in ("second", "first", "third"):
+        store_selection(name, f"gold>{len(name)}")
+    assert list(named_selections().items()) == [("first", "gold>5"), ("second", "gold>6"), ("third", "gold>5")]
+
+
+def test_where_names_cannot_be_stored_another_folder_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with pytest.raises(MissingError) as error:
+        store_selection("mine", "gold>2")
+    assert error.value.hint == "choose another folder with XDG_STATE_HOME"

@@ -149,3 +149,24 @@ def test_the_agreement_of_estimates_has_the_fewest_degrees_of_freedom_of_any_two
     drawn = np.array([one.mean() for one in seeds])[:, None] + deviations[:, None] * rng.standard_normal((10, 4000)) * scale
     low, high = np.quantile([kendalltau(printed, one).statistic for one in drawn.T], [0.025, 0.975])
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.05)
+
+
+def test_a_topic_variance_that_is_larger_over_linked_rows_counts_in_the_agreement_as_in_each_order(gold: np.ndarray) -> None:
+    """Rows in chains of shared sentences: the covariance of two estimates has the larger of both variances of each on its diagonal."""
+    rng = np.random.default_rng(2)
+    texts = np.stack([rng.integers(0, 60, PAIRS), 1_000 + np.arange(PAIRS)], axis=1).astype(np.uint64)
+    scores = [noisy(gold, noise, seed) for seed, noise in enumerate((2.0, 2.1, 2.2))]
+    ordering = Ordering([estimate([one], gold, texts=texts) for one in scores])
+    covariance, _ = ordering._covariance([0, 1, 2])
+    for first, second in combinations(range(3), 2):
+        apart = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
+        found = ordering.order(first, second)
+        assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.sqrt(apart), rel=0.15)
+
+
+def test_estimates_of_other_rows_have_a_variance_of_their_own_that_is_added(gold: np.ndarray) -> None:
+    one, other = estimate([noisy(gold, 2.0, 1)], gold), estimate([noisy(gold[:300], 2.0, 1)], gold[:300])
+    found = Ordering([one, other]).order(0, 1)
+    alone = [Ordering([each, Estimate(members=np.array([0.0]))]).order(0, 1) for each in (one, other)]
+    widths = [each.high - each.low for each in alone]
+    assert found.high - found.low == pytest.approx(np.hypot(*widths), rel=0.02)

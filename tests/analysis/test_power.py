@@ -7,12 +7,12 @@ from math import inf, isinf, isnan
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import norm, t, ttest_ind
+from scipy.stats import chi2, norm, t, ttest_ind
 
 from embedlab.analysis.dependence import Variances
 from embedlab.analysis.evidence import Evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.power import Plan, detectable, smallest_difference
+from embedlab.analysis.power import Plan, detectable, smallest_difference, smallest_margin
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
@@ -174,3 +174,41 @@ def test_what_more_seeds_would_detect_is_planned_where_it_is_requested() -> None
     (less,) = detectable(evidence, RECIPE, OTHER, detect=1e-6)
     assert less.seeds_needed is not None
     assert isinf(less.seeds_needed)
+
+
+@pytest.mark.parametrize("members", [(1, 4001), (4001, 4001), (4001,)])
+def test_what_rows_explain_of_well_known_spreads_is_not_counted_twice(members: tuple[int, ...]) -> None:
+    """Everything is normal then: the two quantiles of a test of 5% with 80% power, times the error of the difference."""
+    spreads = [SeedSpread(members=count, scatter=(count - 1) * 0.0009, noise=(count - 1) * 0.0004) for count in members]
+    found = Plan(replace(ROWS, rows_freedom=inf), spreads).present()
+    error = np.sqrt(0.0004 + sum((0.0009 - 0.0004) / count for count in members))
+    assert found.value == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * error, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("sds", "counts", "freedom"),
+    [
+        ((0.02, 0.02), (1, 4), 3),  # one borrows the other's spread: all that is known
+        ((0.02, 0.02), (2, 2), 2),
+        ((0.02, 0.02), (4, 4), 6),  # Welch (1947), unbiased: 2² / (2 / 5) − 2 = 8, at most all that is known
+        ((0.05, 0.0005), (4, 6), 3),  # one alone varies: 5 − 2
+        ((0.02,), (5,), 4),
+    ],
+)
+def test_the_ends_are_what_would_be_detected_at_the_ends_of_the_spreads_interval(
+    sds: tuple[float, ...], counts: tuple[int, ...], freedom: int
+) -> None:
+    pilot = [SeedSpread(members=count, scatter=(count - 1) * sd**2, noise=0.0) for sd, count in zip(sds, counts, strict=True)]
+    planned = Plan(with_spreads(1e-4, pilot), pilot).with_seeds(5)
+    for end, place in ((planned.low, 0.975), (planned.high, 0.025)):
+        factor = np.sqrt(freedom / chi2.ppf(place, freedom))
+        right = [known(float(factor * sd)) for sd in sds]
+        assert end == pytest.approx(Plan(with_spreads(1e-4, right), right).with_seeds(5).value, rel=0.02)
+
+
+def test_a_margin_is_shown_by_two_one_sided_tests_of_equal_scores_in_four_of_five_studies() -> None:
+    own = Uncertainty(rows=0.0004, rows_freedom=inf, independent=0.0004)
+    margin = smallest_margin(own)
+    errors = 0.02 * np.random.default_rng(0).standard_normal(20_000)
+    shown = np.mean(np.abs(errors) + norm.ppf(0.95) * 0.02 < margin)
+    assert shown == pytest.approx(0.8, abs=0.01)

@@ -170,3 +170,11 @@ def test_only_seeds_of_a_name_are_draws_of_a_recipe() -> None:
     assert ModelColumns(name="x", members=("x@1", "x@2"), seeds=(1, 2)).is_recipe
     assert not ModelColumns(name="x@1", members=("x@1",), seeds=(1,)).is_recipe
     assert not ModelColumns(name="x", members=("a", "b")).is_recipe
+
+
+def test_a_damaged_score_file_is_called_what_it_is_and_says_how_it_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "scores.parquet").write_bytes(b"hello")
+    for read in (ScoreFile.read, ScoreFile.read_facts):
+        with pytest.raises(MissingError, match=r"^score file ") as error:
+            read(tmp_path / "scores.parquet")
+        assert error.value.hint == "delete it; `embedlab evaluate MODEL` makes it again"

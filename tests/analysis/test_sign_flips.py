@@ -123,3 +123,46 @@ def test_the_other_sign_has_the_other_ends() -> None:
     found = world(60, 3)
     assert found.scaled(-1.0).reach(0.05) == pytest.approx(found.reach(0.05)[:, ::-1])
     assert found.scaled(3.0).reach(0.05) == pytest.approx(3 * found.reach(0.05))
+
+
+@pytest.mark.parametrize("topics", [6, 9, 14, 30])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_a_topic_without_a_share_that_adds_nothing_changes_nothing(topics: int, noise: float) -> None:
+    found = world(topics, 3, seed=topics)
+    more = TopicSums(sums=np.insert(found.sums, 4, 0.0, axis=1), shares=np.insert(found.shares, 4, 0.0))
+    extra = noise * found.variance
+    distance = np.array([-2.2, 0.3, 1.9]) * np.sqrt(found.variance)
+    assert more.p(distance, extra) == pytest.approx(found.p(distance, extra), rel=1e-6)
+    assert more.reach(0.2, extra) == pytest.approx(found.reach(0.2, extra), rel=1e-6)
+    assert more.variance == pytest.approx(found.variance)
+
+
+def test_noise_beside_some_estimates_is_that_of_these_alone() -> None:
+    for topics in (8, 20):
+        found = world(topics, 4, seed=1)
+        distance, noise = 1.5 * np.sqrt(found.variance), np.array([0.0, 0.4, 0.0, 1.0]) * found.variance
+        with np.errstate(all="raise", under="ignore"):
+            together = found.p(distance, noise)
+        assert together == pytest.approx([found.of([place]).p(distance[[place]], noise[[place]])[0] for place in range(4)], rel=1e-12)
+
+
+@pytest.mark.parametrize("topics", [13, 16])
+def test_no_p_is_smaller_than_the_signs_as_they_are_and_all_reversed_allow(topics: int) -> None:
+    for seed in range(4):
+        found = world(topics, 4, seed=seed)
+        for factor in (2.0, 3.0, 4.0, 6.0, 10.0, 100.0):
+            for sign in (-1, 1):
+                p = found.p(sign * factor * np.sqrt(found.variance))
+                assert (p >= 2.0 ** (1 - topics) * (1 - 1e-9)).all()
+        assert found.p(1e9 * np.sqrt(found.variance)) == pytest.approx(2.0 ** (1 - topics))
+
+
+def test_the_variance_is_that_of_contributions_that_were_centred() -> None:
+    """Each topic's error is independent; what is stored has its share of their sum subtracted."""
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(40, 2.0))
+    errors = rng.normal(size=(4000, 40)) * shares
+    found = TopicSums(sums=errors - shares * errors.sum(axis=1, keepdims=True), shares=shares)
+    assert found.variance.mean() == pytest.approx((shares**2).sum(), rel=0.05)
+    single = TopicSums(sums=np.array([[0.3, -0.3]]), shares=np.array([0.999, 0.001]))
+    assert single.variance[0] == pytest.approx(2 * 0.3**2 / 0.5)  # never more than doubled

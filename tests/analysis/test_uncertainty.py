@@ -14,10 +14,13 @@ from embedlab.analysis.uncertainty import (
     UNKNOWN,
     SeedSpread,
     Uncertainty,
+    VarianceParts,
     correlation_interval,
     correlations_skew,
+    difference_interval,
     p_of_zero,
     share_interval,
+    share_runs,
     shares_spread,
     solved,
     spread_of,
@@ -272,3 +275,51 @@ def test_where_every_item_is_right_or_wrong_the_interval_is_wilsons_with_student
     far = 1 / (1 + rows / deviate**2)  # Wilson's bound on the other side
     low, high = share_interval(share, Uncertainty(rows=0.0, rows_freedom=10.0, independent=0.0), rows)
     assert (low, high) == pytest.approx((0.0, far) if share == 0 else (1 - far, 1.0))
+
+
+def test_estimates_without_topics_are_neither_solved_nor_flipped() -> None:
+    alone = Uncertainty(rows=0.04, rows_freedom=12, independent=0.01)
+    assert (solved([]), p_of_zero([], [])) == ([], [])
+    assert solved([alone, alone]) == [alone, alone]
+    assert p_of_zero([alone, of_topics(20)], [0.3, -0.1]) == [alone.p(0.3), of_topics(20).p(-0.1)]
+    assert solved([alone, of_topics(20)])[0].reach() == alone.reach()
+
+
+def test_a_difference_is_within_what_differences_of_such_scores_can_be() -> None:
+    wide = Uncertainty(rows=4.0, rows_freedom=inf, independent=4.0)
+    reach = scipy.stats.norm.ppf(0.975) * 2
+    assert difference_interval(0.5, wide, "correlation") == (-2.0, 2.0)
+    assert difference_interval(-0.5, wide, "share") == (-1.0, 1.0)
+    assert difference_interval(0.5, wide, "plain") == pytest.approx((0.5 - reach, 0.5 + reach))
+
+
+def test_a_design_effect_counts_what_is_beside_the_rows_and_is_at_least_one() -> None:
+    assert VarianceParts(rows=6.0, independent=2.0, other=2.0).design_effect == 2
+    assert VarianceParts(rows=1.0, independent=2.0).design_effect == 1
+    assert VarianceParts(rows=0.0, independent=0.0).design_effect == 1
+    assert isnan(VarianceParts(rows=nan, independent=nan).design_effect)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shares"),
+    [
+        ("ab", "ab", True),
+        ("ab", "xb", True),
+        ("ab", "ba", False),  # of another member
+        ("ab", "abc", False),
+        ("a", "a", False),
+        ("ab", "xy", False),
+    ],
+)
+def test_models_share_runs_where_one_is_behind_the_same_member_of_both(first: str, second: str, shares: bool) -> None:
+    own, other = ([frozenset({one, "part"} if one == "b" else {one}) for one in names] for names in (first, second))
+    assert share_runs(own, other) == shares
+
+
+def test_a_correlation_has_fishers_interval_on_each_side() -> None:
+    found = Uncertainty(rows=0.0009, rows_freedom=inf, independent=0.0009, skew=(2.0, 1.0))
+    reach = scipy.stats.norm.ppf(0.975) * 0.03
+    low, high = np.tanh(np.arctanh(0.8) + np.array([-2 * reach, reach]) / (1 - 0.8**2))
+    assert correlation_interval(0.8, found) == pytest.approx((low, high))
+    assert correlation_interval(-1.0, found) == (-1.0, -1.0)
+    assert np.isnan(correlation_interval(nan, found)).all()

@@ -8,11 +8,13 @@ from embedlab.analysis.word_effects import (
     ExplainedModel,
     MemberNumbers,
     WeightedTokens,
+    WordEffects,
     by_word,
     owners,
     percentile_ranks,
     token_pair_sum,
 )
+from embedlab.data.words import ShownWord
 
 
 def test_percentile_ranks_are_those_of_scipy_with_ties_counted_half() -> None:
@@ -79,3 +81,27 @@ def test_a_word_of_several_pieces_is_whole_and_special_tokens_are_apart() -> Non
     parts = np.arange(7 * 1, dtype=float).reshape(7, 1)
     summed = by_word(parts, places, np.array([0]), (2, 1))
     assert summed.tolist() == [[6, 0], [4, 0], [11, 0]]
+
+
+def test_further_models_are_shown_by_how_much_more_than_the_first_they_do() -> None:
+    rng = np.random.default_rng(3)
+    reference = rng.random(50)
+    models = [
+        ExplainedModel(name=name, members=tuple(MemberNumbers.of(rng.random((3, 4)), [], reference) for _ in range(2))) for name in "ab"
+    ]
+    found = WordEffects(sentences=("one two", "three four five"), words=((), ()), models=tuple(models), reference="sts12", pairs=50)
+    tables = [np.mean([percentile_ranks(one.similarities.table, reference) for one in model.members], axis=0) for model in models]
+    for row in range(2):
+        effects = [table[0, 0] - table[row + 1, 0] for table in tables]
+        assert np.isclose(found.difference(models[1])[row], effects[1] - effects[0])
+        for column in range(3):
+            both = [table[row + 1, 0] + table[0, column + 1] - table[0, 0] - table[row + 1, column + 1] for table in tables]
+            assert np.isclose(found.together(models[0])[row, column], both[0])
+            assert np.isclose(found.together(models[1])[row, column], both[1] - both[0])
+    assert found.difference(models[0]).tolist() == [0] * 5
+
+
+def test_words_are_numbered_by_their_sentence_from_one() -> None:
+    words = ((ShownWord(text="a", start=0, end=1),), (ShownWord(text="b", start=0, end=1), ShownWord(text="c", start=2, end=3)))
+    found = WordEffects(sentences=("a", "b c"), words=words, models=(), reference="sts12", pairs=1)
+    assert [(side, word.text) for side, word in found.places] == [(1, "a"), (2, "b"), (2, "c")]

@@ -292,6 +292,19 @@ def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame)
     assert f"{two}; {pooled}: other, bad" in compare_models(scored, [replace(other, name="other"), BAD]).notes
 
 
+def test_a_seed_that_is_apart_from_the_others_of_its_recipe_is_named(scored: pl.DataFrame) -> None:
+    rng = np.random.default_rng(4)
+    noise = {seed: rng.normal(scale=0.3 if seed < 5 else 6, size=130) for seed in (1, 2, 3, 4, 5)}
+    seeded = scored.with_columns(*(pl.Series(f"odd@{seed}", scored["gold"].to_numpy() + own) for seed, own in noise.items()))
+    odd = ModelColumns(name="odd", members=tuple(f"odd@{seed}" for seed in noise), seeds=(2, 4, 6, 8, 10))
+    (note,) = (one for one in compare_models(seeded, [odd, TWIN]).notes if "is apart" in one)
+    assert note.startswith("odd: seed 10 is apart from the others: below on sts12 (p ")
+    even = replace(odd, members=odd.members[:4], seeds=odd.seeds[:4])
+    assert not [one for one in compare_models(seeded, [even, TWIN]).notes if "is apart" in one]
+    unnamed = replace(odd, seeds=())  # members of a model that is not a recipe
+    assert not [one for one in compare_models(seeded, [unnamed, TWIN]).notes if "is apart" in one]
+
+
 def test_seeds_that_are_named_have_the_note_about_one_seed(scored: pl.DataFrame) -> None:
     note = "one seed: the interval is about this checkpoint, not the recipe"
     seeds = [ModelColumns(name=f"{run}@1", members=(f"{run}@1",), seeds=(1,)) for run in ("good", "bad")]

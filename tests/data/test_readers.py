@@ -1,13 +1,16 @@
-"""The small readers: definitions, paraphrases, sentiment, sentences."""
+"""The small readers: definitions, paraphrases, sentiment, sentences, captions."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.data.captions import read_captions
 from embedlab.data.definitions import read_definitions
 from embedlab.data.paraphrases import read_questions, read_quora
-from embedlab.data.sentences import read_first_column
+from embedlab.data.paws import read_paws, write_paws
+from embedlab.data.sentences import read_first_column, read_whole_lines
 from embedlab.data.sentiment import read_sentiment
 from embedlab.data.source import Source
 from embedlab.data.sts_course import read_course_pairs, read_course_sentences
@@ -92,3 +95,30 @@ def test_the_real_corpora_are_whole_where_they_should_be(shared_data: Path) -> N
     assert {key: source.open(*key).state.rows for key in wanted} == wanted
     with pytest.raises(MissingError, match="14,137 rows instead of 141,498"):
         source.open("paraphrases", "train")
+
+
+def test_every_line_that_is_not_blank_is_a_sentence(write: Write) -> None:
+    rows = read_whole_lines([write("wiki.txt", "one\n\ntwo \n \n")])
+    assert (rows.frame["sentence"].to_list(), rows.skipped) == (["one", "two "], {"blank line": 2})
+    assert read_whole_lines([write("wiki.txt", "one\n")]).skipped == {}
+
+
+@pytest.mark.parametrize("blank", [0, 2])
+def test_pairs_without_a_label_are_counted_where_there_are_any(blank: int, write: Write) -> None:
+    lines = ["1\ta b\tc\t1", "2\td\te\t0", *["3\tf\tg\t"] * blank]
+    rows = read_paws([write("paws.tsv", "\n".join(["id\tsentence1\tsentence2\tlabel", *lines]) + "\n")])
+    assert rows.frame.rows() == [("a b", "c", 1), ("d", "e", 0)]
+    assert rows.skipped == ({"blank label": blank} if blank else {})
+    again = read_paws([write("again.tsv", *write_paws(rows.frame.with_columns(sentence1=rows.frame["sentence1"].str.replace(" ", "\t"))))])
+    assert again.frame.equals(rows.frame)
+    with pytest.raises(MissingError, match=r"line 2: label '2' is not a whole number from 0 to 1"):
+        read_paws([write("paws.tsv", "id\tsentence1\tsentence2\tlabel\n1\ta\tb\t2\n")])
+
+
+def test_the_captions_of_a_picture_follow_each_other(write: Write) -> None:
+    files = [write(f"test.{number}.en.gz", gzip.compress(f" first {number} \nsecond {number}\n".encode())) for number in range(1, 6)]
+    assert read_captions(files).frame["sentence"].to_list() == [f"{picture} {n}" for picture in ("first", "second") for n in range(1, 6)]
+    unended = [write("a.gz", gzip.compress(b"one\ntwo")), write("b.gz", gzip.compress(b"three\nfour"))]
+    assert read_captions(unended).frame["sentence"].to_list() == ["one", "three", "two", "four"]
+    with pytest.raises(MissingError, match=r"a\.gz, line 2: no caption"):
+        read_captions([write("a.gz", gzip.compress(b"one\n \nthree\n"))])

@@ -49,6 +49,12 @@ def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> No
     assert SelectedTask(task="transfer").evaluation_name() == "transfer"
 
 
+def test_names_with_commas_between_them_are_refused_with_what_to_type() -> None:
+    with pytest.raises(UsageError) as refused:
+        select_tasks(None, ["sts12, sts13"], None)
+    assert refused.value.hint == "name them one by one: --task sts12 --task sts13"
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

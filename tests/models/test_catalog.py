@@ -152,6 +152,12 @@ def test_an_unknown_name_gets_the_nearest_of_runs_and_catalog(runs: Path) -> Non
         assert f"did you mean {right!r}?" in caught.value.hint
 
 
+def test_models_with_commas_between_them_are_refused_with_what_to_type(runs: Path) -> None:
+    with pytest.raises(UsageError) as refused:
+        resolve("ours,dice", runs)
+    assert "name them one by one: ours dice" in refused.value.hint
+
+
 @pytest.mark.parametrize("name", ["./nothing", "/no/such/folder", "word-vectors:nothing.txt"])
 def test_a_path_that_is_not_there_is_missing(runs: Path, name: str) -> None:
     with pytest.raises(MissingError):

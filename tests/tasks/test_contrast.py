@@ -17,8 +17,8 @@ from embedlab.encoders.lexical import DiceScorer
 from embedlab.evaluation.member import evaluate_task
 from embedlab.models.catalog import resolve
 from embedlab.runs.outcomes import stored_outcomes
-from embedlab.tasks.contrast import CLOSER, MARGIN, margins_by
-from embedlab.tasks.task import task
+from embedlab.tasks.contrast import CLOSER, MARGIN, baseline_note, margins_by
+from embedlab.tasks.task import Selection, task
 from tests.cli.conftest import Embedlab, embedlab
 
 __all__ = ["embedlab"]  # the fixture
@@ -169,3 +169,44 @@ def test_outcomes_hold_the_anchor_and_the_entailed_sentence(file: str, tmp_path:
     assert len(np.unique(stored.texts[:, 0])) == 4
     assert stored.items["gold"].n_unique() == 4
     assert pl.Series(stored.items["predicted"]).cast(pl.Float64).is_finite().all()
+
+
+def test_selected_triples_have_their_texts_and_items_and_what_is_missing_is_named(file: str, tmp_path: Path) -> None:
+    source = Source(folder=tmp_path / "data", offline=True)
+    found = task("contrast").texts(source, Selection(names=(file, "contrast-sick")))
+    assert found is not None
+    assert [list(column) for column in found.columns] == [[row[side] for row in TRIPLES] for side in range(3)]
+    assert [state.name for state in found.states] == [file]
+    assert len(found.missing) == 1
+    (items,) = task("contrast").items(source, [file, "contrast-sick"])
+    assert (items.dataset, items.split, len(items.rows)) == (file, "test", len(TRIPLES))
+    assert items.labels == tuple(row[0] for row in TRIPLES)
+
+
+def test_words_of_the_anchor_and_lengths_are_counted_as_baselines(file: str) -> None:
+    part = open_contrasts(Source(offline=True), file)
+    by_length = {(a, x): -abs(len(x.split()) - len(a.split())) for a, *both in TRIPLES for x in both}
+    shares = [
+        100 * slow({(a, x): float(DiceScorer().score([a], [x])[0]) for a, x in by_length}, TRIPLES)[0],
+        100 * slow({pair: float(value) for pair, value in by_length.items()}, TRIPLES)[0],
+    ]
+    assert baseline_note(part) == (
+        f"{file}: 5 triples; entailed closer by word overlap {shares[0]:.2f}, by length {shares[1]:.2f}, by chance 50"
+    )
+    assert shares[0] != shares[1]
+
+
+def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(tmp_path: Path) -> None:
+    settings = Settings(sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+    spec = resolve("dice", tmp_path / "runs").members[0]
+    found = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection())
+    assert found.averages == {"average of three": task("contrast").datasets}
+    assert found.missing == ()
+    sets = [score for score in found.evaluation.scores if score.by == "dataset"]
+    averages = {score.metric: (score.value, score.items, score.split) for score in found.evaluation.scores if score.by == "average"}
+    for metric in (CLOSER, MARGIN):
+        own = [score for score in sets if score.metric == metric]
+        assert averages[metric] == (pytest.approx(sum(one.value for one in own) / 3), sum(one.items for one in own), "test")
+    assert [part.frame.columns[:3] for part in found.tested] == [["anchor", "positive", "negative"]] * 3  # as training text names them
+    one = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection(names=("contrast-sick",)))
+    assert (one.averages, [score.by for score in one.evaluation.scores if score.by == "average"]) == ({}, [])

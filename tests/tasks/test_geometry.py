@@ -1,6 +1,7 @@
 """Geometry against loops, closed forms and scipy."""
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -9,9 +10,13 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
+from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks import geometry
 from embedlab.tasks.geometry import (
@@ -26,6 +31,8 @@ from embedlab.tasks.geometry import (
     spectrum,
     uniformity,
 )
+from embedlab.tasks.sts import STS_DATASETS
+from embedlab.tasks.task import Selection
 
 
 def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
@@ -235,3 +242,23 @@ def test_the_measures_of_a_dataset_are_those_of_its_own_sentences() -> None:
         assert values[state.name, "mean cosine"] == pytest.approx(mean_cosine(Lengths().encode(own)))
         assert values[state.name, "alignment"] == pytest.approx(alignment(first, second))
         assert values[state.name, "average cosine"] == pytest.approx((unit(first) * unit(second)).sum(1).mean())
+
+
+def test_the_task_measures_what_is_there_and_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = Source(sample=True)
+    there, gone = [sample.open("sts12"), sample.open("sts13")], MissingError("sts14 is not here")
+    opened: list[list[str]] = []
+
+    def opening(_: Source, names: Sequence[str]) -> tuple[list[Part], list[MissingError]]:
+        opened.append([*names])
+        return there, [gone]
+
+    monkeypatch.setattr(geometry, "open_parts", opening)
+    monkeypatch.setattr(geometry, "load_member", lambda *_: (Lengths(), None))
+    found = TASK.evaluate(ModelSpec(name="lengths", kind="folder"), Settings(sample=True), lambda _: lambda *_: None, Selection())
+    assert (found.missing, found.tested) == ((gone,), tuple(there))
+    assert [score.slice for score in found.evaluation.scores if score.metric == "uniformity"] == ["sts12", "sts13"]
+    assert opened == [[*sample.suite(STS_DATASETS)]]
+    texts = TASK.texts(sample, Selection())
+    assert texts is not None
+    assert {state.name for state in texts.states} == {*sample.suite(STS_DATASETS)}

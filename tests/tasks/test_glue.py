@@ -85,6 +85,13 @@ def test_mnli_is_scored_on_both_of_its_validation_splits(tmp_path: Path, tiny_en
     matched, mismatched, overall = result(run).scores
     assert [matched.split, mismatched.split] == ["dev-matched", "dev-mismatched"]
     assert overall.value == pytest.approx((matched.value + mismatched.value) / 2)
+    assert (overall.by, overall.slice, overall.metric, overall.split) == ("average", "glue-mnli", "glue", "dev")
+    assert overall.items == matched.items + mismatched.items
+    items = TASK.items(SAMPLE, ["glue-mnli", "glue-cola"])
+    assert [(one.dataset, one.split, len(one.rows)) for one in items[:2]] == [
+        ("glue-mnli", split, own.items) for split, own in (("dev-matched", matched), ("dev-mismatched", mismatched))
+    ]
+    assert items[2].dataset == "glue-cola"
 
 
 def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Path) -> None:

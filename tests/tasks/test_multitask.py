@@ -128,3 +128,22 @@ def test_a_model_without_a_paraphrase_head_needs_the_pairs_that_set_its_threshol
     with pytest.raises(MissingError, match="'paraphrases'"):
         TASK.check_recipe(load_recipe("snli-ce"), Source.from_settings(nothing))
     TASK.check_recipe(load_recipe("multitask"), Source.from_settings(nothing))
+
+
+@pytest.mark.usefixtures("trained")
+def test_a_whole_evaluation_has_the_mean_of_three_and_the_items_of_both_classifications() -> None:
+    assert evaluated().averages == {"mean": MULTITASK_DATASETS}
+    items = TASK.items(SAMPLE, ["sentiment", "paraphrases"])
+    assert [(one.dataset, one.split, one.classes) for one in items] == [
+        ("sentiment", "dev", ("0", "1", "2", "3", "4")),
+        ("paraphrases", "dev", ("0", "1")),
+    ]
+    found = TASK.texts(SAMPLE, Selection())
+    assert found is not None
+    assert [state.name for state in found.states] == [*MULTITASK_DATASETS]
+    expected = [
+        SAMPLE.open(name, "dev").frame[column].to_list()
+        for name, columns in zip(MULTITASK_DATASETS, (["sentence"], *[["sentence1", "sentence2"]] * 2), strict=True)
+        for column in columns
+    ]
+    assert [list(column) for column in found.columns] == expected

@@ -23,6 +23,7 @@ from embedlab.training.stages import train_run
 SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
 SAMPLE = Source(sample=True)
 Pair = tuple[str, str, str]
+SIDES = ("premise", "hypothesis")
 
 
 def trained(folder: Path, encoder: Path, recipe: str, *changes: str) -> ModelSpec:
@@ -111,6 +112,8 @@ def test_a_model_without_a_head_for_pairs_is_refused_before_it_is_loaded(tmp_pat
         ("snli-supcl", "stage.0.objective.weight=1.0"),
         ("defsent", "encoder.pooling=mean"),
         ("simcse-nli", "encoder.pooling=mean"),
+        ("glue-finetune", "encoder.pooling=mean"),  # a head with classes, but other ones
+        ("multitask", "encoder.max_tokens=32"),
     ):
         with pytest.raises(UsageError, match="trained no head that labels pairs"):
             TASK.check_recipe(load_recipe(recipe, [change]), SAMPLE)
@@ -143,3 +146,14 @@ def test_what_is_not_at_hand_is_named_beside_what_is(run: ModelSpec, tmp_path: P
     found = TASK.evaluate(run, settings, lambda _: lambda done, total: None, Selection())
     assert [score.slice for score in found.evaluation.scores] == ["nli-snli-dev"]
     assert len(found.missing) == len(SOURCES) - 1
+
+
+def test_the_texts_of_selected_pairs_are_both_of_their_sides() -> None:
+    found = TASK.texts(SAMPLE, Selection(names=("nli-matched", "nli-snli-dev")))
+    assert found is not None
+    expected = [SAMPLE.open(*SOURCES[name]).frame[side].to_list() for name in ("nli-matched", "nli-snli-dev") for side in SIDES]
+    assert [list(column) for column in found.columns] == expected
+    assert [(state.name, state.split) for state in found.states] == [("nli-matched", "dev"), ("nli-snli-dev", "dev")]
+    whole = TASK.texts(SAMPLE, Selection())
+    assert whole is not None
+    assert [state.name for state in whole.states] == [*SOURCES]

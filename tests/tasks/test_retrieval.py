@@ -13,6 +13,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.query_file import open_query_file
 from embedlab.data.query_folder import open_query_folder
+from embedlab.data.source import Source
 from embedlab.encoders.encoder import similarities, similarity_rows
 from embedlab.encoders.exact_search import OfVectors, Relevant, relevant_ranks
 from embedlab.encoders.lexical import DiceScorer
@@ -208,3 +209,27 @@ def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_num
     with pytest.raises(UsageError, match="reads each query with each document") as refused:
         task("retrieval").evaluate(spec, Settings(sample=True), lambda _: lambda *_: None, Selection(names=("retrieval-captions",)))
     assert "trec:FILE" in (refused.value.hint or "")
+
+
+def test_a_run_that_shares_all_queries_and_documents_has_nothing_to_say(faq: str, tmp_path: Path) -> None:
+    queries = open_query_file(faq)
+    lines = [f"{query} Q0 {document} 1 {len(document)} made" for query in queries.ids[0] for document in queries.ids[1]]
+    (tmp_path / "all.trec").write_text("\n".join(lines))
+    found = evaluated(f"trec:{tmp_path / 'all.trec'}", faq, tmp_path)
+    assert not [note for note in (*found.evaluation.notes, *found.outcomes[0].notes) if note.startswith(faq)]
+    assert np.isfinite([score.value for score in found.evaluation.scores]).all()
+
+
+def test_relevance_without_grades_is_stored_as_the_number_of_the_query(faq: str, tmp_path: Path) -> None:
+    (outcomes,) = evaluated("dice", faq, tmp_path).outcomes
+    assert outcomes.items["gold"].to_list() == [str(number) for number in open_query_file(faq).query]
+
+
+def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> None:
+    sample, search = Source(sample=True), task("retrieval")
+    one, whole = (search.texts(sample, Selection(names=names)) for names in ((faq,), ()))
+    assert one is not None
+    assert whole is not None
+    assert ([state.name for state in one.states], one.columns) == ([faq], ())
+    assert [state.name for state in whole.states] == [*search.datasets]
+    assert one.missing == whole.missing == ()

@@ -33,6 +33,7 @@ from embedlab.tasks.task import (
     all_tasks,
     brought_evaluation,
     evaluation_of,
+    load_member,
     outcomes_of,
     own_items,
     pair_task,
@@ -283,3 +284,14 @@ def test_a_task_is_usual_unless_it_says_more() -> None:
     assert (Task.datasets, Task.item_datasets, Task.dev_names) == ((), (), ())
     assert (Task.is_each_alone, Task.trains_classifiers, Task.mixed_metric) == (False, False, "mean")
     assert (Selection().names, Selection().setting) == ((), "literature")
+
+
+def test_a_member_is_loaded_with_the_cache_the_limit_and_the_network_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, object]] = []
+    monkeypatch.setattr("embedlab.encoders.loading.load_encoder", lambda *_, **words: given.append(words))
+    for settings in (Settings(cache=tmp_path, cache_gib=7, offline=True, device="cpu"), Settings(cache_gib=2, device="cpu")):
+        _, device = load_member(ModelSpec(name="made", kind="folder"), settings)
+        assert device.type == "cpu"
+        assert given.pop() == {"cache": settings.cache, "cache_gib": settings.cache_gib, "offline": settings.offline}

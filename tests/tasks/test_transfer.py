@@ -206,3 +206,17 @@ def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> 
 def test_a_classifier_of_pairs_learns_what_only_the_product_shows() -> None:
     done = evaluate_transfer(TableEncoder(), OpenedTasks(tasks=(pair_splits(),), missing={}), "exact")
     assert scores(done.evaluation)["mrpc", "accuracy", "test"].value == 1
+
+
+def test_texts_and_items_are_those_of_the_selected_tasks(small: Source) -> None:
+    found = TASK.texts(small, Selection(names=("sst2", "mrpc"), setting="exact"))
+    opened = open_transfer(small, ("sst2", "mrpc"))
+    assert found is not None
+    assert [list(column) for column in found.columns] == [list(column) for column in opened.texts.columns]
+    assert {state.name for state in found.states} == {"sst2", "mrpc"}
+    items = TASK.items(small, ["sst2", "mrpc"])
+    assert [(one.dataset, len(one.rows)) for one in items] == [(one.name, len(one.rows("test"))) for one in opened.tasks]
+    whole = TASK.texts(small, Selection(setting="exact"))
+    assert whole is not None
+    assert {state.name for state in whole.states} == {*SMALL}
+    assert {error.message for error in whole.missing}

@@ -12,7 +12,8 @@ from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.pair_table.view import ShownSlice
 from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.screen import PairsScreen
-from embedlab.tui.pairs.typed_pair import TypedPairScreen
+from embedlab.tui.pairs.what_if import WhatIf
+from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import NARROW, Open, noticed, notices, on_top, type_text, until, write_scores
@@ -204,7 +205,7 @@ async def test_help_names_every_key_of_the_screen(opened: Open) -> None:
         await pilot.press("question_mark")
         await on_top(pilot, HelpScreen)
         text = "\n".join(str(part.content) for part in pilot.app.screen.query(Static))
-        assert "Type two sentences" in text
+        assert "Edit the pair's sentences" in text
         assert "To the last row" in text
         await pilot.press("escape")
         await on_top(pilot, PairsScreen)
@@ -213,12 +214,30 @@ async def test_help_names_every_key_of_the_screen(opened: Open) -> None:
 async def test_a_typed_pair_shows_its_overlap_at_once(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("i")
-        await on_top(pilot, TypedPairScreen)
+        await on_top(pilot, WhatIfScreen)
         pilot.app.screen.query_one("#first", Input).value = "a cat sleeps"
         pilot.app.screen.query_one("#second", Input).value = "a dog sleeps"
         await pilot.pause()
         assert "Dice 0.667" in str(pilot.app.screen.query_one("#typed-overlap", Static).content)
         await pilot.press("escape")
+
+
+async def test_a_rule_edits_the_sentence_under_the_cursor_or_the_other_one_and_the_pair_comes_back(opened: Open) -> None:
+    pair = WhatIf(sentences=("cats sleep", "two dogs are running"), dataset="pets")
+    async with opened() as pilot:
+        pilot.app.push_screen(WhatIfScreen(pair))
+        dialog = await on_top(pilot, WhatIfScreen)
+        first, second = dialog.query_one("#first", Input), dialog.query_one("#second", Input)
+        first.focus()
+        await pilot.press("ctrl+n", "ctrl+r")  # no auxiliary and no number in the first
+        assert (first.value, second.value) == ("cats sleep", "three dogs are not running")
+        assert "rule: number, in sentence 2" in str(dialog.query_one("#edit-note", Static).content)
+        await pilot.press("ctrl+o")
+        assert (first.value, second.value) == pair.sentences
+        second.value = "dogs run"
+        await pilot.press("ctrl+n")
+        assert "not safe in either sentence" in str(dialog.query_one("#edit-note", Static).content)
+        assert second.value == "dogs run"
 
 
 async def test_the_view_is_as_it_was_left(opened: Open) -> None:

@@ -1,24 +1,30 @@
 """What the dashboard lets other processes do: score a typed pair, score a model; here with real ones."""
 
+import numpy as np
 import pytest
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from embedlab.core.settings import Settings
-from embedlab.tui.pairs.typed_pair import TypedPairScreen
+from embedlab.tui.pairs.what_if import RankedModel, WhatIf
+from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, notices, until
 
 
-async def test_a_typed_pair_is_scored_by_each_model_or_says_why_not(opened: Open) -> None:
+async def test_an_edited_pair_is_ranked_by_each_model_beside_the_pair_itself_or_it_says_why_not(opened: Open) -> None:
+    reference = np.array([0.1, 0.4, 0.5, 0.9])
+    models = (RankedModel(name="dice", reference=reference, before=0.5), RankedModel(name="near", reference=reference, before=0.4))
     async with opened() as pilot:
-        pilot.app.push_screen(TypedPairScreen(["dice", "near"], ("a cat sleeps", "a dog sleeps")))
+        pilot.app.push_screen(WhatIfScreen(WhatIf(sentences=("a cat sleeps", "a dog runs"), dataset="pets", models=models)))
         await pilot.pause()
+        pilot.app.screen.query_one("#second", Input).value = "a dog sleeps"
         scores = pilot.app.screen.query_one("#typed-scores", Static)
         await until(pilot, lambda: "…" not in str(scores.content), patience_s=90)
-        dice, near = str(scores.content).splitlines()
-        assert "0.667" in dice
+        _, dice, near, note = str(scores.content).splitlines()
+        assert dice.split()[:4] == ["dice", "0.667", "75.0", "+12.5"]  # three of four are below; the pair itself ties with one
         assert "the run 'near' has no finished seed" in near  # it has scores, but no model
+        assert "4 pairs of pets" in note
         process = pilot.app.scorer_process._process
     assert process.returncode is not None
 

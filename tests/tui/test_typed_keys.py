@@ -17,7 +17,7 @@ from embedlab.core.paths import state_folder
 from embedlab.tui.dialogs import Choose
 from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.launch.screen import LaunchScreen
-from embedlab.tui.pairs.typed_pair import TypedPairScreen
+from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 from tests.tui.driving import Open, noticed, on_top, until
 from tests.tui.test_hangup import ARGUMENTS, is_over
 
@@ -62,7 +62,7 @@ def test_one_write_of_many_keys_acts_like_slow_typing(tmp_path: Path) -> None:
 async def test_text_behind_a_key_goes_to_the_field_that_the_key_opens(opened: Open) -> None:
     async with opened() as pilot:
         send_at_once(pilot, "iall\tmine")
-        dialog = await on_top(pilot, TypedPairScreen)
+        dialog = await on_top(pilot, WhatIfScreen)
         await until(pilot, lambda: dialog.query_one("#second", Input).value == "mine")
         assert dialog.query_one("#first", Input).value == "all"
         await pilot.press("escape")

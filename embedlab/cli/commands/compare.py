@@ -44,12 +44,16 @@ def compare(options: CompareOptions, shown: PageOptions, *, terminal: Terminal) 
 
     names, files = models_and_files(options.models, bool(options.tasks or options.suites), terminal.settings)
     options = replace(options, models=names, tasks=options.tasks or files)
-    if len(names) == 1:
-        terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {names[0]}` shows all its numbers")
     shown.check_page()
+
+    def compared() -> ComparisonReport:
+        report = comparison_report(options, terminal)
+        if len(names) == 1:
+            terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {names[0]}` shows all its numbers")
+        return report
 
     def write_page(report: ComparisonReport) -> None:
         if shown.html is not None:
             write_comparison_page(shown.html, report, page_facts, terminal)
 
-    answer(lambda: comparison_report(options, terminal), shown, ComparedModels, terminal, page=write_page)
+    answer(compared, shown, ComparedModels, terminal, page=write_page)

@@ -13,7 +13,7 @@ ENTRY = ScreenEntry(
         command("right_square_bracket", "dataset(1)", "Dataset", "The next dataset, and all of them.", show=True, shown="]"),
         command("c", "columns", "Columns", "Choose models and columns.", show=True),
         command("D", "stack", "Differing words", "Each pair on two lines with the differing words highlighted, or on one.", shown="D"),
-        command("i", "score_pair", "Type", "Type two sentences and see every model's score."),
+        command("i", "score_pair", "What if", "Edit the pair's sentences: each model's percentile rank, and how far it moves."),
         command("p", "plot", "Plot", "Plot the shown pairs."),
         command("o", "note", "Note", "Write a note on the pair, which is stored and exported; an empty one is deleted."),
         command("u", "once", "Once", "Show a pair that several datasets share once; again shows each of its copies."),

@@ -393,14 +393,12 @@ class PairsScreen(PairDetails, PairNarrowing):
             self.dashboard.score_model(declared(name))
 
     def action_score_pair(self) -> None:
-        """Open the dialog for two typed sentences."""
-        from embedlab.tui.pairs.typed_pair import TypedPairScreen
+        """Open the dialog in which the pair under the cursor is edited, or two sentences typed."""
+        from embedlab.tui.pairs.what_if import WhatIf
+        from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 
-        row = self.query_one(FrameTable).current_row
-        pair = self.shown_pair(row) if row is not None else None
-        sentences = (pair.row["sentence1"], pair.row["sentence2"]) if pair else ("", "")
-        models = [model.name for model in self.view.data.models] if self.view else []
-        self.app.push_screen(TypedPairScreen(models, sentences))
+        pair = WhatIf.of(self.view.data, self.query_one(FrameTable).current_row) if self.view else WhatIf()
+        self.app.push_screen(WhatIfScreen(pair))
 
 
 def _added(view: PairView) -> list[str]:

@@ -1,0 +1,64 @@
+"""Words of sentences as numbers, beside sets of Python."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from embedlab.analysis import word_sets
+from embedlab.analysis.word_sets import WordSets
+from embedlab.data.words import distinct_words
+
+SENTENCES = [
+    "A dog runs, a dog barks",
+    "",
+    "the dog of the café",
+    "...",
+    "Straße İstanbul",
+    "a b c",
+    "Dogs run run run",
+    "naïve a",
+    "THE DOG",
+    "x_1 y2 _",
+]
+
+
+@pytest.fixture(params=[3, 50_000])
+def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of three sentences, and all in one."""
+    monkeypatch.setattr(word_sets, "_AT_ONCE", request.param)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_each_sentence_has_its_distinct_words_once_in_their_order() -> None:
+    found = WordSets.of(pl.Series(SENTENCES))
+    known: dict[int, str] = {}
+    for place, sentence in enumerate(SENTENCES):
+        own = found.numbers[found.starts[place] : found.starts[place + 1]].tolist()
+        words = distinct_words(sentence)
+        assert (len(own), own) == (len(words), sorted({*own}))
+        for other in range(place):
+            there = {*found.numbers[found.starts[other] : found.starts[other + 1]].tolist()}
+            assert len(there & {*own}) == len(words & distinct_words(SENTENCES[other]))
+        known |= dict.fromkeys(own, sentence)
+    assert found.distinct == len(known) == len({word for sentence in SENTENCES for word in distinct_words(sentence)})
+    assert found.sizes.tolist() == [len(distinct_words(sentence)) for sentence in SENTENCES]
+
+
+@pytest.mark.usefixtures("at_once")
+def test_the_overlap_of_every_two_sentences_is_dices() -> None:
+    found, rows = WordSets.of(pl.Series(SENTENCES)), range(len(SENTENCES))
+    first, second = (one.ravel() for one in np.meshgrid(rows, rows))
+    expected = []
+    for a, b in zip(first, second, strict=True):
+        own, other = distinct_words(SENTENCES[a]), distinct_words(SENTENCES[b])
+        expected.append(2 * len(own & other) / (len(own) + len(other)) if own or other else 0.0)
+    assert found.dice(first, second).tolist() == pytest.approx(expected)
+    assert found.dice(first[:0], second[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("sentences", [[], [""], ["...", "!"]])
+def test_sentences_without_words_have_none(sentences: list[str]) -> None:
+    found = WordSets.of(pl.Series(sentences, dtype=pl.String))
+    assert (found.distinct, found.sizes.tolist()) == (0, [0] * len(sentences))
+    places = np.arange(len(sentences))
+    assert found.dice(places, places).tolist() == [0.0] * len(sentences)
