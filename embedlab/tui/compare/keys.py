@@ -8,7 +8,7 @@ ENTRY = ScreenEntry(
     label="Compare",
     tooltip="Compare models side by side, slice by slice.",
     commands=(
-        command("b", "cut", "Cut by", "Datasets, sources, Dice fifths.", show=True),
+        command("b", "cut", "Cut by", "Datasets, sources, Dice fifths, all tasks.", show=True),
         command("v", "aggregate", "Aggregation", "All pairs at once, mean over sources, mean weighted by pairs."),
         command("p", "pin", "Reference", "Make the model under the cursor the reference of the differences.", show=True),
         command("d", "plot", "Plot", "The next pane: plots, disagreements, forest plot, fifths.", show=True),

@@ -1,7 +1,7 @@
 """A comparison as the Compare screen shows it: a frame of slices, the rows behind each, the largest disagreements."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
@@ -55,7 +55,7 @@ class SlicedComparison:
 
     comparison: Comparison
     rows: Mapping[str, RowNumbers]  # none of items of other tasks and of figures
-    scales: Scales = NO_SCALES  # of the numbers of other tasks, by task and measure
+    scales: Scales = field(default_factory=dict)  # of the numbers of other tasks, by task and measure
 
     def rows_of(self, one: ComparedSlice) -> RowNumbers:
         """Return the rows of the pair table behind a slice; none of another task's."""

@@ -1,4 +1,4 @@
-"""The Compare screen: models on datasets, sources or Dice fifths, with intervals, tie groups and the pairs of each slice."""
+"""The Compare screen: models on datasets, sources, Dice fifths or all tasks, with intervals, tie groups and the pairs of each slice."""
 
 import json
 from dataclasses import replace
@@ -323,7 +323,7 @@ class CompareScreen(DifferencePanes):
         self._show(self.result)
 
     def action_cut(self) -> None:
-        """Cut by datasets, then sources, then Dice fifths."""
+        """Cut by datasets, then sources, then Dice fifths, then show the datasets of all tasks."""
         request = self.requested
         self._remember(by=CUTS[(CUTS.index(request.by) + 1) % len(CUTS)])
 
