@@ -52,9 +52,10 @@ def test_every_result_holds_all_kinds_of_tasks_in_one_table(embedlab: Embedlab, 
     assert max(map(len, lines)) <= 100
     body = [line.split()[0] for line in lines if line.startswith(" ") and not line.startswith((" ─", "  ", " task", " negation"))]
     assert {*body} == {"none", "one", "both"} & {*body}  # each label on one line
-    slices = [row["slice"] for row in embedlab("compare", *MODELS, *WORDS, *by, "--json").rows]
-    assert len(body) == 2 * len(dict.fromkeys(slices))  # a part with the scores, and one with the differences
-    notes = lines[max(number for number, line in enumerate(lines) if not line) :]
+    rows = embedlab("compare", *MODELS, *WORDS, *by, "--json").rows
+    named = {(row["task"], row["slice"], row["metric"]) for row in rows}
+    assert len(body) == 2 * len(named)  # a part with the scores, and one with the differences
+    notes = shown.out.rpartition("\n\n")[2].replace("\n  ", " ").splitlines()
     assert len(notes) == len({*notes})
     assert shown.err.count("geometry") == 1
 
