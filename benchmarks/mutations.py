@@ -4,8 +4,9 @@
 
 Mutants are drawn by seed from every area, and there from every operator (benchmarks/mutants.py) in turn. Each is tested in a copy of the
 checkout: first by the test file of its name, or those of its package that import it, then by the whole package's, up to the first
-failure. A package's tests are those of the folder in tests/ that mirrors it. Endings are stored line by line, so that the same command
-goes on where it stopped; a survivor counts as long as neither its file nor the tests change, anything else as long as its file does not.
+failure, which counts where the same test passes without the fault. A package's tests are those of the folder in tests/ that mirrors it.
+Endings are stored line by line, so that the same command goes on where it stopped; a survivor counts as long as neither its file nor the
+tests change, anything else as long as its file does not.
 Survivors that no test can notice are listed in benchmarks/equivalent_mutants.toml, each with its reason.
 """
 
@@ -19,6 +20,7 @@ import multiprocessing
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -44,6 +46,8 @@ MENDED = (21, 24, 25)  # seeds of the draws whose survivors have tests
 SHARE = 0.9  # of the mutants that are not equivalent, to be caught
 NO_TESTS_LEFT = 5  # pytest's status where all tests of a package are the closest ones
 TURN_S = 60  # seconds of mutants for which a lock is held
+CLOSEST_S, PACKAGE_S = 120, 900  # seconds of a processor that tests may take: what takes longer is a loop without end
+IDLE_S = 1800  # and seconds in all, for what waits without end
 SAMPLE_WORLD = ("sample", "scenes", "lexicon", "words")  # the files of embedlab/data that read nothing
 PACKAGES = ("embedlab", "pytest", "torch", "transformers", "polars", "numpy")
 AREAS = {
@@ -172,12 +176,8 @@ def _tested(drawn: Sequence[Mutant], typed: argparse.Namespace) -> dict[str, End
     if not waiting:
         return endings
     with Copy(typed.lock) as tree:
-        limits: dict[Path, float] = {}
         for number, mutant in enumerate(waiting, start=1):
-            folder = mirror_of(mutant.file)
-            if folder not in limits:
-                limits[folder] = 3 * tree.usual_seconds(folder) + 30
-            outcome = tree.outcome(mutant, limits[folder])
+            outcome = tree.outcome(mutant)
             end: End = "out of time" if outcome.status is None else "caught" if outcome.status else "survived"
             ending = Ending(
                 mutant=mutant.key,
@@ -198,6 +198,7 @@ class Copy:
 
     def __init__(self, lock: Path | None = None) -> None:
         self._lock, self._turn_ends = lock, 0.0
+        self._sound: set[str] = set()  # tests that pass without a fault
         self._held: IO[str] | None = None
         self._folder = Path(tempfile.mkdtemp(prefix="mutations-"))
         self._tree = self._folder / ROOT.name
@@ -221,28 +222,24 @@ class Copy:
             self._held.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def usual_seconds(self, folder: Path) -> float:
-        """Return how long the tests in FOLDER take without a fault; where one fails, this program ends."""
-        self._take_turn()
-        outcome = self._run([folder], limit_s=3600)
-        if outcome.status != 0:
-            raise SystemExit(f"{folder} fails without any fault: {outcome.by or f'status {outcome.status}'}")
-        return outcome.seconds
-
-    def outcome(self, mutant: Mutant, limit_s: float) -> Outcome:
-        """Return what the tests of its package say of a mutant, the closest ones first."""
+    def outcome(self, mutant: Mutant) -> Outcome:
+        """Return what the tests of its package say of a mutant, the closest ones first; a test that fails without it ends this program."""
         path = self._tree / mutant.file
         source = path.read_text(encoding="utf-8")
         self._take_turn()
+        closest = closest_tests(mutant.file, self._tree)
         try:
             self._put(path, mutant.applied(source))
-            closest = closest_tests(mutant.file, self._tree)
-            first = self._run(closest, limit_s) if closest else None
-            if first is not None and first.status != 0:
-                return first
-            return self._run([mirror_of(mutant.file, self._tree)], limit_s, without=closest)
+            found = self._run(closest, CLOSEST_S) if closest else None
+            if found is None or found.status == 0:
+                found = self._run([mirror_of(mutant.file, self._tree)], PACKAGE_S, without=closest)
         finally:
             self._put(path, source)
+        if found.by and found.by not in self._sound:
+            if self._run([found.by], PACKAGE_S).status != 0:
+                raise SystemExit(f"{found.by} fails without any fault")
+            self._sound.add(found.by)
+        return found
 
     def _put(self, path: Path, source: str) -> None:
         """Write SOURCE; what was compiled from another one of the same size in the same second is removed."""
@@ -259,15 +256,15 @@ class Copy:
         fcntl.flock(self._held, fcntl.LOCK_EX)
         self._turn_ends = time.monotonic() + TURN_S
 
-    def _run(self, tests: Sequence[Path], limit_s: float, *, without: Sequence[Path] = ()) -> Outcome:
+    def _run(self, tests: Sequence[Path | str], limit_s: int, *, without: Sequence[Path] = ()) -> Outcome:
         answer = self._folder / "answer.json"
         answer.unlink(missing_ok=True)
         words = [*map(str, tests), *(f"--ignore={test}" for test in without)]
-        process = multiprocessing.get_context("forkserver").Process(target=_run_tests, args=(self._tree, words, answer))
+        process = multiprocessing.get_context("forkserver").Process(target=_run_tests, args=(self._tree, words, answer, limit_s))
         began = time.monotonic()
         process.start()
-        process.join(limit_s)
-        status = 0 if process.exitcode == NO_TESTS_LEFT else process.exitcode
+        process.join(IDLE_S)
+        status = {NO_TESTS_LEFT: 0, -signal.SIGXCPU: None}.get(process.exitcode or 0, process.exitcode)
         if process.pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # and what the tests have started
@@ -276,11 +273,12 @@ class Copy:
         return Outcome(status=status, by=by, seconds=time.monotonic() - began)
 
 
-def _run_tests(tree: Path, tests: Sequence[str], answer: Path) -> None:
-    """Run TESTS on the embedlab of TREE, up to the first failure, whose name is written to ANSWER."""
+def _run_tests(tree: Path, tests: Sequence[str], answer: Path, limit_s: int) -> None:
+    """Run TESTS on the embedlab of TREE, up to the first failure, whose name is written to ANSWER, for LIMIT_S seconds of a processor."""
     import pytest
 
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 10))
     with Path(os.devnull).open("r+b") as nothing:
         for stream in range(3):
             os.dup2(nothing.fileno(), stream)

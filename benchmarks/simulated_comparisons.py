@@ -1,6 +1,6 @@
 """Comparisons of simulated models on the real sentence graphs: what an interval says beside what is true."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from independent_bootstrap import interval, resampled_spearman
 from simulated_scores import Floats, Graph, World
+
+VALUES_AT_ONCE = 300_000  # scores of members that are compared together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,15 @@ class Cell:
         for seeds in (*self.fewer_seeds, self.world.seeds):
             yield tuple(part.format(seeds=f"{seeds[0]} and {seeds[1]}") for part in self.label)
 
+    def outcome(self, intervals: Mapping[str, tuple[float, float]]) -> "Outcome":
+        """What the INTERVALS of a comparison, by method, say beside what is true."""
+        truth = self.world.differences[1] - self.world.differences[0]
+        return Outcome(
+            covers={name: low <= truth <= high for name, (low, high) in intervals.items()},
+            rejects={name: not low <= 0 <= high for name, (low, high) in intervals.items()},
+            lengths={name: high - low for name, (low, high) in intervals.items()},
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -38,27 +49,27 @@ class Outcome:
 
 def evidence_of(graph: Graph, gold: Floats, members: Floats) -> list:  # of Evidence
     """The evidence of each dataset, and of their average where there are several."""
+    return evidence_of_runs(graph, [(gold, members)])
+
+
+def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> list:  # of Evidence
+    """The same of several draws of gold scores, (pairs,), and members, (members, pairs), one draw after another."""
     from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.influence import spearman_influences
-    from embedlab.analysis.leaving_out import OfMeasure, spearman_without
+    from embedlab.analysis.leaving_out import OfMeasure, OfMembers, spearman_without
 
     parts = []
     for name, own, rows in graph.datasets:
-        points = _spearman(gold[own], members[:, own])
-        parts.append(
-            Evidence(
-                key=name,
-                title=name,
-                pairs=len(own),
-                points=points,
-                rows=_with(
-                    rows,
-                    contributions=spearman_influences(gold[own], members[:, own]) / len(own),
-                    leaving=OfMeasure(points=points, make=partial(spearman_without, gold[own], list(members[:, own]))),
-                ),
-                scale="correlation",
-            )
-        )
+        of = [(gold[own], members[:, own]) for gold, members in drawn]
+        points = [_spearman(*one) for one in of]
+        leaving = [
+            OfMeasure(points=point, make=partial(spearman_without, gold, list(members)))
+            for point, (gold, members) in zip(points, of, strict=True)
+        ]
+        found, contributions = np.concatenate(points), np.concatenate([spearman_influences(*one) for one in of]) / len(own)
+        together = OfMembers(parts=leaving, places=range(len(found)))
+        rows = _with(rows, contributions=contributions, leaving=together)
+        parts.append(Evidence(key=name, title=name, pairs=len(own), points=found, rows=rows, scale="correlation"))
     return [*parts, average_of("average", parts, graph)] if len(parts) > 1 else parts
 
 
@@ -89,14 +100,13 @@ def _spearman(gold: Floats, members: Floats) -> Floats:
     return centred[1:] @ centred[0] / (centred[0] @ centred[0])
 
 
-def columns_of(seeds: Sequence[int]) -> list:  # of ModelColumns
-    """A model for each number of seeds."""
+def columns_of(seeds: Sequence[int], before: str = "", of: str = "") -> list:  # of ModelColumns
+    """A model for each number of seeds; what is BEFORE its name and of which its members are."""
     from embedlab.analysis.scores import ModelColumns
 
-    names = "abcdefgh"[: len(seeds)]
     return [
-        ModelColumns(name=name, members=tuple(f"{name}@{seed}" for seed in range(count)), seeds=tuple(range(count)))
-        for name, count in zip(names, seeds, strict=True)
+        ModelColumns(name=before + name, members=tuple(f"{of}{name}@{seed}" for seed in range(count)), seeds=tuple(range(count)))
+        for name, count in zip("abcdefgh"[: len(seeds)], seeds, strict=True)
     ]
 
 
@@ -106,23 +116,55 @@ def compare_once(cell: Cell, graph: Graph, seed: int, *, resamples: int = 0) -> 
     if cell.rows is not None:
         start = int(rng.integers(0, len(graph.first)))
         graph = graph.part(np.sort(np.arange(start, start + cell.rows) % len(graph.first)))
-    gold, models = cell.world.draw(graph, rng)
-    truth = cell.world.differences[1] - cell.world.differences[0]
-    one = evidence_of(graph, gold, np.concatenate(models))[-1]
-    outcomes = []
-    for seeds in (*cell.fewer_seeds, cell.world.seeds):
-        intervals = intervals_of(first_seeds(one, cell.world.seeds, seeds), seeds)
-        if resamples:
-            draws = resampled_spearman(gold, np.concatenate(models), resamples, rng)
-            intervals["bootstrap"] = interval(draws[: len(models[0])].mean(axis=0) - draws[len(models[0]) :].mean(axis=0))
-        outcomes.append(
-            Outcome(
-                covers={name: low <= truth <= high for name, (low, high) in intervals.items()},
-                rejects={name: not low <= 0 <= high for name, (low, high) in intervals.items()},
-                lengths={name: high - low for name, (low, high) in intervals.items()},
-            )
-        )
-    return outcomes
+    drawn = cell.world.draw(graph, rng)
+    (intervals,) = intervals_of_runs(graph, [drawn], cell)
+    if resamples:
+        gold, models = drawn
+        draws = resampled_spearman(gold, np.concatenate(models), resamples, rng)
+        intervals[-1]["bootstrap"] = interval(draws[: len(models[0])].mean(axis=0) - draws[len(models[0]) :].mean(axis=0))
+    return [cell.outcome(each) for each in intervals]
+
+
+def compare_many(cell: Cell, graph: Graph, seeds: Sequence[int]) -> list[list[Outcome]]:
+    """Several simulated comparisons on the whole GRAPH, the same as one by one: their intervals are found together, which is quicker."""
+    drawn = [cell.world.draw(graph, np.random.default_rng(seed)) for seed in seeds]
+    return [[cell.outcome(each) for each in intervals] for intervals in intervals_of_runs(graph, drawn, cell)]
+
+
+Intervals = dict[str, tuple[float, float]]  # by method
+
+
+def intervals_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], cell: Cell) -> list[list[Intervals]]:
+    """The intervals of the difference of two models, for each draw and each row of CELL."""
+    from embedlab.analysis.weighing import Weighed
+
+    one = evidence_of_runs(graph, [(gold, np.concatenate(models)) for gold, models in drawn])[-1]
+    rows, all_seeds = (*cell.fewer_seeds, cell.world.seeds), cell.world.seeds
+    # Members are numbered in the order of the models: those with all seeds come first.
+    models = [own for run in range(len(drawn)) for own in columns_of(all_seeds, f"{run} all ", f"{run} ")]
+    keys = []
+    for run in range(len(drawn)):
+        for place, counts in enumerate(rows):
+            pair = columns_of(counts, f"{run} {place} ", f"{run} ")
+            models += pair
+            keys.append((pair[0].name, pair[1].name))
+    weighed = Weighed(one, models, keys)
+    found = [_intervals(weighed, pair, counts) for pair, counts in zip(keys, rows * len(drawn), strict=True)]
+    return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
+
+
+def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Intervals:  # Weighed
+    delta, uncertainty = weighed.means[pair[0]] - weighed.means[pair[1]], weighed.of_pair[pair]
+    if np.isnan(uncertainty.rows):
+        return {}  # of too few topics
+    intervals = {
+        "flips": uncertainty.interval(delta),
+        "shared sentences": replace(uncertainty, topics=None, skew=(1.0, 1.0)).interval(delta),
+        "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent)),
+    }
+    if min(seeds) > 1:
+        intervals["t over seeds"] = welch(*(weighed.evidence.points[weighed.places[name]] for name in pair))
+    return intervals
 
 
 def first_seeds(one: Any, drawn: Sequence[int], wanted: Sequence[int]) -> Any:  # Evidence of both
@@ -132,24 +174,6 @@ def first_seeds(one: Any, drawn: Sequence[int], wanted: Sequence[int]) -> Any:  
     starts = np.cumsum([0, *drawn[:-1]])
     places = np.concatenate([start + np.arange(count) for start, count in zip(starts, wanted, strict=True)])
     return one.of_members(places)
-
-
-def intervals_of(one: Any, seeds: Sequence[int]) -> dict[str, tuple[float, float]]:
-    """The intervals of the difference of two models by each method."""
-    from embedlab.analysis.weighing import Weighed
-
-    weighed = Weighed(one, columns_of(seeds))
-    delta, uncertainty = weighed.means["a"] - weighed.means["b"], weighed.of_pair["a", "b"]
-    if np.isnan(uncertainty.rows):
-        return {}  # of too few topics
-    intervals = {
-        "flips": uncertainty.interval(delta),
-        "shared sentences": replace(uncertainty, topics=None, skew=(1.0, 1.0)).interval(delta),
-        "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent)),
-    }
-    if min(seeds) > 1:
-        intervals["t over seeds"] = welch(*(one.points[weighed.places[name]] for name in "ab"))
-    return intervals
 
 
 def _around(middle: float, half: float) -> tuple[float, float]:
@@ -167,9 +191,17 @@ def welch(first: Floats, second: Floats) -> tuple[float, float]:
 def simulate(cell: Cell, data: Path, runs: int, resamples: int) -> list[dict[str, Floats]]:
     """For each row of CELL and each method the share of covering intervals, of rejections, the mean length and the number of runs; (4,)."""
     graph, found = Graph.read(data, cell.names), [{} for _ in cell.labels()]
-    for seed in range(runs):
-        outcomes = compare_once(cell, graph, seed, resamples=resamples if seed < runs // 10 else 0)
+    for outcomes in _outcomes(cell, graph, runs, resamples):
         for sums, outcome in zip(found, outcomes, strict=True):
             for name in outcome.covers:
                 sums.setdefault(name, []).append((outcome.covers[name], outcome.rejects[name], outcome.lengths[name]))
     return [{name: np.concatenate([np.mean(rows, axis=0), [len(rows)]]) for name, rows in sums.items()} for sums in found]
+
+
+def _outcomes(cell: Cell, graph: Graph, runs: int, resamples: int) -> Iterator[list[Outcome]]:
+    if cell.rows is not None or resamples:
+        yield from (compare_once(cell, graph, seed, resamples=resamples if seed < runs // 10 else 0) for seed in range(runs))
+        return
+    together = max(1, VALUES_AT_ONCE // (sum(cell.world.seeds) * len(graph.first)))
+    for start in range(0, runs, together):
+        yield from compare_many(cell, graph, range(start, min(start + together, runs)))

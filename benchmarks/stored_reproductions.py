@@ -49,7 +49,7 @@ def models_of_pairs(path: Path, names: Sequence[str], table: PaperTable, setting
     """Return the models called NAMES with the pairs that TABLE is about."""
     scored = stored_tables.stored_pairs(path, names, settings, table.by or "dataset")
     members = [member for model in scored.models for member in model.members]
-    evaluations = {} if table.by else {(member, "sts"): one for member, one in evaluate_pairs(scored).items() if member in members}
+    evaluations = {} if table.by else {(member, "sts"): one for member, one in evaluate_pairs(scored, members).items()}
     return StoredModels(
         columns={model.name: model for model in scored.models},
         known=EvaluatedRows(evaluations=evaluations, answers={}, scored=scored, missing=()),

@@ -331,12 +331,12 @@ def _odd_seed_notes(found: Sequence[ComparedSlice], models: Sequence[ModelColumn
 
 def _topic_notes(found: Sequence[ComparedSlice]) -> Iterator[str]:
     """Yield what is left of differences that hang on one topic without it."""
-    return hanging_note((f"{one.key} {name}", each) for one in found for name, each in one.differences.items())
+    return hanging_note((f"{one.key} {name}", each.topic) for one in found for name, each in one.differences.items())
 
 
-def hanging_note(named: Iterable[tuple[str, Difference]]) -> Iterator[str]:
-    """Yield a note on the differences that hang on one topic, with what is left of each without it; NAMED as people read them."""
-    if hanging := [(name, one.topic) for name, one in named if one.topic is not None]:
+def hanging_note(named: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
+    """Yield a note on the differences that hang on a topic, with what is left of each without it; NAMED as people read them."""
+    if hanging := [(name, topic) for name, topic in named if topic is not None]:
         listed = ", ".join(f"{name} {100 * topic.without:+z.2f} without {topic.rows} rows" for name, topic in hanging)
         yield f"{HANGS}: one topic decides: {listed}"
 

@@ -19,7 +19,7 @@ from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slice_names import NamedSlice
 from embedlab.analysis.uncertainty import LEVEL, SeedSpread, Uncertainty, flip_reaches, shares_spread
-from embedlab.analysis.weighing import Weighed
+from embedlab.analysis.weighing import Topic, Weighed
 
 POWER = 0.8
 MOST_SEEDS = 1_000  # larger numbers are not reported, as impractical
@@ -58,6 +58,7 @@ class Detectable(NamedSlice):
     smallest: Figure  # difference that is detected at 5% with 80% power by the present seeds; unknown where nothing is tested
     planned: Figure | None = None  # the same with the planned number of seeds; unknown where no spread is known
     seeds_needed: float | None = None  # for the wanted difference: inf where the pairs do not suffice, nan where no spread is known
+    topic: Topic | None = None  # the one that the difference hangs on: of such topics there is one, which does not show how they vary
 
     @property
     def effective_pairs(self) -> float:
@@ -78,6 +79,7 @@ def detectable(
         pair = (first.name, second.name)
         difference = weighed.means[second.name] - weighed.means[first.name]
         uncertainty = weighed.of_pair[pair]
+        topic = weighed.topic_of(second.name, first.name)
         plan = Plan(uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, []))
         found.append(
             Detectable(
@@ -92,6 +94,7 @@ def detectable(
                 smallest=plan.present(),
                 planned=plan.with_seeds(seeds) if seeds is not None else None,
                 seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
+                topic=topic if topic is not None and topic.decides(difference, one.pairs) else None,
             )
         )
     return found

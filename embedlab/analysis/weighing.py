@@ -54,14 +54,18 @@ class Topic:
 
 
 class Weighed:
-    """A slice whose models are known by name; uncertainties are unknown where no rows are behind the scores."""
+    """A slice whose models are known by name; uncertainties are unknown where no rows are behind the scores.
 
-    def __init__(self, one: Evidence, models: Sequence[ModelColumns]) -> None:
+    Compared are the PAIRS of models, or each two of them; the intervals of scores are then found when they are needed.
+    """
+
+    def __init__(self, one: Evidence, models: Sequence[ModelColumns], pairs: Sequence[Pair] | None = None) -> None:
         columns = member_columns(models)
         self.evidence, self.models = one, {model.name: model for model in models}
         self.places = {model.name: [columns.index(member) for member in model.members] for model in models}
         self.means = {name: float(one.points[own].mean()) for name, own in self.places.items()}
-        self.pairs: list[Pair] = list(combinations(self.means, 2))
+        self.of_each_two = pairs is None
+        self.pairs: list[Pair] = list(combinations(self.means, 2) if pairs is None else pairs)
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
         self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
         self.spreads: dict[Pair, list[SeedSpread]] = {}  # variance from the seeds of each two models
@@ -129,9 +133,10 @@ class Weighed:
         own = [with_seeds(rows, place, each, by_topic) for place, each in enumerate(seeds)]
         variances = {name: one.variance_of_rows for name, one in zip(known, own, strict=False)}
         apart = [self._skewed(pair, self._steadied(one), variances) for pair, one in zip(pairs, own[len(known) :], strict=True)]
-        found = solved([*own[: len(known)], *apart])
-        self.single |= dict(zip(known, found, strict=False))
-        self.of_pair |= dict(zip(pairs, found[len(known) :], strict=True))
+        alone = own[: len(known)]
+        found = solved([*alone, *apart] if self.of_each_two else apart)
+        self.single |= dict(zip(known, found if self.of_each_two else alone, strict=False))
+        self.of_pair |= dict(zip(pairs, found[-len(pairs) :] if pairs else (), strict=True))
         self.p |= dict(zip(pairs, p_of_zero(apart, [self.means[first] - self.means[second] for first, second in pairs]), strict=True))
 
     def _steadied(self, uncertainty: Uncertainty) -> Uncertainty:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from embedlab.analysis.another_dataset import Elsewhere, elsewhere
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
 from embedlab.analysis.evidence import Evidence, PairTest, member_columns
 from embedlab.analysis.scores import ModelColumns
@@ -27,6 +28,7 @@ class Comparison:
     margin: float | None = None  # of the test of equivalence, in units of the scores
     common: bool = False  # on the items that all models score
     notes: tuple[str, ...] = ()  # remarks on the whole comparison
+    elsewhere: tuple[Elsewhere, ...] = ()  # what differences on whole datasets say of another one
 
 
 def compare_outcomes(
@@ -66,7 +68,8 @@ def compare_outcomes(
     )
     show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
     found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
-    return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)))
+    another = elsewhere(evidence, found, models, reference) if by == DATASET else ()
+    return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)), elsewhere=another)
 
 
 def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test) -> None:

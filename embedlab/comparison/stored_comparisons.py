@@ -9,6 +9,7 @@ import polars as pl
 import xxhash
 
 from embedlab.analysis import near_duplicates, uncertainty
+from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.analysis.scores import ModelColumns
 from embedlab.comparison.comparison import Comparison
@@ -57,7 +58,7 @@ def comparison_key(table: pl.DataFrame, models: Sequence[ModelColumns], options:
 
 def _method() -> tuple[object, ...]:
     """What decides the numbers beside the scores, and what of them is stored."""
-    stored = [one.name for kind in (Comparison, ComparedSlice, SliceScore, Difference) for one in fields(kind)]
+    stored = [one.name for kind in (Comparison, ComparedSlice, SliceScore, Difference, Elsewhere) for one in fields(kind)]
     return (COMPARISON_METHOD, uncertainty.METHOD, near_duplicates.METHOD, near_duplicates.LEAST_COSINE, *stored)
 
 

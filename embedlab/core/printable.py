@@ -6,6 +6,8 @@ Such a character is shown as its Unicode escape, such as `\u001b`, which is also
 import codecs
 import re
 
+from embedlab.core.signs import SIGNS
+
 # Control characters except tab and line end, line and paragraph separators, changes of text direction, halves of surrogate
 # pairs (no encoding can write them) and the two code points that XML does not allow.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -17,7 +19,8 @@ _AS_TEXT = {"<": "&lt;", "&": "&amp;"}  # not every program that reads Markdown 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 # Replacements for characters that an output's encoding lacks; every other one becomes its escape.
-_REPLACEMENTS = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'"}
+_OF_TEXT = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'", "²": "^2"}
+_REPLACEMENTS = {**_OF_TEXT, **{one.sign: one.ascii for one in SIGNS if one.ascii}}
 ERROR_HANDLER = "embedlab.visible"  # the name of the error handler, as `open` and `reconfigure` take it
 
 

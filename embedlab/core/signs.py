@@ -9,6 +9,7 @@ class Sign:
 
     sign: str
     words: str
+    ascii: str = ""  # one character, so that columns stay in line, where a terminal's encoding lacks the sign; empty: it never does
 
     def __str__(self) -> str:
         """Return the sign with its words, as below a table."""
@@ -16,11 +17,12 @@ class Sign:
 
 
 MODELS = Sign(sign="*", words="these recipes, or published checkpoints")  # a significant difference
-CHECKPOINTS = Sign(sign="°", words="these checkpoints only")  # a significant difference that reaches less far
-ONE_TOPIC = Sign(sign="§", words="hangs on one topic")
-PAIRS_SHARED = Sign(sign="†", words="test pairs")
-SENTENCES_SHARED = Sign(sign="‡", words="that share of the test sentences")
+CHECKPOINTS = Sign(sign="°", ascii="~", words="these checkpoints only")  # a significant difference that reaches less far
+ONE_TOPIC = Sign(sign="§", ascii="$", words="hangs on one topic")
+PAIRS_SHARED = Sign(sign="†", ascii="!", words="test pairs")
+SENTENCES_SHARED = Sign(sign="‡", ascii="#", words="that share of the test sentences")
 FEW_SHARED = Sign(sign="'", words="fewer than 5% of them")
+SIGNS = (MODELS, CHECKPOINTS, ONE_TOPIC, PAIRS_SHARED, SENTENCES_SHARED, FEW_SHARED)
 FEW = 0.05  # of the sentences: from here on a score has ‡ and the share
 
 OVERLAP = "overlap"  # in the title of a table some of whose scores have one of the last three

@@ -204,9 +204,10 @@ def _whole_datasets(member: str) -> pl.Expr:
     return pl.when(pl.col(member).is_not_null().all().over("dataset")).then(pl.col(member)).alias(member)
 
 
-def evaluate_pairs(scored: ScoredPairs) -> dict[str, Evaluation]:
-    """Return the evaluation of each member: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
-    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, list(scored.places))
+def evaluate_pairs(scored: ScoredPairs, members: Sequence[str] | None = None) -> dict[str, Evaluation]:
+    """Return the evaluation of MEMBERS, of all without: by dataset in three aggregations, by source and by Dice fifth, two correlations."""
+    own = member_columns(scored.models) if members is None else members
+    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, own)
     return {member: _evaluation(scored, member, own) for member, own in scores.items()}
 
 

@@ -5,9 +5,10 @@ from math import isinf, isnan
 
 import polars as pl
 
+from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.power import Detectable, Figure
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.seed_notes import ASSUMED
+from embedlab.analysis.seed_notes import ASSUMED, HANGS
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences
@@ -58,6 +59,7 @@ def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect
         "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: items alone vary"),
         *_sureness(found, [model for model in compared.models if model.is_recipe], seeds),
         *_unknown(own, detect=detect, seeds=seeds),
+        *_hanging(found),
     ]
     return Table(
         title=titled(compared, [f"Detectable differences between {second} and {first}"]),
@@ -99,6 +101,12 @@ def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> 
         yield f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds"
 
 
+def _hanging(found: Sequence[Detectable]) -> Iterator[str]:
+    """Yield what is left without a topic that decides, and that the figure is then a guess."""
+    for note in hanging_note((one.slice_key, one.topic) for one in found):
+        yield f"{note}; how much such topics vary one of them does not show, so that the figure is a guess"
+
+
 def _numbers(one: Detectable) -> dict[str, str | float | None]:
     scale = scale_of(one.task, one.metric)
     return {
@@ -122,23 +130,23 @@ def _figure(key: str, figure: Figure | None, scale: float) -> Mapping[str, float
 
 
 def _row(one: Detectable) -> Mapping[str, Value | TableCell]:
-    effective = one.effective_pairs
+    effective, sign = one.effective_pairs, HANGS if one.topic is not None else ""
     return {
         **_numbers(one),
         "dataset": TableCell(value=one.key, text=one.slice_title),
         "effective_pairs": TableCell(value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"),
-        "smallest": _figure_cell(one.smallest, scale_of(one.task, one.metric)),
-        "planned": _figure_cell(one.planned, scale_of(one.task, one.metric)),
+        "smallest": _figure_cell(one.smallest, scale_of(one.task, one.metric), sign=sign),
+        "planned": _figure_cell(one.planned, scale_of(one.task, one.metric), sign=sign),
         "seeds_needed": _seeds_cell(one.seeds_needed),
     }
 
 
-def _figure_cell(figure: Figure | None, scale: float) -> TableCell | None:
+def _figure_cell(figure: Figure | None, scale: float, *, sign: str) -> TableCell | None:
     if figure is None or isnan(figure.value):
         return None
     value = scale * figure.value
     ends = "" if isnan(figure.low) else f" [{scale * figure.low:z.2f}, {scale * figure.high:z.2f}]"
-    return TableCell(value=value, text=f"{value:z.2f}{ends}")
+    return TableCell(value=value, text=f"{value:z.2f}{ends}{sign}")
 
 
 def _seeds_cell(needed: float | None) -> TableCell | None:

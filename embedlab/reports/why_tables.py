@@ -132,7 +132,7 @@ def _combined_notes(found: Explanation, shown: Sequence[Tested]) -> Iterator[str
         f"could find, in four of five cases and were it the only one: {reaches[0]:z.2f} to {reaches[-1]:z.2f} points more than elsewhere, "
         f"in the median {median(reaches):z.2f}"
     )
-    yield from hanging_note((one.found.title, one.found.contrast) for one in shown)
+    yield from hanging_note((one.found.title, one.found.contrast.topic) for one in shown)
 
 
 def _caption(found: Explanation, compared: TaskComparison, shown: int) -> str:
@@ -209,7 +209,7 @@ def _where_notes(found: Explanation, shown: int) -> Iterator[str]:
     yield f"{sign}: 5% after Holm over {kinds} kinds of items, of which {clear}"
     if sign != REACHES["models"]:
         yield REACH_NOTE
-    yield from hanging_note((one.title, one.contrast) for one in found.uneven[:shown])
+    yield from hanging_note((one.title, one.contrast.topic) for one in found.uneven[:shown])
     if shown < kinds:
         yield f"{shown} of {kinds} kinds, the surest first; JSON and CSV have all"
     if any(len(one.datasets) > 1 for one in found.uneven):

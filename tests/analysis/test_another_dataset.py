@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import brentq
 
+from embedlab.analysis import another_dataset
 from embedlab.analysis.another_dataset import apart, elsewhere, predicted
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, evidence_of
@@ -168,3 +169,31 @@ def test_where_datasets_agree_the_seeds_alone_make_the_interval(noise: float, fr
     reach = stats.t.ppf(0.975, freedom) * sqrt(noise)
     assert mean == pytest.approx(1.5)
     assert own == pytest.approx((1.5 - reach, 1.5 + reach), rel=1e-4)
+
+
+def test_a_model_without_a_score_on_one_of_the_datasets_says_nothing_of_another() -> None:
+    evidence = []
+    for number in range(5):
+        rng = np.random.default_rng(number)
+        gold = rng.normal(size=40)
+        of = {place: gold + rng.normal(size=40) for place in range(3) if (number, place) != (2, 1)}
+        texts = (1_000 * number + np.arange(80)).reshape(40, 2).astype(np.uint64)
+        evidence.append(evidence_of("sts", f"set {number}", gold, of, 3, measure=MEASURES["spearman"], texts=texts))
+    models = [ModelColumns(name=name, members=(name,)) for name in "abc"]
+    assert [one.model for one in elsewhere(evidence, compare_evidence(evidence, models, "a"), models, "a")] == ["c"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_of_very_many_datasets_those_that_share_with_few_come_first(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a loop over them in that order: each is taken that clashes with none before it."""
+    monkeypatch.setattr(another_dataset, "_MOST_TRIED", 3)
+    rng = np.random.default_rng(seed)
+    texts = [rng.integers(0, 9, (int(rng.integers(1, 6)), 2)).astype(np.uint64) for _ in range(8)]
+    pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
+    clashes = [{other for other in range(8) if other != one and pairs[one] & pairs[other]} for one in range(8)]
+    taken: list[int] = []
+    for place in sorted(range(8), key=lambda place: (len(clashes[place]), -len(pairs[place]))):
+        if not clashes[place] & {*taken}:
+            taken.append(place)
+    assert apart(texts) == (sorted(taken), 0)
+    assert len(taken) < 8

@@ -1,6 +1,7 @@
 """What a comparison makes of a test for independent rows; comparisons as wholes are in tests/comparison."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isnan, nan, sqrt
 from statistics import stdev
 from typing import Any
@@ -24,6 +25,7 @@ from embedlab.analysis.scores import ModelColumns, Reach
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.analysis.uncertainty import VarianceParts
 from embedlab.analysis.weighing import Topic
+from embedlab.choices import Test
 
 
 @pytest.mark.parametrize("p", [1e-12, 0.003, 0.04, 0.5, 1.0])
@@ -104,3 +106,57 @@ def test_one_comparison_and_several_are_counted() -> None:
     for tests, said in ((1, "over the comparison of the table"), (3, "over the 3 comparisons of the table")):
         one = compared({"b": difference()}, tests=tests, sentences=200, topics=100.0)
         assert any(said in note for note in comparison_notes([one], [], "dyadic"))
+
+
+def notes_of(*slices: ComparedSlice, models: Sequence[ModelColumns] = (), test: Test = "dyadic") -> list[str]:
+    return [str(note) for note in comparison_notes(slices, models, test)]
+
+
+def test_a_table_without_rows_has_no_notes_and_of_several_slices_those_with_rows_have_them() -> None:
+    without = compared({"b": difference()}, tests=1)
+    assert notes_of(without, models=[ModelColumns(name="one", members=("one@1",), seeds=(1,))]) == []
+    tied = compared({"b": difference()}, tests=1, sentences=200, topics=40.0)
+    free = replace(tied, key="sts13", topics=100.0)
+    notes = notes_of(without, tied, free)
+    (dependent,) = (note for note in notes if "topics of rows" in note)
+    assert "sts12 40 of 100" in dependent
+    assert "sts13" not in dependent
+    assert not any("topics of rows" in note for note in notes_of(free))
+    assert any("by each slice's design effect" in note for note in notes_of(tied, test="williams"))
+    assert not any("design effect" in note for note in notes_of(free, test="williams"))
+
+
+def test_seeds_are_noted_of_models_that_have_seeds_or_runs_behind_them() -> None:
+    slices = compared({"b": difference()}, tests=1, sentences=200, topics=100.0)
+    runs = (frozenset({"run@1"}),)
+    for model, is_noted in (
+        (ModelColumns(name="one", members=("one@1",), seeds=(1,)), True),
+        (ModelColumns(name="one", members=("one",), runs=runs), True),
+        (ModelColumns(name="one", members=("one",)), False),
+        (ModelColumns(name="one", members=("one", "two"), runs=(frozenset(), *runs)), False),  # two members need no such note
+    ):
+        assert any("one seed" in note for note in notes_of(slices, models=[model])) == is_noted
+
+
+def test_equivalence_is_corrected_over_the_differences_that_are_shown() -> None:
+    rng = np.random.default_rng(1)
+    gold = rng.normal(size=400)
+    predicted = {place: gold + rng.normal(scale=scale, size=400) for place, scale in enumerate((0.5, 0.5, 0.55))}
+    evidence = evidence_of("sts", "made", gold, predicted, 3, measure=MEASURES["spearman"])
+    models = [ModelColumns(name=name, members=(name,)) for name in "abc"]
+    (one,) = compare_evidence([evidence], models, "a", margin=0.05)
+    (alone,) = compare_evidence([evidence], models[:2], "a", margin=0.05)
+    p = {name: each.p_equivalent for name, each in one.differences.items()}
+    own = alone.differences["b"].p_equivalent
+    assert p["b"] == pytest.approx(min(1.0, 2 * own)) or p["b"] == pytest.approx(max(own, p["c"]))
+    assert one.differences["b"].equivalent == (p["b"] < 0.05)
+    assert isnan(compare_evidence([evidence], models, "a")[0].differences["b"].p_equivalent)
+    notes = list(comparison_notes([one], models, "dyadic", 0.05))
+    assert any("smaller than ±5 by two one-sided tests, corrected by Holm over the 2 differences shown" in note for note in notes)
+
+
+def test_what_is_left_of_a_difference_without_its_topic_is_noted() -> None:
+    topic = Topic(rows=12, share=0.9, without=-0.0123)
+    one = compared({"b": difference(topic=topic), "c": difference()}, tests=3, sentences=200, topics=100.0)
+    (note,) = (note for note in notes_of(one) if note.startswith(HANGS))
+    assert note == f"{HANGS}: one topic decides: sts12 b -1.23 without 12 rows"

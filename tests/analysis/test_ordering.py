@@ -9,7 +9,7 @@ from scipy.stats import kendalltau, norm, rankdata, spearmanr, t, ttest_ind
 
 from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.influence import spearman_influence
-from embedlab.analysis.ordering import Estimate, Ordering, kendall
+from embedlab.analysis.ordering import Estimate, Order, Ordering, kendall
 
 PAIRS = 400
 
@@ -170,3 +170,15 @@ def test_estimates_of_other_rows_have_a_variance_of_their_own_that_is_added(gold
     alone = [Ordering([each, Estimate(members=np.array([0.0]))]).order(0, 1) for each in (one, other)]
     widths = [each.high - each.low for each in alone]
     assert found.high - found.low == pytest.approx(np.hypot(*widths), rel=0.02)
+
+
+def test_the_two_sided_p_of_an_order_is_twice_the_smaller_side() -> None:
+    for probability in (0.01, 0.3, 0.5, 0.9):
+        one = Order(difference=0.1, low=0.0, high=0.2, probability=probability)
+        assert one.p == pytest.approx(2 * probability if probability < 0.5 else 2 - 2 * probability)
+
+
+def test_an_equal_rankings_draws_leave_no_interval() -> None:
+    ordering = Ordering([Estimate(members=np.array([value]), other=1e-6) for value in (3.0, 1.0, 2.0)])
+    found = ordering.agreement([0, 1, 2], [1, 1, 1])  # what is printed ties all
+    assert np.isnan([found.tau, found.low, found.high]).all()

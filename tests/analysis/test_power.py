@@ -161,6 +161,22 @@ def test_each_slice_has_its_detectable_difference() -> None:
     assert detectable([], RECIPE, OTHER) == []
 
 
+def test_a_figure_that_hangs_on_one_topic_says_so() -> None:
+    rng = np.random.default_rng(3)
+    gold, noise = rng.normal(size=400), rng.normal(size=(2, 400))
+    rows = np.arange(400)
+    first, second = gold + noise[0], gold + noise[1]
+    second[:60] = -3 * gold[:60]  # on rows of one sentence alone
+    texts = np.stack([np.where(rows < 60, 0, rows), 1_000 + rows], axis=1).astype(np.uint64)
+    models = (ModelColumns(name="a", members=("a",)), ModelColumns(name="b", members=("b",)))
+    for predicted, hangs in (({0: first, 1: second}, True), ({0: first, 1: gold + noise[1]}, False)):
+        (found,) = detectable([evidence_of("own", "set", gold, predicted, 2, measure=MEASURES["pearson"], texts=texts)], *models)
+        assert (found.topic is not None) == hangs
+        if found.topic is not None:
+            assert found.topic.rows == 60
+            assert abs(found.topic.without) < abs(found.difference) / 4
+
+
 def test_what_more_seeds_would_detect_is_planned_where_it_is_requested() -> None:
     evidence = [slice_of("large", 600, 1)]
     (planned,) = detectable(evidence, RECIPE, OTHER, seeds=50)

@@ -1,5 +1,6 @@
 """Reproduced tables from stored similarities and answers are those of the runs, when the runs are gone."""
 
+import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -111,10 +112,23 @@ def test_a_table_of_answers_is_made_again_without_its_runs(tiny_encoder: Path, t
     assert order.ours.low < order.ours.difference < order.ours.high
 
 
+PAGES = [path for path in sorted(RESULTS.glob("*.md")) if "<!-- reproduction " in path.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_table_of_results_has_our_numbers_of_the_rows_that_it_names(page: Path) -> None:
+    for block in page.read_text("utf-8").split("<!-- reproduction ")[1:]:
+        named, _, tables = block.partition(" -->")
+        rows = [text.split("=", 1)[0] for text in shlex.split(named)[3:]]
+        lines = tables.partition("<!-- end of reproduction -->")[0].splitlines()
+        heads = [line for line in lines if line.startswith("| ") and line.count("|") > 3]
+        for row in rows:
+            assert any(line.startswith(f"| {row} | ours |") or f" {row} |" in line for line in heads), f"{named}: {row}"
+        assert not any(line.startswith("- fewer than two rows") for line in lines), named
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [path for path in sorted(RESULTS.glob("*.md")) if "<!-- reproduction " in path.read_text("utf-8")], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_the_tables_of_results_are_those_of_today(page: Path, shared_data: Path, tmp_path: Path) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache", allow_partial=True)
     assert refreshed(page.read_text("utf-8"), page.parent, settings) == page.read_text("utf-8")

@@ -2,6 +2,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,10 +14,12 @@ from embedlab.analysis.evidence import PairTest
 from embedlab.analysis.scores import ModelColumns, pair_table, weakest
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Comparison, compare_outcomes
+from embedlab.comparison.stored_comparisons import COMPARISONS
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sts import STS_YEARS
 from embedlab.outcomes.pairs import pair_outcomes
+from embedlab.store.entries import Store
 from tests.analysis.test_influence import spearman_of_rows
 from tests.pair_tables import compare_models, correlate
 
@@ -502,3 +505,22 @@ def test_the_first_model_is_the_reference_unless_another_is_named(scored: pl.Dat
 @pytest.mark.parametrize(("by", "aggregate"), [("dice", "all"), ("source", "mean"), ("dataset", "wmean")])
 def test_only_fifths_of_overlap_are_not_put_together_over_sources(by: str, aggregate: Aggregate, scored: pl.DataFrame) -> None:
     assert compare_models(scored, [TWIN, BAD], by=by, aggregate=aggregate).slices
+
+
+def test_five_datasets_say_what_is_expected_on_another_one(
+    make_part: Callable[..., Part], add_model: Callable[..., pl.DataFrame], tmp_path: Path
+) -> None:
+    parts = [make_part(f"set{number}", {"one": 20, "two": 20}, seed=number) for number in range(5)]
+    table = add_model(add_model(pair_table(parts), "twin", 1.0, 0), "lone", 4.0, 1)
+    models = [TWIN, ModelColumns(name="lone", members=("lone",))]
+    (found,) = compare_models(table, models).elsewhere
+    assert (found.model, found.reference, found.shared_pairs) == ("lone", "twin", 0)
+    assert found.datasets == tuple(part.state.name for part in parts)
+    assert found.new_low < found.low < found.mean < found.high < found.new_high
+    store = Store(tmp_path)
+    store.put(COMPARISONS, "key", compare_models(table, models))
+    known = store.get(COMPARISONS, "key")
+    assert known is not None
+    assert known.elsewhere == (found,)
+    assert compare_models(table, models, by="source").elsewhere == (), "parts of datasets are none"
+    assert compare_models(table.filter(pl.col("dataset") != "set0"), models).elsewhere == ()

@@ -6,6 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from embedlab.core.printable import ERROR_HANDLER, ascii_json, markdown_text, one_line, visible, without_formula
+from embedlab.core.signs import SIGNS
 
 OBEYED = ["\x00", "\x07", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\x9f", "\u2028", "\u202e", "\u2066", "\ud800", "\uffff"]
 
@@ -32,6 +33,14 @@ def test_escaped_json_is_read_as_the_same_values() -> None:
 def test_an_encoding_that_lacks_a_character_gets_its_escape_or_a_plain_sign() -> None:
     assert "a – ± é 🎸".encode("ascii", ERROR_HANDLER) == b"a - +- \\u00e9 \\ud83c\\udfb8"
     assert "é\udcff".encode("utf-8", ERROR_HANDLER) == b"\xc3\xa9\\udcff"
+
+
+def test_the_signs_behind_numbers_are_each_one_character_in_every_encoding() -> None:
+    plain = [one.sign.encode("ascii", ERROR_HANDLER).decode() for one in SIGNS]
+    assert all(len(sign) == 1 for sign in plain)
+    assert len({*plain}) == len(SIGNS), "two signs that look alike"
+    assert not {*plain} & {"=", "+", "-", "[", "]"}, "what numbers and intervals are made of"
+    assert "72.37‡ a°".encode("ascii", ERROR_HANDLER) == b"72.37# a~"
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-negated", "@SUM(A1)", "\tx", "\rx", "-1+2", "--"])

@@ -8,6 +8,8 @@ from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import detectable
 from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.seed_notes import HANGS
+from embedlab.analysis.weighing import Topic
 from embedlab.evaluation.task_comparison import Slicing, TaskComparison
 from embedlab.reports.layout import plain_text
 from embedlab.reports.power_table import power_table
@@ -17,14 +19,14 @@ A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
 B = ModelColumns(name="b", members=("b@1", "b@2", "b@3"), seeds=(1, 2, 3))
 
 
-def table_of(first: ModelColumns, second: ModelColumns, seeds: int | None = None, detect: float | None = None) -> Table:
+def compared_of(first: ModelColumns, second: ModelColumns) -> TaskComparison:
     rng = np.random.default_rng(0)
     gold = rng.normal(size=300)
     count = len(first.members) + len(second.members)
     skill = rng.uniform(0.8, 1.4, count)
     predicted = {place: gold + rng.normal(scale=skill[place], size=300) for place in range(count)}
     evidence = [evidence_of("sts", "sts12", gold, predicted, count, measure=MEASURES["spearman"])]
-    compared = TaskComparison(
+    return TaskComparison(
         slices=(),
         models=(first, second),
         slicing=Slicing(),
@@ -39,8 +41,11 @@ def table_of(first: ModelColumns, second: ModelColumns, seeds: int | None = None
         is_whole=True,
         evidence=evidence,
     )
-    wanted = detect / 100 if detect is not None else None
-    return power_table(detectable(evidence, first, second, seeds=seeds, detect=wanted), compared, detect=detect, seeds=seeds)
+
+
+def table_of(first: ModelColumns, second: ModelColumns, seeds: int | None = None, detect: float | None = None) -> Table:
+    compared, wanted = compared_of(first, second), detect / 100 if detect is not None else None
+    return power_table(detectable(compared.evidence, first, second, seeds=seeds, detect=wanted), compared, detect=detect, seeds=seeds)
 
 
 def test_each_figure_has_the_interval_that_few_seeds_leave() -> None:
@@ -72,3 +77,14 @@ def test_a_recipe_of_one_seed_takes_the_spread_of_the_other_and_says_so() -> Non
     assert row["planned"] > 0
     assert "b has one seed and takes the spread of the other recipe, equal spread assumed" in table.notes
     assert not any("takes the spread" in note for note in table_of(A, B, seeds=3).notes)
+
+
+def test_a_figure_that_one_topic_decides_is_marked_as_a_guess() -> None:
+    (found,) = detectable(compared_of(A, B).evidence, A, B, seeds=5)
+    for topic, sign in ((None, ""), (Topic(rows=90, share=0.9, without=-0.0123), HANGS)):
+        table = power_table([replace(found, topic=topic)], compared_of(A, B), detect=None, seeds=5)
+        ends = [str(table.rows[0][key].text)[-1] for key in ("smallest", "planned")]
+        assert ends == ([sign] * 2 if sign else ["]"] * 2)
+        guessed = [note for note in table.notes if note.endswith("a guess")]
+        assert len(guessed) == bool(sign)
+        assert all("sts12 -1.23 without 90 rows" in note for note in guessed)

@@ -1,18 +1,22 @@
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.differences import FifthsMap, Forest
 from embedlab.tui.compare.forest_plot import DifferencePane
-from embedlab.tui.compare.model import slice_order
+from embedlab.tui.compare.model import SlicedComparison, compare_slices, slice_order
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pair_table.data import load_pairs
@@ -50,6 +54,37 @@ async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened
         assert f"{100 * first.scores['near'].value:.1f} [{100 * first.scores['near'].low:.1f}" in text
         assert f"{100 * first.scores['near'].value:.2f}" in str(screen.query_one(SliceDetail).query_one(Static).content)
         assert "300" not in first.title
+
+
+async def test_an_average_says_where_another_dataset_is_expected(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compared(*given: Any, **options: Any) -> SlicedComparison:
+        found = compare_slices(*given, **options).comparison
+        another = Elsewhere(
+            task="sts",
+            metric="spearman",
+            model=found.models[1],
+            reference=found.reference,
+            datasets=("sts12", "sick-r"),
+            shared_pairs=0,
+            mean=0.01,
+            low=-0.02,
+            high=0.04,
+            new_low=-0.081,
+            new_high=0.123,
+        )
+        first = replace(found.slices[0], average_of=("sts12",))
+        rows = {one.key: np.arange(9) for one in found.slices}
+        return SlicedComparison(comparison=replace(found, slices=(first, *found.slices[1:]), elsewhere=(another,)), rows=rows)
+
+    monkeypatch.setattr("embedlab.tui.compare.difference_panes.compare_slices", compared)
+    async with opened(size=WIDE) as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        detail = screen.query_one(SliceDetail).query_one(Static)
+        assert "on another dataset Δ -8.1 to +12.3" in str(detail.content)
+        assert "random effects over sts12, sick-r" in str(detail.content)
+        await pilot.press("down")  # a dataset alone says nothing of another one
+        await until(pilot, lambda: "another" not in str(detail.content))
 
 
 async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened: Open) -> None:

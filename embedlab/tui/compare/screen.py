@@ -254,10 +254,12 @@ class CompareScreen(DifferencePanes):
             return
         shared = self._shared.get(self.result.comparison.by, {}).get(one.key, {}) if one is not None else {}
         seeds = {model.name: model.seeds for model in data.models}
+        comparison = self.result.comparison
+        another = {found.model: found for found in comparison.elsewhere} if one is not None and one.average_of else {}
         scale = self.result.scale_of(one) if one is not None else 100
-        facts = ModelFacts(reference=self.result.comparison.reference, shared=shared, seeds=seeds, scale=scale)
+        facts = ModelFacts(reference=comparison.reference, shared=shared, seeds=seeds, elsewhere=another, scale=scale)
         self.query_one(SliceDetail).show(one, facts)
-        names = self.result.comparison.models
+        names = comparison.models
         found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
         self.query_one(DisagreementList).show(found, names)
         self._show_plot()

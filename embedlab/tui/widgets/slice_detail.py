@@ -8,6 +8,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.analysis.seed_notes import REACH_SIGN
 from embedlab.choices import TableScale
@@ -31,6 +32,7 @@ class ModelFacts:
     shared: Mapping[str, Overlap] = field(default_factory=dict)  # of the slice, with the training text of a model
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of the members of a model
     scale: TableScale = 100  # 1 where the numbers have a unit of their own
+    elsewhere: Mapping[str, Elsewhere] = field(default_factory=dict)  # by model, what is expected on another dataset
 
 
 class SliceDetail(VerticalScroll):
@@ -65,10 +67,19 @@ def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
         lines.append(Content.assemble(label, (drawn, model_colour(name))))
         indent = _LABEL + 1 if width >= _ROOMY else 1
         lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, facts, width - indent)]
+        lines += [Content(f"{'':{indent}}") + line for line in _on_another(facts.elsewhere.get(name), width - indent)]
         lines += [Content(f"{'':{indent}}") + line for line in _by_seed(score, facts.seeds.get(name, ()), facts.scale, width - indent)]
         lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(facts.shared.get(name))]
-    lines += [Content.styled(note, "$text-faint") for note in (*one.notes, *_dependence(one))]
+    over = [f"another dataset: random effects over {', '.join(found.datasets)}" for found in facts.elsewhere.values()][:1]
+    lines += [Content.styled(note, "$text-faint") for note in (*one.notes, *_dependence(one), *over)]
     return Content("\n").join(lines)
+
+
+def _on_another(found: Elsewhere | None, width: int) -> list[Content]:
+    """Where the difference to the reference is expected on another dataset of the kind."""
+    if found is None:
+        return []
+    return _lines([Content("on another dataset"), Content(f"Δ {100 * found.new_low:+z.1f} to {100 * found.new_high:+z.1f}")], width, gap=1)
 
 
 def _by_seed(score: SliceScore, seeds: Sequence[int], scale: TableScale, width: int) -> list[Content]:

@@ -223,9 +223,8 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
         scored = replace(scored, table=joined_splits(scored.table))
     if scored is not None and by == "dataset":
         scored = scored.test_pairs
-        places = {name: place for name, place in scored.places.items() if not _is_of_these_pairs(place, scored)}
-        part = replace(scored, places=places)
-        keep(part, evaluate_pairs(part), session)
+        unevaluated = [name for name, place in scored.places.items() if not _is_of_these_pairs(place, scored)]
+        keep(scored, evaluate_pairs(scored, unevaluated), session)
     return scored, absent
 
 

@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embedlab.analysis.scores import ModelColumns
 from embedlab.core.settings import Settings
 from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.papers.deviations import deviations
-from embedlab.papers.matching_runs import Member
-from embedlab.papers.order import RowOrder, find_row_order, table_numbers
+from embedlab.papers.order import RowOrder, find_row_order, row_model, table_numbers
 from embedlab.papers.plan import for_encoder
 from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
@@ -135,7 +133,9 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
     assert table.by is not None
-    columns = tuple(_columns(row, members[row, ""]) for row in table.sources if members[row, ""])
+    own = {row: members[row, ""] for row in table.sources if members[row, ""]}
+    models = [(row_model(row, found, rows.known.published), tuple(member.name for member in found)) for row, found in own.items()]
+    columns = tuple(replace(model, members=names) for model, names in models)  # as the table of pairs calls them
     compared, scored = None, rows.known.scored
     answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *rows.notes])
     if scored is not None and columns:
@@ -170,8 +170,3 @@ def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
     counts = {row: max(len(found) for (own, _), found in members.items() if own == row) for row in table.sources}
     seeded = {row for (row, _), found in members.items() if any(member.seed is not None for member in found)}
     return {row: count for row, count in counts.items() if row in seeded and not table.sources[row].is_control}
-
-
-def _columns(row: str, members: Sequence[Member]) -> ModelColumns:
-    seeds = tuple(member.seed for member in members if member.seed is not None)
-    return ModelColumns(name=row, members=tuple(member.name for member in members), seeds=seeds)
