@@ -2,9 +2,10 @@
 
     python benchmarks/same_numbers.py OLD NEW [--model FOLDER --data DIR]
 
-Both run the demo, a training that is interrupted and resumed, a grid of four cells, comparisons of pairs and of a classifier's items, and a
-paper's table with its trainings on the sample world; with --model and --data also the seven STS sets. What is compared is what is stored:
-scores, weights of models and heads, and the numbers of evaluations; and what is printed of differences and of the table, intervals to 1e-12.
+Both run the demo, a training that is interrupted and resumed, a grid of four cells, comparisons of pairs and of classified sentences,
+and a paper's table with its trainings on the sample world; with --model and --data also the seven STS sets. What is compared is what
+is stored: scores, weights of models and heads, and the numbers of evaluations; and what is printed of differences and of the table,
+intervals to 1e-12.
 """
 
 import argparse

@@ -16,8 +16,7 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.scores import ScoreFile, fingerprints_of
 from embedlab.choices import TableScale
 from embedlab.core.errors import MissingError
-from embedlab.evaluation.frames import answered_items
-from embedlab.evaluation.outcomes import MemberOutcomes, answers_of, figure_evidence
+from embedlab.evaluation.answers import MemberOutcomes, answered_items, answers_of, figure_evidence
 from embedlab.outcomes.frame import Outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes

@@ -10,9 +10,10 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.answers import MemberOutcomes, figure_evidence
 from embedlab.evaluation.frames import item_outcomes
 from embedlab.evaluation.member import model_facts
-from embedlab.evaluation.outcomes import MemberOutcomes, figure_evidence, member_outcomes
+from embedlab.evaluation.outcomes import member_outcomes
 from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing, TaskComparison
