@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from textual import events, work
 from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
@@ -25,7 +25,7 @@ from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
-from embedlab.tui.commands import COMMANDS, bindings
+from embedlab.tui.commands import bindings, commands_of
 from embedlab.tui.contrast import readable_variables
 from embedlab.tui.model_chooser import ChooseModels, ChooserLine
 from embedlab.tui.model_colours import forget_colours
@@ -165,11 +165,9 @@ class Dashboard(App[None]):
         targets: list[tuple[Screen[Any] | App[None] | Widget, KeyScope]] = [(screen, scope), (self, "everywhere")]
         targets += [(part, of) for part in screen.query(Widget) if (of := getattr(part, "KEYS", None)) in SCREENS[scope].entry.parts]
         for target, of in targets:
-            taken = {key for one in COMMANDS[scope] for key in one.keys.split(",")} if of == "table" else set()
-            for command in COMMANDS[of]:
-                keys = [key for key in command.keys.split(",") if key not in taken]
-                if command.label not in {"Quit", "Theme"} and keys:  # Textual has these two
-                    title = f"{command.label}  {self.get_key_display(Binding(keys[0], ''))}"
+            for command in commands_of(of, scope):
+                if command.meaning not in {"leave", "theme"}:  # Textual has these two
+                    title = f"{command.label}  {command.key.shown[0]}"
                     yield SystemCommand(title, command.tooltip, partial(target.run_action, command.action))
 
     def action_mode(self, mode: str) -> None:

@@ -10,6 +10,7 @@ from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import UsageError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pacing import PacedScreen
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_lines import FrameColumn
@@ -79,6 +80,10 @@ class DashboardScreen(PacedScreen[None]):
         self.notify(f"{name!r} is no longer shown: the rows are not sorted by it any more", severity="warning", markup=False)
         return False
 
+    def offers(self, meaning: str) -> bool:
+        """Whether what a key means would do something now: the footer lists it then. `refresh_bindings` looks again."""
+        return meaning != "face" or len(self.dashboard.chosen) > 1
+
     def action_help(self) -> None:
         """Show the keys of this screen."""
         from embedlab.tui.help_screen import HelpScreen
@@ -100,7 +105,9 @@ class DashboardScreen(PacedScreen[None]):
         reference = self.dashboard.reference(names)
         others = [name for name in names if name != reference]
         if reference is None or not others:
-            self.dashboard.report(UsageError("two models are needed", hint="press c to choose another"), severity="warning")
+            self.dashboard.report(
+                UsageError("two models are needed", hint=f"press {shown_key('models')} to choose another"), severity="warning"
+            )
             return
         under = self.model_under_cursor
         self.dashboard.face(Pairing(reference=reference, other=under if under in others else others[0]))

@@ -91,14 +91,14 @@ async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
-        await pilot.press("v")
+        await pilot.press("A")
         await until(pilot, lambda: screen.result.comparison.aggregate == "mean")
         await pilot.press("l", "l", "l", "p")
         await until(pilot, lambda: screen.result.comparison.reference == "near")
         await pilot.press("b", "b")
         await until(pilot, lambda: screen.result.comparison.by == "dice")
         assert "fifth" in screen.query_one(FrameTable).render_line(1).text
-        await pilot.press("v")
+        await pilot.press("A")
         await noticed(pilot, "Dice fifths are not aggregated")
     async with opened() as pilot:
         screen = await when_tested(pilot)
@@ -225,7 +225,7 @@ async def test_without_models_it_says_how_to_get_one(tmp_path: Path, world: Sett
         await until(pilot, lambda: app.data is not None and not app.data.models)
         await pilot.pause()
         assert "press a to score one" in str(app.screen.query_one("#no-models", Static).content)
-        await pilot.press("enter", "p", "v", "b", "d", "e", "s", "j")
+        await pilot.press("enter", "p", "A", "b", "d", "e", "s", "j")
 
 
 def test_the_first_models_shown_are_those_that_scored_most(own_world: Settings, tmp_path: Path) -> None:

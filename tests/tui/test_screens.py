@@ -6,7 +6,7 @@ from pathlib import Path
 
 KEYS = """
 from embedlab.tui.command import ScreenEntry, command
-ENTRY = ScreenEntry(key="9", label="Notes", tooltip="Read notes.", commands=(command("w", "write", "Write", "Write a note."),))
+ENTRY = ScreenEntry(key="9", label="Notes", tooltip="Read notes.", commands=(command("write", "Write a note.", keys="ctrl+w"),))
 """
 SCREEN = """
 from textual.widgets import Static
@@ -36,7 +36,7 @@ async def drive():
     app = Dashboard(Settings(cache=Path("cache"), runs=Path("runs")))
     async with app.run_test(size=(80, 24)) as pilot:
         print(app.screen.query_one(ModeBar).content)
-        await pilot.press("9", "w")
+        await pilot.press("9", "ctrl+w")
         await pilot.pause()
         notes = app.screen.query_one("#notes")
         print(app.current_mode, notes.content, notes.styles.width)

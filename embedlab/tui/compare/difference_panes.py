@@ -13,6 +13,7 @@ from embedlab.tui.compare.differences import fifths_map, forest
 from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import ComparisonRequest, SlicedComparison, compare_slices
 from embedlab.tui.dialogs import DIALOG, TextDialog
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 
 FOREST, FIFTHS_MAP = "forest", "map"  # panels
@@ -83,7 +84,7 @@ class DifferencePanes(DashboardScreen):
             return
         model = self._compared_model(found)
         if model is None:
-            pane.show("one model has no differences: press c to choose another")
+            pane.show(f"one model has no differences: press {shown_key('models')} to choose another")
         elif self._panel == FOREST and self.is_preview:
             pane.show("comparing the slices: their differences follow")
         elif self._panel == FOREST:

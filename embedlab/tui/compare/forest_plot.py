@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from embedlab.analysis.seed_notes import REACH_SIGN, TOPIC_SIGN
 from embedlab.tui.compare.differences import FifthsMap, Forest, ForestRow
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
@@ -121,7 +122,7 @@ def _explained(forest: Forest) -> Iterator[str]:
     both = f"{_named(forest.model)}/{_named(forest.reference)}"
     yield f"▲ ▼ differs after Holm's correction at 5% · letters: {both}; with a shared one no difference is found"
     if forest.margin is None:
-        yield "deff: variance against independent rows · press = for a margin of equivalence"
+        yield f"deff: variance against independent rows · press {shown_key('equivalence')} for a margin of equivalence"
     else:
         yield f"deff: variance against independent rows · = smaller than ±{forest.margin:g} (┊) by two one-sided tests, 5% after Holm"
     yield from explained_signs(forest.rows)

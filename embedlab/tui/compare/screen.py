@@ -41,6 +41,7 @@ from embedlab.tui.compare.model import (
 from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import RowNumbers, ShownSlice
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
@@ -64,7 +65,7 @@ PANELS = ("gold", "models", PAIR_LIST, FOREST, FIFTHS_MAP, *(name for name in VI
 class SliceTable(FrameTable, inherit_bindings=False):
     """The table of slices, without marks."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"mark"})
 
 
 class CompareScreen(DifferencePanes):
@@ -125,7 +126,8 @@ class CompareScreen(DifferencePanes):
             self._request()
         else:
             what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
-            empty.update(f"{what}\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one")
+            choose, score = shown_key("models"), shown_key("add_model")
+            empty.update(f"{what}\n\npress {choose} to choose among the scored ones,\nor go to Pairs (1) and press {score} to score one")
 
     def _request(self) -> None:
         known = self._results.get(self.requested)
@@ -334,7 +336,8 @@ class CompareScreen(DifferencePanes):
         request = self.requested
         if request.by == "dice":
             self.dashboard.report(
-                UsageError("Dice fifths are not aggregated over sources", hint="press b for datasets"), severity="warning"
+                UsageError("Dice fifths are not aggregated over sources", hint=f"press {shown_key('group')} for datasets"),
+                severity="warning",
             )
             return
         self._remember(aggregate=AGGREGATES[(AGGREGATES.index(request.aggregate) + 1) % len(AGGREGATES)])
@@ -372,7 +375,9 @@ class CompareScreen(DifferencePanes):
         if self.result is None or self.data is None:
             return
         if self.is_preview:
-            self.dashboard.report(UsageError("the intervals are being computed", hint="press e again in a moment"), severity="warning")
+            self.dashboard.report(
+                UsageError("the intervals are being computed", hint=f"press {shown_key('export')} again in a moment"), severity="warning"
+            )
             return
         rows = comparison_rows(self.result, self.data)
         text = await self.app.push_screen_wait(

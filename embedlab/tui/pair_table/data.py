@@ -20,6 +20,7 @@ from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.sts import STS_AVERAGES
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
@@ -104,13 +105,19 @@ def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
     if not lost:
         return None
     named = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
-    return MissingError(f"cannot read {named} again: the pairs read before remain", hint="press r once the data folder is back")
+    return MissingError(
+        f"cannot read {named} again: the pairs read before remain", hint=f"press {shown_key('reload')} once the data folder is back"
+    )
 
 
 def warn_unscored(data: PairData) -> list[EmbedlabError]:
     """A warning about models without a score for any pair, as is usual for a user's own new file."""
     absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
-    return [MissingError(f"not scored yet by {', '.join(absent)}", hint="press a on Pairs and name the model")] if absent else []
+    return (
+        [MissingError(f"not scored yet by {', '.join(absent)}", hint=f"press {shown_key('add_model')} on Pairs and name the model")]
+        if absent
+        else []
+    )
 
 
 def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:

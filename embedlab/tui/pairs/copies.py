@@ -9,6 +9,7 @@ from textual import work
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.export import check_path, to_tsv, write_view
 from embedlab.tui.widgets.frame_lines import FrameColumn
@@ -46,7 +47,7 @@ class PairCopies(DashboardScreen):
         """Copy the table as shown."""
         rows = len(self.query_one(FrameTable).rows)
         self.app.copy_to_clipboard(to_tsv(self._shown_frame(COPIED_ROWS)))
-        rest = f"; press e to write all {rows:,} to a file" if rows > COPIED_ROWS else ""
+        rest = f"; press {shown_key('export')} to write all {rows:,} to a file" if rows > COPIED_ROWS else ""
         self.notify(f"copied {min(rows, COPIED_ROWS):,} pairs{rest}")
 
     @work(group=DIALOG)

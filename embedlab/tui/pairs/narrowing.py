@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from embedlab.analysis.filter_ranges import FieldRange, narrowed, with_name
 from embedlab.core.errors import UsageError
 from embedlab.tui.face_to_face import VERDICTS, described
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.view import ShownSlice
 from embedlab.tui.pairs.copies import PairCopies
 from embedlab.tui.widgets.filter_bar import FilterBar
@@ -48,7 +49,9 @@ class PairNarrowing(PairCopies):
     def action_verdict(self) -> None:
         """Filter by the pairs on which A is right and B wrong, then the other way round, both wrong, both right, and all."""
         if self.view is None or self.view.data.pairing is None:
-            self.dashboard.report(UsageError("no two models are face to face", hint="press f to choose them"), severity="warning")
+            self.dashboard.report(
+                UsageError("no two models are face to face", hint=f"press {shown_key('face')} to choose them"), severity="warning"
+            )
             return
         bar = self.query_one(FilterBar)
         present = next((name for name in VERDICTS if f"right:{name}".lower() in bar.value.lower().split()), "")

@@ -294,10 +294,6 @@ class PairsScreen(PairDetails, PairNarrowing):
 
     # keys
 
-    def action_plot(self) -> None:
-        """Plot the shown pairs."""
-        self.dashboard.action_mode("plots")
-
     def action_filter(self) -> None:
         """Focus the filter bar at once: the next keys must not act on the table."""
         self.set_focus(self.query_one(FilterBar))

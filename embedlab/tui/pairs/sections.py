@@ -12,6 +12,7 @@ from textual.content import Content
 
 from embedlab.data.words import distinct_words
 from embedlab.evaluation.provenance import overlap_sign
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.columns import LOUD
@@ -77,7 +78,11 @@ def _scores(pair: ShownPair, width: int) -> Content:
     lines = [_line("gold", row["gold"], gold, start, room, None, "$text-success")]
     lines += [_line(name, value, value, start, room, row.get(f"error({name})"), model_colour(name)) for name, value in cosines.items()]
     if not cosines:
-        lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-faint"))
+        lines.append(
+            Content.styled(
+                f"no model is chosen: press {shown_key('models')} to choose, {shown_key('add_model')} to score one", "$text-faint"
+            )
+        )
     elif len(cosines) > 1 and row.get("gap") is not None:
         gap = f"{row['gap']:z.0f}"
         lines.append(Content.styled(f"gap between models {gap} point{'' if gap == '1' else 's'} of rank", "$text-faint"))

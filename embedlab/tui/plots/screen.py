@@ -10,6 +10,7 @@ from textual.widgets import Static
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pairs.selection import open_selection
 from embedlab.tui.plots.views import VIEWS, PlottedPairs, view_title
@@ -65,7 +66,7 @@ class PlotsScreen(DashboardScreen):
         plotted, plot, empty = self.plotted, self.query_one(PairPlot), self.query_one("#no-plot", Static)
         empty.display, plot.display = plotted is None, plotted is not None
         if plotted is None:
-            empty.update("no model is chosen\n\ngo to Pairs (1) and press c to choose one")
+            empty.update(f"no model is chosen\n\ngo to Pairs (1) and press {shown_key('models')} to choose one")
             return
         self.settle_focus(plot)
         plot.show(VIEWS[self.view].draw(plotted))
@@ -89,13 +90,13 @@ class PlotsScreen(DashboardScreen):
         self.view = names[(names.index(self.view) + by) % len(names)] if self.view in names else names[0]
         self._plot()
 
-    def action_model(self) -> None:
+    def action_model(self, by: int = 1) -> None:
         """Plot the next model; where there are others, the reference is left out."""
         plotted = self.plotted
         if plotted is None or self.data is None:
             return
         names = [model.name for model in self.data.models if model.name != plotted.reference]
-        self.model = names[(names.index(plotted.model) + 1) % len(names)] if plotted.model in names else names[0]
+        self.model = names[(names.index(plotted.model) + by) % len(names)] if plotted.model in names else names[0]
         self._plot()
 
     @property
