@@ -62,6 +62,7 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "clear_selection": _key("backslash", "Clear"),
         "name_selection": _key("plus", "Save selection"),
         "saved_selections": _key("asterisk", "Saved"),
+        "tasks": _key("I", "Tasks"),
         "dataset_before": _key("left_square_bracket", "Dataset −"),
         "dataset": _key("right_square_bracket", "Dataset"),
         "models": _key("c", "Models"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -35,7 +35,7 @@ class PairsState:
 class CompareState:
     """The last state of the Compare screen."""
 
-    by: By | Literal["task"] = "dataset"  # or all tasks in one table
+    by: By = "dataset"
     aggregate: Aggregate = "all"
     reference: str | None = None
     margin: float | None = None  # of equivalence, in points of the score
@@ -50,6 +50,7 @@ class DashboardState:
     theme: str | None = None
     mode: str = "pairs"
     own_files: tuple[str, ...] = ()  # recipes and grids that were opened by their path
+    task: str = ""  # whose items are shown; empty for the pairs of STS datasets
     face_to_face: tuple[str, ...] = ()  # reference and other model, while two models are compared
     pairs: PairsState = field(default_factory=PairsState)
     compare: CompareState = field(default_factory=CompareState)

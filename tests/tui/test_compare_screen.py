@@ -27,7 +27,6 @@ from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import LEFT, PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail
 from tests.pair_tables import compare_models
-from tests.stored_answers_of_tasks import write_answers, write_figure
 from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, type_text, until, write_scores
 
 
@@ -76,7 +75,7 @@ async def test_an_average_says_where_another_dataset_is_expected(opened: Open, m
         rows = {one.key: np.arange(9) for one in found.slices}
         return SlicedComparison(comparison=replace(found, slices=(first, *found.slices[1:]), elsewhere=(another,)), rows=rows)
 
-    monkeypatch.setattr("embedlab.tui.compare.difference_panes.compare_slices", compared)
+    monkeypatch.setattr("embedlab.tui.compare.comparer.compare_slices", compared)
     async with opened(size=WIDE) as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
@@ -148,8 +147,11 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: 
         pairs = await on_top(pilot, PairsScreen)
         await until(pilot, lambda: len(pairs.query_one(FrameTable).rows) == len(expected))
         assert set(pairs.query_one(FrameTable).rows.tolist()) == set(plot.picture.points.rows[expected].tolist())
-        assert pairs.view.within.title == "sts12"
-        await pilot.press("2", "d")
+        assert pairs.view.selection.within.title == "sts12"
+        await pilot.press("escape")  # back to the comparison of all pairs
+        assert await on_top(pilot, CompareScreen) is screen
+        await until(pilot, lambda: "sick-r" in screen.result.rows)
+        await pilot.press("d")
         assert screen.query_one(DisagreementList).display
         worst = screen.data.table[screen.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
@@ -185,35 +187,6 @@ async def test_the_comparison_is_written_at_full_precision(opened: Open, tmp_pat
         value = screen.result.comparison.slices[0].scores["far"].value
         assert pl.read_csv(tmp_path / "out.csv")["spearman"][0] == value
         assert json.loads((tmp_path / "out.json").read_text())[0]["marks"] == "sample"
-
-
-async def test_the_last_cut_has_what_is_stored_of_every_task_in_one_table(opened: Open, own_world: Settings) -> None:
-    gold = ["yes", "no"] * 20
-    runs = own_world.runs_folder
-    for number, (name, wrong) in enumerate((("near/seed-1", 4), ("near/seed-2", 6), ("near/seed-3", 8), ("far/seed-1", 20)), start=1):
-        path, fingerprint = runs / name / "scores.parquet", f"m{number}"
-        write_answers(path, task="of-ones-own", gold=gold, predicted=["no"] * wrong + gold[wrong:], fingerprint=fingerprint)
-        write_figure(path, task="another", value=1.25, fingerprint=fingerprint)
-    async with opened(own_world, size=WIDE) as pilot:
-        await pilot.press("2")
-        screen = await when_tested(pilot)
-        pairs = screen.result.comparison.slices
-        await pilot.press("b", "b", "b")
-        await until(pilot, lambda: not screen.is_preview and len(screen.result.comparison.slices) > len(pairs), patience_s=60)
-        found = screen.result.comparison.slices
-        assert [(one.task, one.key) for one in found if one.task != "sts"] == [("of-ones-own", "mr"), ("another", "sts12 spread")]
-        items = next(one for one in found if one.task == "of-ones-own")
-        assert items.scores["near"].value == pytest.approx(1 - 3 / 40)  # half of what was changed was "yes"
-        assert items.scores["far"].value == pytest.approx(1 - 10 / 40)
-        assert items.scores["far"].low < items.scores["far"].value
-        assert items.scores["published"].value != items.scores["published"].value
-        lines = [screen.query_one(FrameTable).render_line(number).text for number in range(1, len(found) + 1)]
-        assert any("mr" in line and "92.5" in line and "75.0" in line for line in lines)
-        assert any("sts12 spread" in line and "1.25" in line for line in lines)
-        await pilot.press("G")
-        await until(pilot, lambda: "9 items · Spread" in str(screen.query_one(SliceDetail).query_one(Static).content))
-        await pilot.press("enter")
-        await noticed(pilot, "the pairs shown here are those of sts, not of another")
 
 
 async def test_without_models_it_says_how_to_get_one(tmp_path: Path, world: Settings) -> None:

@@ -61,7 +61,7 @@ async def test_a_cell_of_compare_opens_its_pairs_with_its_model_and_the_referenc
         expected = compare.result.rows["sick-r"]
         await pilot.press("j", "l", "l", "l", "enter")
         pairs = await on_top(pilot, PairsScreen)
-        await until(pilot, lambda: pairs.view is not None and pairs.view.within is not None)
+        await until(pilot, lambda: pairs.view is not None and pairs.view.selection.within is not None)
         assert pilot.app.data.pairing == Pairing(reference="far", other="near")
         table = pairs.query_one(FrameTable)
         assert set(table.rows.tolist()) == set(expected.tolist())

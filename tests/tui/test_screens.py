@@ -57,7 +57,7 @@ def test_a_folder_with_a_screen_is_shown_with_its_keys_styles_and_help(tmp_path:
     words = [sys.executable, "-c", PROGRAM, str(folder.parent)]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "4 Launch  5 Plots  9 Notes" in done.stdout
+    assert "5 Plots  6 Why  9 Notes" in done.stdout
     assert "notes written 17" in done.stdout
     assert "Notes on pairs." in done.stdout
     assert "Write a note." in done.stdout

@@ -8,7 +8,7 @@ ENTRY = ScreenEntry(
     label="Compare",
     tooltip="Compare models side by side, slice by slice.",
     commands=(
-        command("group", "A row for each dataset, source or Dice fifth, or of every task.", action="cut", show=True),
+        command("group", "A row for each dataset, source or Dice fifth.", action="cut", show=True),
         command("aggregate", "All pairs at once, mean over sources, mean weighted by pairs."),
         command("reference", "Make the model under the cursor the reference of the differences.", action="pin", show=True),
         command("view", "The next pane: plots, disagreements, forest plot, fifths.", action="plot", show=True),

@@ -1,36 +1,33 @@
 """A comparison as the Compare screen shows it: a frame of slices, the rows behind each, the largest disagreements."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 import polars as pl
+import xxhash
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.analysis.scores import ModelColumns
-from embedlab.choices import Aggregate, By, TableScale
+from embedlab.analysis.filter_ranges import selecting_ranges
+from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import slices_of
 from embedlab.comparison.stored_comparisons import COMPARISONS, comparison_key
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.evaluation.provenance import COMMON, overlap_sign
-from embedlab.evaluation.stored_tasks import StoredTasks, stored_tasks
-from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.pairs import pair_outcomes
+from embedlab.outcomes.selection import ItemSelection
 from embedlab.store.entries import Store
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
-from embedlab.tui.pair_table.data import PairData
-from embedlab.tui.pair_table.view import RowNumbers
+from embedlab.tui.pair_table.data import PairData, compared_models
+from embedlab.tui.pair_table.view import PairSelection, PairView, RowNumbers, ShownSlice, dataset_term
 from embedlab.tui.widgets.frame_lines import SHORTEST_BAR, FrameColumn
 
-Scales = Mapping[tuple[str, str], TableScale]  # by task and measure
-NO_SCALES: Scales = MappingProxyType({})
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
 NOTHING_SHARED: SharedText = MappingProxyType({})
 PREVIEW_EVERY_S = 0.5
@@ -42,11 +39,12 @@ OTHER_CELLS = 12  # of a row: mark, pairs, gaps and scrollbar
 class ComparisonRequest:
     """The options of a comparison; equal requests on the same data have equal results."""
 
-    by: By | Literal["task"]  # datasets of pairs, or those of all tasks
+    by: By
     aggregate: Aggregate
     reference: str | None
     margin: float | None = None  # of equivalence, in points: 100 times the correlation
     common: bool = False  # on the pairs that all models score
+    selected: str = ""  # what identifies the pairs that are selected; empty for all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,78 +52,73 @@ class SlicedComparison:
     """A comparison and the rows of the pair table behind each of its slices."""
 
     comparison: Comparison
-    rows: Mapping[str, RowNumbers]  # none of items of other tasks and of figures
-    scales: Scales = field(default_factory=dict)  # of the numbers of other tasks, by task and measure
-
-    def rows_of(self, one: ComparedSlice) -> RowNumbers:
-        """Return the rows of the pair table behind a slice; none of another task's."""
-        return self.rows[one.key] if one.task == DEFAULT_TASK else np.zeros(0, np.intp)
-
-    def scale_of(self, one: ComparedSlice) -> TableScale:
-        """Return what tables multiply the numbers of a slice by: 1 where they have a unit of their own."""
-        return self.scales.get((one.task, one.metric), 100)
+    rows: Mapping[str, RowNumbers]
 
 
-def compared_models(data: PairData) -> list[ModelColumns]:
-    """The models of DATA with scores: a model without any would leave no pairs to compare the others on."""
-    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
+def identity_of(view: PairView) -> str:
+    """What identifies the selected pairs of VIEW, and whether results took part in selecting them; empty for all pairs."""
+    if view.is_whole:
+        return ""
+    return f"{xxhash.xxh3_128_hexdigest(np.packbits(view.holds).tobytes())[:16]} {view.is_by_results}"
 
 
 def compare_slices(
     data: PairData,
     request: ComparisonRequest,
     *,
+    selection: ItemSelection | None = None,
     cache: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     preview: Callable[[SlicedComparison], None] | None = None,
 ) -> SlicedComparison:
-    """Compare the models of DATA that have scores, or read the same comparison from the folder CACHE.
+    """Compare the models of DATA that have scores on a SELECTION of its rows, or read the same comparison from the folder CACHE.
 
     PREVIEW takes the scores first, then now and then those of which intervals are known, from the top of the table.
     """
     models = compared_models(data)
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
-    table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
-    outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
-    files = {name: path for name, path in data.score_files.items() if name in members}
-    tasks = stored_tasks(files) if request.by == "task" else StoredTasks()
-    outcomes, by = joined_outcomes([outcomes, *tasks.outcomes]) if tasks.outcomes else outcomes, _property(request)
+    table = data.table.with_row_index("row")
+    if data.items is not None:
+        outcomes = data.items
+    else:
+        table = table.filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
+        outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
     reference = request.reference if request.reference in {model.name for model in models} else None
     places = table["row"].to_numpy().astype(np.intp)
-    parts = slices_of(outcomes, members, by=by, common=request.common)
-    rows = {part.key: places[part.rows] for part in parts if outcomes.blocks[part.block].task == DEFAULT_TASK}
+    picked = None if selection is None else replace(selection, holds=selection.holds[places])
+    parts = slices_of(outcomes, members, by=request.by, common=request.common, selection=picked)
+    rows = {part.key: places[part.rows] for part in parts}
     margin = request.margin / 100 if request.margin is not None else None
-    options = (request.by, request.aggregate, reference, request.common, tasks.digest, *(() if margin is None else (margin,)))
+    options = (request.by, request.aggregate, reference, request.common, *(() if margin is None else (margin,)))
+    options += (request.selected,) if request.selected else ()
+    if data.items is not None:  # whose columns in the table say who is right alone
+        options += (data.task, xxhash.xxh3_128_hexdigest(data.items.predictions.select(members).to_numpy().tobytes()))
     key = comparison_key(table, models, options) if cache is not None else ""
     if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
-        return _with_rows(known, rows, tasks.scales)
-    show = _now_and_then(lambda found: preview(_with_rows(found, rows, tasks.scales))) if preview is not None else None
+        return _with_rows(known, rows)
+    show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
     found = compare_outcomes(
         outcomes,
         models,
-        by=by,
+        by=request.by,
         aggregate=request.aggregate,
         reference=reference,
         margin=margin,
         common=request.common,
-        figures=tasks.figures,
+        selection=picked,
         progress=progress,
         preview=show,
     )
     if cache is not None:
         Store(cache).put(COMPARISONS, key, found)
-    return _with_rows(found, rows, tasks.scales)
+    return _with_rows(found, rows)
 
 
-def _property(request: ComparisonRequest) -> str:
-    """Return the property of items that a request groups by: the rows of all tasks are datasets too."""
-    return "dataset" if request.by == "task" else request.by
-
-
-def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers], scales: Scales) -> SlicedComparison:
+def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers]) -> SlicedComparison:
+    rows = {**rows, **{one.key: rows[one.slice_key] for one in comparison.slices if not one.average_of}}  # of several measures
     averages = {one.key: np.concatenate([rows[key] for key in one.average_of]) for one in comparison.slices if one.average_of}
-    return SlicedComparison(comparison=comparison, rows={**rows, **averages}, scales=scales)
+    return SlicedComparison(comparison=comparison, rows={**rows, **averages})
 
 
 def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], None]:
@@ -141,9 +134,7 @@ def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], 
     return show_rarely
 
 
-def slice_frame(
-    comparison: Comparison, *, with_intervals: bool, shared: SharedText = NOTHING_SHARED, room: int = 0, scales: Scales = NO_SCALES
-) -> pl.DataFrame:
+def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedText = NOTHING_SHARED, room: int = 0) -> pl.DataFrame:
     """One row a slice: key, title, pairs, and per model "text:MODEL" (displayed) and "value:MODEL" (sorted by).
 
     Scores of slices whose text is SHARED with training text are marked, as on the command line. Titles fit into the ROOM of the table.
@@ -156,10 +147,9 @@ def slice_frame(
         "pairs": [one.pairs for one in comparison.slices],
     }
     for name in comparison.models:
-        marks = [_mark(shared, one, name) if is_marked else "" for one in comparison.slices]
         columns[f"text:{name}"] = [
-            _cell(one, name, mark, scales, with_interval=with_intervals) + _verdict(one, name, hangs)
-            for one, mark in zip(comparison.slices, marks, strict=True)
+            _cell(one, name, _mark(shared, one, name) if is_marked else "", with_interval=with_intervals) + _verdict(one, name, hangs)
+            for one in comparison.slices
         ]
         columns[f"value:{name}"] = [one.scores[name].value for one in comparison.slices]
     return pl.DataFrame(columns, strict=False)
@@ -224,12 +214,12 @@ def _mark(shared: SharedText, one: ComparedSlice, name: str) -> str:
     return overlap_sign(shared.get(one.key, {}).get(name)) or " "
 
 
-def _cell(one: ComparedSlice, name: str, mark: str, scales: Scales, *, with_interval: bool) -> str:
-    score, scale = one.scores[name], scales.get((one.task, one.metric), 100)
+def _cell(one: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> str:
+    score = one.scores[name]
     if score.value != score.value:
         return "·"
-    interval = f" [{scale * score.low:z.1f} {scale * score.high:z.1f}]" if with_interval and score.low == score.low else ""
-    return f"{scale * score.value:z.{1 if scale == 100 else 2}f}{mark}{interval} {one.letters(name):<2}"
+    interval = f" [{100 * score.low:z.1f} {100 * score.high:z.1f}]" if with_interval and score.low == score.low else ""
+    return f"{100 * score.value:z.1f}{mark}{interval} {one.letters(name):<2}"
 
 
 def _verdict(one: ComparedSlice, name: str, hangs: bool) -> str:
@@ -243,26 +233,47 @@ def _verdict(one: ComparedSlice, name: str, hangs: bool) -> str:
     return f"{sign}{found.topic_sign}".ljust(width)
 
 
+def opened_slice(view: PairView, comparison: Comparison, one: ComparedSlice, rows: RowNumbers) -> ShownSlice:
+    """A slice of what VIEW selects as pairs to show, with the expression that picks them where one does."""
+    expression = _expression(view, comparison.by, one, rows)
+    return ShownSlice(title=one.title, rows=rows, expression=expression if _picks(view, expression, rows) else "")
+
+
+def _expression(view: PairView, by: str, one: ComparedSlice, rows: RowNumbers) -> str:
+    datasets = view.data.table["dataset"][rows].unique(maintain_order=True).to_list()
+    terms = [dataset_term(datasets)]
+    if by == "source" and not one.average_of and (source := view.data.table["source"][rows].unique()).len() == 1 and source[0]:
+        terms.append(f"source:{source[0]}")
+    if by == "dice" and len(rows):
+        terms.append(str(selecting_ranges(view.data.table, rows, ["dice"])[0]))
+    return " ".join(terms) if terms[0] else ""
+
+
+def _picks(view: PairView, expression: str, rows: RowNumbers) -> bool:
+    """Return whether EXPRESSION picks exactly ROWS of those that VIEW selects."""
+    if not expression or " " in expression.partition("source:")[2]:
+        return False
+    alone = PairView(data=view.data)
+    alone.select(PairSelection(expression=expression))
+    return np.array_equal(np.flatnonzero(alone.holds & view.holds), np.sort(rows))
+
+
 def disagreements(data: PairData, names: Sequence[str], rows: RowNumbers, limit: int) -> Sequence[Mapping[str, object]]:
     """The pairs of ROWS with the largest rank gap between the models NAMES; for a single model, its largest rank errors."""
     size = pl.col("gap") if len(names) > 1 else pl.col(f"error({names[0]})").abs()
-    pairs = data.table[rows].drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
+    pairs = data.table[rows].with_columns(pl.Series("row", rows)).drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
     return pairs.sort(size, descending=True, maintain_order=True).head(limit).with_columns(size.alias("size")).to_dicts()
 
 
 def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mapping[str, object]]:
     """Every number of the comparison at full precision, one row per slice and model."""
     comparison = result.comparison
-    metrics = {one.metric for one in comparison.slices}
-    score_column = next(iter(metrics)) if len(metrics) == 1 else "score"
     return [
         {
-            "task": one.task,
             "slice": one.key,
-            "metric": one.metric,
             "pairs": one.pairs,
             "model": name,
-            score_column: score.value,
+            "spearman": score.value,
             "sd": score.sd,
             "low": score.low,
             "high": score.high,

@@ -20,6 +20,7 @@ from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.sts import STS_AVERAGES
+from embedlab.outcomes.frame import Outcomes
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
@@ -28,6 +29,8 @@ from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
 _NAME = 24  # cells of a model in a mark
+
+GOLD_TEXT, ANSWER = "gold_text", "answer:"  # columns of the items of other tasks: what is right, and before a model's name its answer
 
 SUITE = STS_AVERAGES["average of seven"]
 
@@ -49,7 +52,8 @@ class PairData:
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
     pairing: Pairing | None = None  # of the only two models, which have the columns of `with_pairing`
     files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
-    score_files: Mapping[str, Path] = field(default_factory=dict, compare=False)  # of each member that has one
+    task: str = ""  # whose items the rows are; empty for the pairs of STS datasets
+    items: Outcomes | None = field(default=None, compare=False)  # the rows as outcomes, where they are items of another task
 
     @property
     def marks(self) -> list[str]:
@@ -81,9 +85,34 @@ class PairData:
         return self.pairing.letter(model) if self.pairing is not None else model
 
     @property
+    def noun(self) -> str:
+        """What a row is, in the plural."""
+        return "pairs" if self.items is None else "items"
+
+    @cached_property
+    def has_second(self) -> bool:
+        """Whether rows have a second sentence."""
+        return self.items is None or bool((self.table["sentence2"] != "").any())
+
+    @property
+    def is_classified(self) -> bool:
+        """Whether rows have a class as the right answer."""
+        return self.items is not None and any(block.classes for block in self.items.blocks)
+
+    @cached_property
+    def is_plotted(self) -> bool:
+        """Whether the right answers are numbers, which plots have an axis of."""
+        return self.items is None or (not self.is_classified and self.table["gold"].count() > 0)
+
+    @property
     def datasets(self) -> list[str]:
         """The names in the order of the table."""
         return list(self.gold_ranges)
+
+
+def compared_models(data: PairData) -> list[ModelColumns]:
+    """The models of DATA with scores: a model without any would leave no pairs to compare the others on."""
+    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
 
 
 def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
@@ -142,8 +171,7 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
     table = with_scores(bare, members)
     table = with_rank_errors(table, found) if found else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
     unknown = tuple(model.name for model in models if model.is_text_unknown)
-    files = {member: path for model in models for member, path in model.files.items() if member in members}
-    return replace(data, table=table, models=tuple(found), of_unknown_text=unknown, troubles=(*troubles,), score_files=files)
+    return replace(data, table=table, models=tuple(found), of_unknown_text=unknown, troubles=(*troubles,))
 
 
 def face_to_face(data: PairData, pairing: Pairing) -> PairData | None:

@@ -11,7 +11,6 @@ from textual.widgets import Static
 from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.analysis.seed_notes import REACH_SIGN
-from embedlab.choices import TableScale
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_sign
@@ -31,7 +30,6 @@ class ModelFacts:
     reference: str
     shared: Mapping[str, Overlap] = field(default_factory=dict)  # of the slice, with the training text of a model
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of the members of a model
-    scale: TableScale = 100  # 1 where the numbers have a unit of their own
     elsewhere: Mapping[str, Elsewhere] = field(default_factory=dict)  # by model, what is expected on another dataset
 
 
@@ -55,9 +53,8 @@ class SliceDetail(VerticalScroll):
 
 
 def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
-    noun = "pairs" if one.metric == "spearman" else "items"
-    metric = f"{one.metric.capitalize()}{' x 100' if facts.scale == 100 else ''}"
-    lines = [Content.styled(f"{plain(one.slice_title)} · {one.pairs:,} {noun} · {metric}", "bold")]
+    noun = "pairs · Spearman" if one.metric == "spearman" else f"items · {one.metric}"
+    lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} {noun} x 100", "bold")]
     defined = [score for score in one.scores.values() if score.value == score.value]
     low = min((score.low if score.low == score.low else score.value for score in defined), default=0)
     high = max((score.high if score.high == score.high else score.value for score in defined), default=1)
@@ -66,9 +63,9 @@ def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
         lines.append(Content.assemble(label, (drawn, model_colour(name))))
         indent = _LABEL + 1 if width >= _ROOMY else 1
-        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, facts, width - indent)]
+        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, facts.reference, width - indent)]
         lines += [Content(f"{'':{indent}}") + line for line in _on_another(facts.elsewhere.get(name), width - indent)]
-        lines += [Content(f"{'':{indent}}") + line for line in _by_seed(score, facts.seeds.get(name, ()), facts.scale, width - indent)]
+        lines += [Content(f"{'':{indent}}") + line for line in _by_seed(score, facts.seeds.get(name, ()), width - indent)]
         lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(facts.shared.get(name))]
     over = [f"another dataset: random effects over {', '.join(found.datasets)}" for found in facts.elsewhere.values()][:1]
     lines += [Content.styled(note, "$text-faint") for note in (*one.notes, *_dependence(one), *over)]
@@ -82,11 +79,11 @@ def _on_another(found: Elsewhere | None, width: int) -> list[Content]:
     return _lines([Content("on another dataset"), Content(f"Δ {100 * found.new_low:+z.1f} to {100 * found.new_high:+z.1f}")], width, gap=1)
 
 
-def _by_seed(score: SliceScore, seeds: Sequence[int], scale: TableScale, width: int) -> list[Content]:
+def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Content]:
     """The score of each seed from the lowest, of many those at both ends: the odd one is the first or the last."""
     if len(seeds) < 2 or len(seeds) != len(score.members):
         return []
-    parts = [f"{seed}: {scale * value:z.1f}" for value, seed in sorted(zip(score.members, seeds, strict=True))]
+    parts = [f"{seed}: {100 * value:z.1f}" for value, seed in sorted(zip(score.members, seeds, strict=True))]
     if len(parts) > 2 * _SEEDS:
         parts = [*parts[:_SEEDS], "…", *parts[-_SEEDS:]]
     return _lines([Content.styled(part, "$text-faint") for part in ("by seed", *parts)], width)
@@ -115,26 +112,26 @@ def _dependence(one: ComparedSlice) -> Iterator[str]:
         yield REACH_SIGN
 
 
-def _numbers(one: ComparedSlice, name: str, facts: ModelFacts, width: int) -> list[Content]:
+def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[Content]:
     """The numbers of a model in lines of at most WIDTH cells: a longer one would be wrapped to the edge, between two words."""
-    score, scale = one.scores[name], facts.scale
-    parts = [Content(f"{scale * score.value:z.2f}" if score.value == score.value else "·")]
+    score = one.scores[name]
+    parts = [Content(f"{100 * score.value:z.2f}" if score.value == score.value else "·")]
     if score.low == score.low:
-        parts.append(Content(f"[{scale * score.low:z.1f}, {scale * score.high:z.1f}]"))
+        parts.append(Content(f"[{100 * score.low:z.1f}, {100 * score.high:z.1f}]"))
     if score.sd == score.sd:
-        parts.append(Content(f"sd {scale * score.sd:z.2f} over {len(score.members)} seeds"))
+        parts.append(Content(f"sd {100 * score.sd:z.2f} over {len(score.members)} seeds"))
     if score.letters:
         parts.append(Content(f"group {one.letters(name)}"))
     found = one.differences.get(name)
     if found is None:
-        return _lines([*parts, Content.styled("reference", "$text-faint")] if name == facts.reference else parts, width)
+        return _lines([*parts, Content.styled("reference", "$text-faint")] if name == reference else parts, width)
     if found.p != found.p:
         return _lines(parts, width)
     style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-faint"
     corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:z.3f}"
     difference = [
-        f"Δ {scale * found.delta:+z.2f}",
-        f"[{scale * found.low:+z.1f}, {scale * found.high:+z.1f}]",
+        f"Δ {100 * found.delta:+z.2f}",
+        f"[{100 * found.low:+z.1f}, {100 * found.high:+z.1f}]",
         f"p {corrected}{found.topic_sign}",
     ]
     return [*_lines(parts, width), *_lines([Content.styled(part, style) for part in difference], width, gap=1)]
