@@ -143,6 +143,18 @@ def test_the_line_fits_and_says_all_that_has_room(view: PairView, width: int) ->
     assert f"{numbers.pairs:,}" in lines[0]
 
 
+def test_models_whose_names_differ_in_the_middle_have_different_names_in_the_line(view: PairView) -> None:
+    names = ("sentences-of-nli@1", "sentences@1", "sentences-of-wikipedia@1")
+    models = tuple(replace(model, name=name) for model, name in zip(view.data.models, names, strict=True))
+    table = view.data.table.with_columns(
+        view.data.table[model.name].alias(name) for model, name in zip(view.data.models, names, strict=True)
+    )
+    renamed = PairView(data=replace(view.data, table=table, models=models))
+    numbers = score_selection(renamed, count_selection(renamed), names[0], is_tested=False)
+    shown = re.findall(r"(\S+) \d+\.\d", selection_line(numbers, 60).plain)
+    assert len(set(shown)) == len(names)
+
+
 async def test_a_filter_is_the_selection_of_every_screen_until_it_is_cleared(opened: Open) -> None:
     async with opened(size=WIDE) as pilot:
         app = pilot.app

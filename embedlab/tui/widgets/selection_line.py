@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from embedlab.tui.model_colours import model_colour
-from embedlab.tui.model_titles import short_name
+from embedlab.tui.model_titles import short_names
 from embedlab.tui.pair_table.numbers import BY_RESULTS, SelectionNumbers
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import SteadyText
@@ -93,8 +93,9 @@ def _scores(numbers: SelectionNumbers, width: int, detail: str) -> Iterator[Cont
     if score is None:
         return
     found, scale, is_first = score.found, numbers.scale, True
+    titles = short_names(dict.fromkeys(found.scores, width))  # different ones, if some cut makes them so
     for model, own in found.scores.items():
-        title = numbers.letters(model) or short_name(plain(model), width)
+        title = numbers.letters(model) or plain(titles[model])
         text = f" {scale * own.value:z.1f}"
         difference = found.differences.get(model)
         if difference is not None and detail != "scores":

@@ -132,7 +132,7 @@ def _selected_grid(options: GridOptions) -> Grid:
 def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
     """Refuse a selection that differs from how the cells of a started grid are made, instead of ignoring it."""
     default, selected = GridPlace(runs="", cache=""), GridPlace.of(settings)
-    keys = ("data", "offline", "allow_partial", "device", "precision")
+    keys = ("data", "offline", "allow_partial", "device", "precision", "deterministic")
     others = [key for key in keys if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}]
     others += ["threads"] if settings.threads not in {None, plan.threads} else []
     if others:
@@ -156,7 +156,9 @@ def _threads(count: int) -> str:
 
 
 def _time(cost: Cost) -> str:
-    return f"about {duration(cost.seconds)} (from {cost.measured})" if cost.seconds is not None else cost.measured
+    if cost.seconds is None:
+        return cost.measured
+    return f"{'at least' if cost.is_least else 'about'} {duration(cost.seconds)} (from {cost.measured})"
 
 
 def _disk(cost: Cost, free: int) -> str:
