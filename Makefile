@@ -4,7 +4,7 @@ CONSTRAINTS ?= constraints.txt
 RUN = .venv/bin/
 INSTALL = $(RUN)pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
 
-.PHONY: demo test suite docs dist check fix clean
+.PHONY: demo test test-gpu suite docs dist check fix clean
 
 demo: .venv/installed  ## fine-tune a real model, and compare on real pairs
 	$(RUN)embedlab demo
@@ -23,6 +23,9 @@ dist: .venv/installed  ## the wheel and the source archive in dist, and the whee
 	$(PYTHON) -m venv build/fresh
 	build/fresh/bin/pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) "$$(echo dist/*.whl)[demo]"
 	cd build/fresh && bin/embedlab demo
+
+test-gpu: .venv/installed ## the tests marked gpu, on a machine with one
+	$(RUN)pytest -m gpu -rs
 
 check: .venv/installed
 	$(RUN)ruff check . && $(RUN)ruff format --check . && $(RUN)mypy && $(RUN)lint-imports

@@ -153,7 +153,7 @@ def keys() -> dict[str, dict[str, str]]:
     """Every key of the dashboard with its action, screen by screen."""
     from embedlab.tui.commands import COMMANDS
 
-    return {place: {command.keys: command.action for command in own} for place, own in COMMANDS.items()}
+    return {place: {",".join(command.key.keys): command.action for command in own} for place, own in COMMANDS.items()}
 
 
 def files() -> list[str]:

@@ -36,6 +36,7 @@ from embedlab.core.errors import UnknownFieldError, UsageError
 from embedlab.core.nearest import nearest_name
 
 NOTE, TRAINED = "note", "trained"  # what users write on pairs, and the models that were trained on them
+NUMBER = "pair"  # the row of a pair or item in its dataset
 OF_PAIR = (NOTE, TRAINED)  # that a table has only where there is one
 NAME_FIELDS = ("dataset", "source", "right", *OF_PAIR)
 TAG = "tag"
@@ -236,6 +237,12 @@ def meanings(text: str) -> Mapping[str, str]:
     used = _selections_in(text)
     known = named_selections() if used else {}
     return {name: known[name] for name in used if name in known}
+
+
+def picks_by_hand(text: str) -> bool:
+    """Return whether a filter, or a named selection that it reads, names single pairs by their numbers: who does so saw them."""
+    texts = [text, *meanings(text).values()]
+    return any(match["field"] == NUMBER and match["operator"] in {"=", "!="} for one in texts for match in _matches(one))
 
 
 def refuse_unnamable(name: str, text: str) -> None:

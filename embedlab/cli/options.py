@@ -41,8 +41,9 @@ GROUPS: dict[Group, dict[str, Any]] = {
     "machine": {
         "device": Annotated[Device | None, _option("--device", text="Where to compute.")],
         "precision": Annotated[
-            Precision | None, _option("--precision", text="Floating-point type; by default bf16 to train on a GPU, else float32.")
+            Precision | None, _option("--precision", text="Floating-point type; by default float32, on a GPU bf16 or fp16 to train.")
         ],
+        "deterministic": Annotated[bool | None, _option("--deterministic", text="On a GPU, too, give the same bits each time; slower.")],
         "threads": Annotated[int | None, _option("--threads", text="Processor threads.", metavar="N")],
     },
     "output": {

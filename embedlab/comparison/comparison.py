@@ -13,6 +13,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.frame import Outcomes
+from embedlab.outcomes.selection import ItemSelection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,7 @@ def compare_outcomes(
     test: PairTest = "dyadic",
     margin: float | None = None,
     common: bool = False,
+    selection: ItemSelection | None = None,
     progress: Callable[[int, int], None] | None = None,
     preview: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
@@ -48,7 +50,8 @@ def compare_outcomes(
 
     Every model sees the same items, so differences are paired. Averages over datasets count sentences that recur in several of them. A
     model that lacks an item of a slice has no number there, with a note; with COMMON all models are compared on the items that all of
-    them score. A dataset's fifths are cut within it.
+    them score. A dataset's fifths are cut within it, before a SELECTION leaves some of its items; of one that was chosen by results
+    there are scores alone.
 
     TEST selects the test behind p; intervals are always those of dependent items. `williams` and `steiger` are for models of one
     member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
@@ -58,8 +61,9 @@ def compare_outcomes(
     reference = _checked_reference(names, reference, by, aggregate)
     check_test(models, aggregate, test)
     members = member_columns(models)
-    parts = slices_of(outcomes, members, by=by, common=common)
-    evidence = outcome_evidence(outcomes, members, parts, aggregate=aggregate, progress=progress)
+    parts = slices_of(outcomes, members, by=by, common=common, selection=selection)
+    is_chosen = selection is not None and selection.is_by_results
+    evidence = outcome_evidence(outcomes, members, parts, aggregate=aggregate, is_chosen=is_chosen, progress=progress)
     empty = Comparison(
         by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
     )

@@ -37,7 +37,7 @@ RESERVED: Mapping[Kind, frozenset[str]] = MappingProxyType(
         "tasks": frozenset({"all"}),
         "datasets": frozenset({"all", "none"}),
         "poolings": frozenset(),
-        "encoders": frozenset({"average", "normalized-average", "concat", "ensemble", "dice", "run", "folder", "hub"}),
+        "encoders": frozenset({"average", "normalized-average", "concat", "ensemble", "rerank", "dice", "run", "folder", "hub"}),
         "properties": frozenset({"dataset", "item", "gap", "right"}),
     }
 )

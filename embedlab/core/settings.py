@@ -21,7 +21,7 @@ from embedlab.core.schema import build, parse_value, read_toml, table
 from embedlab.core.trust import TRUSTED, folder_state, needs_trust
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
-Precision = Literal["auto", "float32", "bf16", "int8"]
+Precision = Literal["auto", "float32", "tf32", "bf16", "fp16", "int8"]
 Switch = Literal["on", "off"]
 Spread = Literal["none", "auto", "balanced", "sequential"]
 Format = Literal["table", "json", "csv", "markdown", "latex"]
@@ -62,6 +62,7 @@ class Settings:
     allow_partial: bool = False
     device: Device = "auto"
     precision: Precision = "auto"
+    deterministic: bool = False  # on a GPU, too, only operations that give the same bits each time
     threads: Annotated[int, Ge(1), Le(4096)] | None = None
     device_map: Spread = "none"  # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged

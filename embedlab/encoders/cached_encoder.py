@@ -35,6 +35,24 @@ class Embedder(Protocol):
         """A vector for each of these distinct sentences, and which of them were cut."""
 
 
+class FirstNumbers:
+    """The first numbers of the vectors of a model whose whole vectors are cached: none is computed again for another length."""
+
+    def __init__(self, whole: "CachedEncoder", *, fingerprint: str, dim: int) -> None:
+        self.fingerprint = fingerprint
+        self._whole, self._dim = whole, dim
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """The facts of the model."""
+        return self._whole.facts
+
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences, and which of them were cut."""
+        vectors, cut = self._whole.embed(sentences, progress)
+        return vectors[:, : self._dim], cut
+
+
 class CachedEncoder:
     """An encoder that reads known vectors from the cache and stores new ones as they are computed.
 
@@ -74,12 +92,16 @@ class CachedEncoder:
     def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
-        keys = sentence_keys(unique)
+        return self.embed(unique, progress)[0][index]
+
+    def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences, and which of them were cut."""
+        keys = sentence_keys(sentences)
         known, vectors, cut = self._cache.find(keys)
-        for rows, new_vectors, new_cut in self._compute(unique, keys, known, progress):
+        for rows, new_vectors, new_cut in self._compute(sentences, keys, known, progress):
             vectors[rows], cut[rows] = new_vectors, new_cut
-        self._truncated.update(unique[row] for row in np.flatnonzero(cut))
-        return vectors[index]
+        self._truncated.update(sentences[row] for row in np.flatnonzero(cut).tolist())
+        return vectors, cut
 
     def lacking(self, sentences: Sequence[Text]) -> int:
         """The number of different SENTENCES whose vectors are not cached."""

@@ -1,6 +1,7 @@
 """Device, precision and threads of the computation."""
 
 import ctypes
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -25,21 +26,23 @@ class Machine:
     """The device of tensors, the precision of matrix products, and the number of threads on a CPU."""
 
     device: torch.device
-    precision: Literal["float32", "bf16", "int8"]
+    precision: Literal["float32", "tf32", "bf16", "fp16", "int8"]
     threads: int
     has_cpu_engine: bool = True  # applies to a CPU only
     device_map: DeviceMap | None = None  # the layers of an encoder that only encodes are spread over several devices
 
     def autocast(self) -> torch.autocast:
-        """Return the context of forward passes: bf16 matrix products, or no change."""
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
+        """Return the context of forward passes: matrix products in bf16 or fp16, or no change."""
+        kind = torch.float16 if self.precision == "fp16" else torch.bfloat16
+        return torch.autocast(self.device.type, kind, enabled=self.precision in {"bf16", "fp16"})
 
 
 def machine(settings: Settings, *, training: bool = False) -> Machine:
     """Return the machine selected by SETTINGS.
 
     `auto` precision is float32 for evaluation and on a CPU, so that numbers do not depend on the hardware; training on a GPU
-    takes bf16 where that has units for it; int8 is only for encoding on a CPU. A missing device is a MissingError.
+    takes bf16 where that has units for it, else fp16 where it has units for that; tf32 and fp16 are only for a GPU, int8 only for
+    encoding on a CPU. A missing device is a MissingError.
     """
     device = _device(settings.device)
     if training and device.type == "cuda":
@@ -57,8 +60,16 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     if precision == "int8" and (training or device.type != "cpu"):
         doing = "training" if training else f"device {device.type!r}"
         raise UsageError(f"--precision int8 is for encoding on a CPU, not for {doing}", hint="use --precision float32, bf16 or auto")
+    if precision in {"tf32", "fp16"} and device.type != "cuda":
+        raise UsageError(
+            f"--precision {precision} is for a GPU, not for device {device.type!r}", hint="use --precision float32, bf16 or auto"
+        )
     if precision == "auto":
-        precision = "bf16" if training and device.type == "cuda" and has_bf16_units(device) else "float32"
+        precision = fastest_to_train(device) if training and device.type == "cuda" else "float32"
+    if device.type == "cuda":
+        torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+        if settings.deterministic:
+            give_the_same_bits()
     is_spread = settings.device_map != "none" and device.type == "cuda" and not training
     return Machine(
         device=device,
@@ -90,6 +101,25 @@ def keep_freed_memory() -> None:
     # It returns 0 on refusal. The trim threshold alone would stop glibc's own adaptation at blocks of 128 kB.
     if mallopt is not None and any(mallopt(MALLOC_MMAP_THRESHOLD, size) for size in (LARGEST_BLOCK, LARGEST_OLD_BLOCK)):
         mallopt(MALLOC_TRIM_THRESHOLD, LARGEST_BLOCK)
+
+
+def fastest_to_train(device: torch.device) -> Literal["float32", "bf16", "fp16"]:
+    """Return the precision whose products a GPU has units for: bf16 from Ampere on, fp16 on Volta and Turing (V100, T4)."""
+    if has_bf16_units(device):
+        return "bf16"
+    return "fp16" if torch.cuda.get_device_capability(device) >= (7, 0) else "float32"
+
+
+def give_the_same_bits() -> None:
+    """Let torch use only operations on a GPU that give the same bits each time; one that has no such form raises an error.
+
+    Attention is computed by plain products: the backward passes of its fused forms add in the order in which blocks finish.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as cuBLAS demands it, before its first product
+    torch.use_deterministic_algorithms(True)
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
 
 
 def has_bf16_units(device: torch.device) -> bool:

@@ -46,8 +46,8 @@ class EncoderFacts:
         )
 
 
-class PairScorer(Protocol):
-    """Scores pairs: two lists of sentences in, one similarity per pair out."""
+class Described(Protocol):
+    """A model with everything that must accompany its numbers."""
 
     @property
     def name(self) -> str:
@@ -60,6 +60,10 @@ class PairScorer(Protocol):
     @property
     def facts(self) -> EncoderFacts:
         """Facts of the work so far, to be reported with its numbers."""
+
+
+class PairScorer(Described, Protocol):
+    """Scores pairs: two lists of sentences in, one similarity per pair out."""
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Similarity of each pair, higher = closer; (pairs,)."""

@@ -40,8 +40,16 @@ class Similarities(Protocol):
     """The similarities of all queries with all documents, a block at a time."""
 
     @property
+    def queries(self) -> int:
+        """The number of queries."""
+
+    @property
     def documents(self) -> int:
         """The number of documents."""
+
+    @property
+    def at_once(self) -> int:
+        """The number of documents that a block has."""
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs, exactly; (pairs,)."""
@@ -54,16 +62,21 @@ def relevant_ranks(found: Similarities, relevant: Relevant, progress: ProgressCa
     """Return the rank of each relevant document among those of its query, 1 = most similar; what ties is in the worst order."""
     scores = found.of(relevant.query, relevant.document)
     counts = np.zeros(len(scores), np.int64)
-    for start in range(0, found.documents, DOCUMENTS_AT_ONCE):
-        documents = slice(start, min(start + DOCUMENTS_AT_ONCE, found.documents))
+    for documents in document_blocks(found):
         for queries, block, inexact in found.blocks(documents):
-            _exclude(block, relevant.excluded, queries, documents)
+            exclude(block, relevant.excluded, queries, documents)
             items = np.flatnonzero((relevant.query >= queries.start) & (relevant.query < queries.stop))
             for some in np.split(items, range(QUERIES_AT_ONCE, len(items), QUERIES_AT_ONCE)):  # a query may have any number of them
                 counts[some] += _at_least(found, block, inexact, scores[some], relevant.query[some], queries.start, documents)
         if progress is not None:
             progress(documents.stop, found.documents)
     return in_worst_order(relevant.query, counts, relevant.grade)
+
+
+def document_blocks(found: Similarities) -> Iterator[slice]:
+    """Yield the documents in blocks, in order."""
+    for start in range(0, found.documents, found.at_once):
+        yield slice(start, min(start + found.at_once, found.documents))
 
 
 def in_worst_order(query: Places, counts: NDArray[np.int64], grade: NDArray[np.int64]) -> Ranks:
@@ -81,7 +94,8 @@ def in_worst_order(query: Places, counts: NDArray[np.int64], grade: NDArray[np.i
     return ranks
 
 
-def _exclude(block: Scores, excluded: tuple[Places, Places], queries: slice, documents: slice) -> None:
+def exclude(block: Scores, excluded: tuple[Places, Places], queries: slice, documents: slice) -> None:
+    """Put the pairs of QUERIES and DOCUMENTS that are EXCLUDED behind all others in the BLOCK of their similarities."""
     query, document = excluded
     inside = (query >= queries.start) & (query < queries.stop) & (document >= documents.start) & (document < documents.stop)
     block[query[inside] - queries.start, document[inside] - documents.start] = -np.inf
@@ -132,6 +146,11 @@ class OfVectors:
         """The number of documents."""
         return len(self.second)
 
+    @property
+    def at_once(self) -> int:
+        """The number of documents that a block has."""
+        return DOCUMENTS_AT_ONCE
+
     def of(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs; (pairs,)."""
         found = np.empty(len(query), np.float32)
@@ -177,6 +196,7 @@ class OfTexts:
     scorer: PairScorer
     first: Sequence[str]  # queries
     second: Sequence[str]  # documents
+    progress: ProgressCallback | None = None  # of pairs one by one
 
     @property
     def queries(self) -> int:
@@ -188,9 +208,15 @@ class OfTexts:
         """The number of documents."""
         return len(self.second)
 
+    @property
+    def at_once(self) -> int:
+        """The number of documents that a block has."""
+        return DOCUMENTS_AT_ONCE
+
     def of(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
-        return self._complete(self.scorer.score([self.first[place] for place in query], [self.second[place] for place in document]))
+        first, second = [self.first[place] for place in query], [self.second[place] for place in document]
+        return self._complete(self.scorer.score(first, second, self.progress))
 
     def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
         """Yield some queries and their scores with DOCUMENTS, which are exact."""
@@ -209,6 +235,48 @@ class OfTexts:
             message = f"{self.scorer.name!r} has no score of {lacking} of {len(scores)} pairs of a query and a document"
             raise UsageError(message, hint="a file of scores needs all of them; models with vectors need no file")
         return scores
+
+
+class TextIndex(Protocol):
+    """Documents that were read before, each of which has a score for any query."""
+
+    def scores(self, query: str) -> Scores:
+        """Return the score of each document for a QUERY, higher = nearer; (documents,)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OfIndex:
+    """The scores of an index of all documents, which weighs a text by what the others hold."""
+
+    index: TextIndex
+    first: Sequence[str]  # queries
+    documents: int
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.first)
+
+    @property
+    def at_once(self) -> int:
+        """The number of documents that a block has: all, since a query gives the scores of all of them."""
+        return max(self.documents, 1)
+
+    def of(self, query: Places, document: Places) -> Scores:
+        """Return the score of each of these pairs; (pairs,)."""
+        found = np.empty(len(query), np.float32)
+        order = np.argsort(query, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
+            if len(rows):
+                found[rows] = self.index.scores(self.first[query[rows[0]]])[document[rows]]
+        return found
+
+    def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
+        """Yield some queries and their scores with DOCUMENTS, which are exact."""
+        step = max(1, QUERIES_AT_ONCE * DOCUMENTS_AT_ONCE // self.at_once)
+        for start in range(0, self.queries, step):
+            part = slice(start, min(start + step, self.queries))
+            yield part, np.stack([self.index.scores(text)[documents] for text in self.first[part]]), None
 
 
 def ranks_in_run(query: Places, document: Places, score: NDArray[np.float64], relevant: Relevant) -> Ranks:

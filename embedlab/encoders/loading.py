@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.encoders.cached_encoder import CachedEncoder
+from embedlab.encoders.cached_encoder import CachedEncoder, Embedder, FirstNumbers
 from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
@@ -17,7 +17,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.fingerprint import earlier_fingerprint, spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
-from embedlab.models.grammar import COMBINATION_NAMES
+from embedlab.models.grammar import COMBINATION_NAMES, RERANK
 from embedlab.models.location import model_folder
 from embedlab.store.vectors import EMBEDDINGS, EmbeddingCache, adopt_vectors
 
@@ -33,7 +33,7 @@ GIB = 2**30
 def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> PairScorer:
     """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or a device needs it."""
     if settings.device in {"auto", "cpu"} and _needs_no_torch(spec):
-        if spec.counts_words:
+        if spec.kind == "dice":
             return DiceScorer()
         fingerprint = spec_fingerprint(spec, precision=evaluation_precision(settings))
         return load_prefixed_scorer(spec, fingerprint, cache, int(settings.cache_gib * GIB), offline=settings.offline)
@@ -44,14 +44,14 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
 
 def _needs_no_torch(spec: ModelSpec) -> bool:
     """Return whether SPEC is looked up or counted; a plug-in may do anything."""
-    return spec.counts_words or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
+    return spec.kind == "dice" or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
 
 
 def load_scorer(
     spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> PairScorer:
     """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
-    if spec.counts_words:
+    if spec.kind == "dice":
         return DiceScorer()
     if spec.is_prefixed and not spec.is_transformed:
         fingerprint = spec_fingerprint(spec, precision=machine.precision)
@@ -63,13 +63,18 @@ def load_encoder(
     spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> Encoder:
     """Load an encoder; a model that only scores pairs is a UsageError."""
-    if spec.counts_words:
+    if spec.kind == "dice":
         raise UsageError(
             f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, for example sbert or word-vectors:FILE"
         )
     if spec.kind == "ensemble":
         raise UsageError(
             f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask evaluates those, average:a,b averages vectors"
+        )
+    if spec.kind == RERANK:
+        raise UsageError(
+            f"{spec.name!r} puts the documents of a search in order: it has no vectors and no similarities of pairs",
+            hint=f"take it to a task of search, --task retrieval-captions, or name {spec.parts[0].name} itself",
         )
     if spec.is_transformed:
         return _load_transformed(spec, machine, cache, cache_gib, offline=offline)
@@ -104,6 +109,13 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
     dim, limit = vector_dim(usage), int(cache_gib * GIB)
     adopt_vectors(cache / EMBEDDINGS, fingerprint, partial(earlier_fingerprint, spec, fingerprint, precision=machine.precision))
     notes = (*usage.notes, *([spec.note] if spec.note else []))
+
+    def load() -> Embedder:
+        if spec.dim is None:
+            return load_plain(spec, machine, offline=offline)
+        whole = load_cached(replace(spec, dim=None), machine, cache, cache_gib, offline=offline)
+        return FirstNumbers(whole, fingerprint=fingerprint, dim=dim)
+
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
@@ -114,7 +126,7 @@ def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: flo
             max_tokens=None if usage.is_static else usage.max_tokens,
             notes=notes,
         ),
-        load=partial(load_plain, spec, machine, offline=offline),
+        load=load,
         similarity=usage.similarity,
         cache=EmbeddingCache(cache / EMBEDDINGS, fingerprint, dim=dim, limit_bytes=limit, name=spec.name),
     )
@@ -152,7 +164,7 @@ def load_trainable(
         raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
     if spec.is_transformed or spec.layer is not None:
         raise UsageError(
-            f"{spec.name!r}: layers, whitening and normalising are for evaluation; trained and exported models have none",
+            f"{spec.name!r}: layers, whitening, normalising and bits are for evaluation; trained and exported models have none",
             hint="name the model without them",
         )
     # torch's models (2 s) are loaded only here: cached vectors do not need them.

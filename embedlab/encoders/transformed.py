@@ -1,4 +1,4 @@
-"""An encoder whose finished vectors are whitened, cut and brought to length 1."""
+"""An encoder whose finished vectors are whitened, cut, brought to length 1, and stored in fewer bits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from embedlab.models.fingerprint import transformed_fingerprint
 
 
 class TransformedEncoder:
-    """The vectors of INNER after what SPEC says: whitening, the first `dim` components of that, length 1.
+    """The vectors of INNER after what SPEC says: whitening, the first `dim` components of that, length 1, fewer bits.
 
     Whitening "fit" is fitted on the different sentences of each call of `encode` or `score`, so that these belong together.
     """
@@ -30,7 +30,7 @@ class TransformedEncoder:
         self.fingerprint = transformed_fingerprint(spec, inner.fingerprint)
         self._spec = spec
         self._inner = inner
-        self.similarity: Similarity = similarity
+        self.similarity: Similarity = "cosine" if spec.bits == 1 else similarity  # of signs: the Hamming distance, reversed
 
     @property
     def dim(self) -> int:
@@ -46,6 +46,7 @@ class TransformedEncoder:
             *([f"whitened by {named}"] if whiten is not None else []),
             *([f"dim={self._cut}"] if self._cut is not None else []),
             *(["normalised"] if self._spec.normalise else []),
+            *([f"bits={self._spec.bits}"] if self._spec.bits is not None else []),
         ]
         facts = self._inner.facts
         fitted = self.__dict__.get("_by_file")  # absent while nothing was whitened
@@ -59,7 +60,8 @@ class TransformedEncoder:
         if self._spec.whiten is not None:
             whitening = fit_whitening(vectors, self._cut) if self._spec.whiten == FIT else self._by_file
             vectors = whitening.apply(vectors)
-        return (_unit(vectors) if self._spec.normalise else vectors)[index]
+        vectors = _unit(vectors) if self._spec.normalise else vectors
+        return (vectors if self._spec.bits is None else in_bits(vectors, self._spec.bits))[index]
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """The similarity of each pair."""
@@ -83,6 +85,19 @@ class TransformedEncoder:
                 hint="give a file of sentences, or vectors of the same model",
             )
         return fit_whitening(vectors, self._cut)
+
+
+def in_bits(vectors: Vectors, bits: int) -> Vectors:
+    """Return what is left of VECTORS where a component is stored in 8 bits or 1, again as float32.
+
+    In 8 bits it is one of 255 equal steps between the largest component of its vector and the same below zero, so that no vector depends
+    on others; in one bit it is the sign: 1 above zero, otherwise −1.
+    """
+    if bits == 1:
+        return np.where(vectors > 0, np.float32(1), np.float32(-1))
+    steps = np.abs(vectors).max(axis=1, keepdims=True, initial=0) / np.float32(127)
+    found: Vectors = np.rint(np.divide(vectors, steps, out=np.zeros_like(vectors), where=steps > 0)) * steps
+    return found
 
 
 def _unit(vectors: Vectors) -> Vectors:

@@ -16,7 +16,7 @@ from embedlab.evaluation.dev_score import dev_score
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
-from embedlab.tasks.task import Selection, Texts, task
+from embedlab.tasks.task import Selection, Task, Texts, task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +44,7 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], se
             for spec in members:
                 try:
                     if not brings_items(spec.kind):
+                        _refuse_searcher(spec, task(one.task))
                         task(one.task).check(spec, settings)
                 except UsageError as error:
                     unfit[spec.name, one] = error
@@ -51,6 +52,15 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], se
             missing[one] = error
             texts.pop(one, None)
     return Readiness(texts=texts, missing=missing, unfit=unfit)
+
+
+def _refuse_searcher(spec: ModelSpec, task: Task) -> None:
+    """Refuse a model that only puts documents in order where nothing is searched."""
+    if spec.only_searches and not task.searches:
+        raise UsageError(
+            f"{spec.name!r} puts the documents of a search in order, and {task.name} searches nothing",
+            hint="take it to --task retrieval-captions, or to your own folder of queries and documents",
+        )
 
 
 def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingError, ...]:

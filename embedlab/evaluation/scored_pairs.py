@@ -257,7 +257,7 @@ def _is_published(spec: ModelSpec) -> bool:
         return False
     if spec.kind == "folder":
         return is_packaged(Path(spec.location))
-    return spec.kind in {"hub", "dice"} or (spec.is_prefixed and is_published(spec.kind))
+    return spec.kind in {"hub", "dice"} or spec.repository is not None or (spec.is_prefixed and is_published(spec.kind))
 
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:

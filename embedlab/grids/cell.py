@@ -81,6 +81,7 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
         "allow_partial": str(place.allow_partial),
         "device": place.device,
         "precision": place.precision,
+        "deterministic": str(place.deterministic),
         "threads": str(plan.threads),
         "format": "json",
         "plugins": os.pathsep.join(place.plugins),

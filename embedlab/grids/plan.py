@@ -35,6 +35,7 @@ class GridPlace:
     allow_partial: bool = False
     device: str = "auto"
     precision: str = "auto"
+    deterministic: bool = False
     plugins: tuple[str, ...] = ()  # files; a worker may have another current folder, and so other settings
 
     @classmethod
@@ -49,6 +50,7 @@ class GridPlace:
             allow_partial=settings.allow_partial,
             device=settings.device,
             precision=settings.precision,
+            deterministic=settings.deterministic,
             plugins=tuple(map(str, settings.plugins.files)),
         )
 
@@ -59,7 +61,7 @@ class GridPlace:
 
     def to_values(self) -> dict[str, Any]:
         """Return the values stored in a plan, relative to the runs folder, which is where the plan is."""
-        values = {key: value for key, value in asdict(self).items() if key != "runs" and (key != "plugins" or value)}
+        values = {key: value for key, value in asdict(self).items() if key != "runs" and (key not in {"plugins", "deterministic"} or value)}
         inside = {key: Path(values[key]) for key in ("cache", "data") if values[key] and Path(values[key]).is_relative_to(self.runs_folder)}
         return {**values, **{key: str(path.relative_to(self.runs_folder)) for key, path in inside.items()}}
 

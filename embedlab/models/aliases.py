@@ -90,7 +90,7 @@ def _refuse(name: str, model: str, text: str) -> None:
         raise UsageError(
             f"{text!r}: {name!r} cannot be an alias", hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most"
         )
-    taken = {"dice", "dataset", *SHORT_NAMES, *CATALOG, *NAMES, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
+    taken = {"dice", "bm25", "dataset", *SHORT_NAMES, *CATALOG, *NAMES, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
     if name in taken:
         raise UsageError(f"{text!r}: {name!r} has a meaning of its own", hint="choose another name before the =")
     if _TYPED.fullmatch(model) or name == model:

@@ -1,6 +1,6 @@
 """The resolution of typed model names.
 
-A single name is `dice`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
+A single name is `dice`, `bm25`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
 exists: a finished run (`sbert`; one seed of it `sbert@3`), a model of packages (`minilm`), a name of the catalog, an alias, a
 folder, a hub id with its "/". A run without "@" is all its finished seeds: one model with a mean and a spread.
 """
@@ -15,19 +15,22 @@ from embedlab.core.nearest import unknown
 from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of
 from embedlab.models.cross_encoder import states_cross_encoder
-from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
+from embedlab.models.encoder_kind import accepted_options, existing_file, has_index, locate, prefix_of
 from embedlab.models.folder import Wishes
-from embedlab.models.grammar import COMBINATION_NAMES, KINDS, OF_ENCODERS, Combined, NameOptions, Single, options_text, parse_model
+from embedlab.models.grammar import COMBINATION_NAMES, KINDS, OF_ENCODERS, RERANK, Combined, NameOptions, Single, options_text, parse_model
+from embedlab.models.hub import cached_folder
 from embedlab.models.packaged import NAMES, PACKAGED, PREFIXED
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 from embedlab.runs.store import in_other_world
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
+CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
+BM25 = "bm25"  # alone it is Lucene's variant
 FIT = "fit"  # whitening by the sentences that are scored
 # The kinds of encoders that files of a suffix can be; all others can be word vectors.
 _PREFIXES = {**dict.fromkeys(TABLES, ("scores",)), ".parquet": ("scores", "vectors"), ".npy": ("vectors",), ".json": ("mteb",)}
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_SHIPPED_NAMES = frozenset({*NAMES, *SHORT_NAMES, *CATALOG})
+_SHIPPED_NAMES = frozenset({BM25, *NAMES, *SHORT_NAMES, *CATALOG})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +48,17 @@ class ModelSpec:
     layer: int | None = None  # whose hidden states are pooled, as transformers numbers them
     whiten: str | None = None  # "fit" or a file
     normalise: bool | None = None
+    bits: int | None = None  # of a stored component: 8 or 1
     adapter: str | None = None  # the folder or hub id of a peft adapter of it
     code: str | None = None  # "native": transformers' class in place of code in its folder
     revision: str | None = None
     label: str | None = None  # of a cross-encoder with several: whose number is the similarity
     activation: str | None = None  # of a cross-encoder: the function after its last layer
     parts: tuple["ModelSpec", ...] = ()  # of a combination
+    depth: int | None = None  # documents of a query that a reranker, the first of its parts, reads again
     seed: int | None = None  # of a run
     note: str | None = None  # to be reported with its numbers
+    repository: str | None = None  # of the hub, whose files are in the folder of a cross-encoder
     alias_of: str | None = None  # the typed name behind an alias
     training_text: tuple[str, ...] | None = None  # as its authors state it, if known
 
@@ -73,8 +79,13 @@ class ModelSpec:
 
     @property
     def counts_words(self) -> bool:
-        """Whether it is word overlap, which has neither weights nor training text."""
-        return self.kind == "dice"
+        """Whether it counts shared words, weighed or not: it has neither weights nor training text."""
+        return self.kind == "dice" or (self.is_prefixed and has_index(self.kind))
+
+    @property
+    def only_searches(self) -> bool:
+        """Whether it puts documents in order for a query, and has no similarity of any two texts."""
+        return self.kind == RERANK or (self.is_prefixed and has_index(self.kind))
 
     @property
     def is_prefixed(self) -> bool:
@@ -94,8 +105,8 @@ class ModelSpec:
 
     @property
     def is_transformed(self) -> bool:
-        """Whether its finished vectors are whitened or normalised."""
-        return self.whiten is not None or bool(self.normalise)
+        """Whether its finished vectors are whitened, normalised or stored in fewer bits."""
+        return self.whiten is not None or bool(self.normalise) or self.bits is not None
 
     @property
     def is_derived(self) -> bool:
@@ -109,8 +120,8 @@ class ModelSpec:
 
     @property
     def untransformed(self) -> "ModelSpec":
-        """The same model before whitening and normalisation; whitened vectors are cut afterwards."""
-        return replace(self, whiten=None, normalise=None, dim=None if self.whiten is not None else self.dim)
+        """The same model before whitening, normalisation and fewer bits; whitened vectors are cut afterwards."""
+        return replace(self, whiten=None, normalise=None, bits=None, dim=None if self.whiten is not None else self.dim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +134,7 @@ class Model:
 
 def model_names(runs_folder: Path) -> list[str]:
     """Return every selectable model name except files, folders and hub ids: finished runs first."""
-    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *NAMES, *SHORT_NAMES, *CATALOG, "dice"]))
+    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *NAMES, *SHORT_NAMES, *CATALOG, "dice", BM25]))
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
@@ -151,7 +162,7 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.options.pooling}")
     if members[0].layer is not None or members[0].is_transformed:
         raise UsageError(
-            f"encoder {name!r}: layers, whitening and normalising are for evaluation", hint="start from the model without them"
+            f"encoder {name!r}: layers, whitening, normalising and bits are for evaluation", hint="start from the model without them"
         )
     return members
 
@@ -199,15 +210,22 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
     # The combination's name includes "@seed" of a part that is a run, so no further note is needed.
     silent = [[replace(member, note=None) if member.kind == "run" else member for member in part.members] for part in parts]
     rows = [tuple(members[number % len(members)] for members in silent) for number in range(len(seeds))]
+    depth = [str(combined.depth)] if combined.depth is not None else []
     return tuple(
-        ModelSpec(name=f"{combined.kind}({','.join(part.name for part in row)})", kind=combined.kind, parts=row, seed=seed)
+        ModelSpec(
+            name=f"{combined.kind}({','.join([*(part.name for part in row), *depth])})",
+            kind=combined.kind,
+            parts=row,
+            depth=combined.depth,
+            seed=seed,
+        )
         for row, seed in zip(rows, seeds, strict=True)
     )
 
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.text.removeprefix(single.name)
-    full = name if finished_seeds(runs_folder, name) else PREFIXED.get(name, name)
+    full = name if finished_seeds(runs_folder, name) else {**PREFIXED, BM25: f"{BM25}:lucene"}.get(name, name)
     prefix = prefix_of(full)
     if name == "dice" or prefix is not None:
         accepted = accepted_options(prefix) if prefix is not None else ()
@@ -225,6 +243,9 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not found:
         listing = f"name them one by one: {' '.join(name.split(','))}" if "," in name else "folders and hub ids (with their /) work too"
         raise in_other_world("model", name, runs_folder) or unknown("model", name, model_names(runs_folder), listing=listing)
+    if found[0].kind == "hub" and published(name) is None:  # what it is may be known only when its files are there
+        spec = _with_options(found[0], single, name + options)
+        return (of_hub(spec, cached_folder(spec.location, spec.revision)),)
     is_pair_scorer = found[0].is_prefixed
     taken = accepted_options(found[0].kind) if is_pair_scorer else OF_ENCODERS
     if wrong := next((key for key in single.options.typed if key not in taken), None):
@@ -247,10 +268,29 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     return replace(spec, **{**typed, "name": name, "has_typed_prompt": prompt is not None})
 
 
+def of_hub(spec: ModelSpec, folder: Path | None) -> ModelSpec:
+    """Return SPEC, a model of the hub, as the cross-encoder that its files in FOLDER say it is, and otherwise as it is.
+
+    Options that it does not take are refused. Without a FOLDER, because nothing was downloaded yet, nothing is known.
+    """
+    if folder is None:
+        return spec
+    is_pair_scorer = spec.pooling is None and states_cross_encoder(folder)
+    taken = {*accepted_options(CROSS_ENCODER_KIND), "revision"} if is_pair_scorer else {*OF_ENCODERS}
+    typed = [key for key in (*OF_ENCODERS, "label", "activation") if getattr(spec, key) is not None]
+    if wrong := next((key for key in typed if key not in taken), None):
+        what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
+        raise UsageError(f"{spec.name!r} is {what}, which takes no option {wrong!r}", hint=f"write {spec.location}")
+    return replace(spec, kind=CROSS_ENCODER_KIND, location=str(folder), repository=spec.location) if is_pair_scorer else spec
+
+
 def _fixed(name: str, prefix: str | None) -> ModelSpec:
     if prefix is None:
         return ModelSpec(name=name, kind="dice")
-    return ModelSpec(name=name, kind=prefix, location=locate(prefix, name.removeprefix(f"{prefix}:")))
+    rest = name.removeprefix(f"{prefix}:")
+    if prefix == CROSS_ENCODER_KIND and HUB_ID.fullmatch(rest) and not Path(rest).is_dir():
+        return ModelSpec(name=name, kind=prefix, location=str(cached_folder(rest) or rest), repository=rest)
+    return ModelSpec(name=name, kind=prefix, location=locate(prefix, rest))
 
 
 def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
@@ -317,7 +357,7 @@ def _located(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
     """The model in a folder or of the hub; a folder that says that it is a cross-encoder is one unless it HAS a POOLING typed behind it."""
     folder = Path(name).expanduser()
     if folder.is_dir() and not has_pooling and states_cross_encoder(folder):
-        return (ModelSpec(name=name, kind="cross-encoder", location=str(folder)),)
+        return (ModelSpec(name=name, kind=CROSS_ENCODER_KIND, location=str(folder)),)
     if folder.is_dir():
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
     if folder.is_file():

@@ -23,7 +23,7 @@ from embedlab.data.mteb_files import StatedFigures
 from embedlab.data.trec_files import Run
 from embedlab.models.folder_files import refuse_devices
 
-OPTIONS = ("prompt", "dim", "whiten", "normalise")  # that any encoder called by a prefix can be given
+OPTIONS = ("prompt", "dim", "whiten", "normalise", "bits")  # that any encoder called by a prefix can be given
 
 
 class SentenceEncoder(Protocol):
@@ -73,6 +73,7 @@ class EncoderKind:
     figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
     items: Callable[[str], pl.DataFrame] | None = None  # of files of predicted classes: dataset, item, prediction, place
     found: Callable[[str], Run] | None = None  # of files of the documents that a program found for queries
+    index: Callable[[str, Sequence[str]], Any] | None = None  # of a shipped kind that only searches: an index of documents
     is_published: bool = False  # whether others can have the same encoder: not a file or a folder of the user's own
     scorer: Callable[..., Any] | None = None  # of a shipped kind that computes pairs: of the model, its fingerprint and the machine
     further: Callable[[str], Iterable[Path]] | None = None  # of a shipped kind: what decides beside what is named
@@ -170,6 +171,19 @@ def found_documents(prefix: str, location: str) -> Run | None:
     """Return the documents that a model of such a kind found for queries; None of any other kind of model."""
     kind = _shipped(prefix)
     return kind.found(location) if kind is not None and kind.found is not None else None
+
+
+def has_index(prefix: str) -> bool:
+    """Return whether a kind searches in an index of documents and has no similarity of single pairs; a plug-in never does."""
+    kind = _shipped(prefix)
+    return kind is not None and kind.index is not None
+
+
+def text_index(prefix: str, location: str, documents: Sequence[str]) -> Any:
+    """Return the index of DOCUMENTS by an encoder of such a kind, with `scores(query)`."""
+    index = encoder_kind(prefix).index
+    assert index is not None
+    return index(location, documents)
 
 
 def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:

@@ -73,7 +73,8 @@ def _is_missing_files(spec: ModelSpec) -> bool:
 
 def _fingerprint(spec: ModelSpec, of_folder: Callable[[Usage], str], precision: str) -> str:
     if spec.parts:
-        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts))
+        depth = [str(spec.depth)] if spec.depth is not None else []
+        return combined_fingerprint(spec.kind, *(_fingerprint(part, of_folder, precision) for part in spec.parts), *depth)
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_transformed:
@@ -93,10 +94,11 @@ def _usage(spec: ModelSpec) -> Usage:
 
 
 def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
-    """Fingerprint of vectors that are whitened, cut and normalised as SPEC says; BEFORE is that of the vectors before."""
+    """Fingerprint of vectors that are whitened, cut, normalised and stored in bits as SPEC says; BEFORE is that of the vectors before."""
     steps = [
         *(["fit" if spec.whiten == FIT else file_hash(Path(spec.whiten)), f"dim={spec.dim}"] if spec.whiten is not None else []),
         *(["normalised"] if spec.normalise else []),
+        *([f"bits={spec.bits}"] if spec.bits is not None else []),
     ]
     return combined_fingerprint("transformed", before, *steps)
 

@@ -2,12 +2,13 @@
 
 (blanks for readability only)
 
-    model  = kind ":" list  |  kind "(" list ")"  |  single
+    model  = kind ":" list  |  kind "(" list ")"  |  rerank ":" again  |  rerank "(" again ")"  |  single
     kind   = "average" | "normalized-average" | "concat" | "ensemble"
+    again  = model "," model "," NUMBER     puts the first NUMBER documents that the second finds in a new order
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?" option { "&" option } ]
     option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
-           | "whiten=" ( "fit" | FILE ) | "normalise" | "adapter=" FOLDER | "code=native" | "revision=" REVISION
+           | "whiten=" ( "fit" | FILE ) | "normalise" | "bits=" ( "8" | "1" ) | "adapter=" FOLDER | "code=native" | "revision=" REVISION
            | "label=" NAME or NUMBER | "activation=" FUNCTION
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
@@ -31,10 +32,13 @@ from embedlab.models.omissions import NATIVE
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "adapter", "code", "revision", "label", "activation")
+_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "bits", "adapter", "code", "revision", "label", "activation")
 _SWITCHES = ("normalise",)  # options without a value
+BITS = (8, 1)  # that a component can be stored in, instead of the 32 of a float
 OF_ENCODERS = tuple(key for key in (*_KEYS, *_SWITCHES) if key not in {"label", "activation"})  # those two are of cross-encoders
-KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
+Rerank = Literal["rerank"]  # of what another model finds first
+RERANK: Rerank = "rerank"
+KINDS: tuple[Combination | Ensemble | Rerank, ...] = (*COMBINATION_NAMES, "ensemble", RERANK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,7 @@ class NameOptions:
     layer: int | None = None
     whiten: str | None = None
     normalise: bool | None = None
+    bits: int | None = None  # of a stored component
     adapter: str | None = None
     code: str | None = None
     revision: str | None = None
@@ -73,9 +78,10 @@ class Single:
 class Combined:
     """A combination of two or more models."""
 
-    kind: Combination | Ensemble
+    kind: Combination | Ensemble | Rerank
     parts: tuple["Single | Combined", ...]
     text: str
+    depth: int | None = None  # documents of a query that a reranker reads
 
 
 def parse_model(text: str) -> Single | Combined:
@@ -84,7 +90,8 @@ def parse_model(text: str) -> Single | Combined:
         return Single(name=text, options=NameOptions(), text=text)
     for kind in KINDS:
         if text.startswith((f"{kind}:", f"{kind}(")):
-            return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
+            parts, depth = _reranked(text) if kind == RERANK else (_split_list(text, kind), None)
+            return Combined(kind=kind, parts=tuple(map(parse_model, parts)), text=text, depth=depth)
     return _parse_single(text)
 
 
@@ -93,7 +100,7 @@ def _split_list(text: str, kind: str) -> list[str]:
     inner = text[len(kind) + 1 :]
     if text[len(kind)] == "(":
         if not inner.endswith(")"):
-            raise UsageError(f"{text!r}: it should end with )", hint=f"write {kind}:a,b or {kind}(a,b)")
+            raise UsageError(f"{text!r}: it should end with )", hint=f"write {_written(kind)}")
         inner = inner[:-1]
     parts, depth, start, is_quoted = [], 0, 0, False
     for place, character in enumerate(inner):
@@ -106,10 +113,25 @@ def _split_list(text: str, kind: str) -> list[str]:
             start = place + 1
     parts.append(inner[start:].strip())
     if depth != 0:
-        raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {kind}:a,b or {kind}(a,b)")
-    if len(parts) < 2 or not all(parts):
+        raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {_written(kind)}")
+    if kind != RERANK and (len(parts) < 2 or not all(parts)):
         raise UsageError(f"{text!r}: {kind} takes two or more models", hint=f"for example {kind}:sbert,defsent")
     return parts
+
+
+def _written(kind: str) -> str:
+    return f"{kind}:a,b,100 or {kind}(a,b,100)" if kind == RERANK else f"{kind}:a,b or {kind}(a,b)"
+
+
+def _reranked(text: str) -> tuple[list[str], int]:
+    """Return the model that reads again, the one that finds documents first, and how many of them."""
+    parts, hint = _split_list(text, RERANK), f"for example {RERANK}:mpnet,bm25,100"
+    if len(parts) != 3 or not all(parts):
+        raise UsageError(f"{text!r}: {RERANK} takes the model that reads again, the one that finds documents, and their number", hint=hint)
+    if not parts[2].isdecimal() or int(parts[2]) < 2:
+        what = f"not a number of documents: {parts[2]!r}" if not parts[2].isdecimal() else f"{parts[2]} document has no other order"
+        raise UsageError(f"{text!r}: {what}", hint=hint)
+    return parts[:2], int(parts[2])
 
 
 def _opens_list(part: str) -> bool:
@@ -148,8 +170,14 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
         pooling_parts(values["pooling"])
     if (code := values.get("code")) is not None and code != NATIVE:
         raise unknown("code", code, [NATIVE])
-    texts = {key: values.get(key) for key in _KEYS if key not in {"dim", "layer"}}
-    return NameOptions(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
+    texts = {key: values.get(key) for key in _KEYS if key not in {"dim", "layer", "bits"}}
+    return NameOptions(
+        dim=_dim(text, values),
+        layer=_layer(text, values),
+        normalise="normalise" in values or None,
+        bits=_bits(text, values),
+        **texts,
+    )
 
 
 def _dim(text: str, values: Mapping[str, str]) -> int | None:
@@ -157,6 +185,13 @@ def _dim(text: str, values: Mapping[str, str]) -> int | None:
     if dim is not None and not (dim.isdecimal() and int(dim) > 0):
         raise UsageError(f"{text!r}: dim is {dim!r}, not a number of vector components", hint="for example ?dim=256")
     return None if dim is None else int(dim)
+
+
+def _bits(text: str, values: Mapping[str, str]) -> int | None:
+    bits = values.get("bits")
+    if bits is not None and bits not in {str(number) for number in BITS}:
+        raise UsageError(f"{text!r}: bits is {bits!r}", hint="?bits=8 stores a component in a byte, ?bits=1 its sign alone")
+    return None if bits is None else int(bits)
 
 
 def _layer(text: str, values: Mapping[str, str]) -> int | None:
@@ -187,7 +222,7 @@ def title_of(name: str) -> str:
         return _title_of_single(name)
     parsed = parse_model(name)
     assert isinstance(parsed, Combined)
-    inner = ",".join(title_of(part.text) for part in parsed.parts)
+    inner = ",".join([*(title_of(part.text) for part in parsed.parts), *([str(parsed.depth)] if parsed.depth is not None else [])])
     return f"{kind}({inner})" if name[len(kind)] == "(" else f"{kind}:{inner}"
 
 

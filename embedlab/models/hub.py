@@ -23,6 +23,17 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     return folder if converted is None else _snapshot(repository, converted, offline)
 
 
+def cached_folder(repository: str, revision: str | None = None) -> Path | None:
+    """Return the folder of a revision of a hub REPOSITORY that was downloaded before, without the hub's own client; None without one."""
+    from huggingface_hub import constants  # light
+
+    place = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
+    reference = place / "refs" / (revision or "main")
+    commit = reference.read_text(encoding="utf-8").strip() if reference.is_file() else revision
+    folder = place / "snapshots" / (commit or "main")
+    return folder if folder.is_dir() else None
+
+
 def _snapshot(repository: str, revision: str, offline: bool) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from embedlab.models.adapters import fetch_bases, typed_adapter
-from embedlab.models.catalog import ModelSpec
+from embedlab.models.catalog import ModelSpec, of_hub
 from embedlab.models.hub import hub_folder
 
 
@@ -26,10 +26,15 @@ def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
 def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     """Return SPEC with each hub model replaced by its current snapshot folder, downloaded if needed and allowed.
 
-    The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile.
+    The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile. A cross-encoder is one from then on.
     """
     parts = tuple(pinned(part, offline=offline) for part in spec.parts)
+    if spec.repository is not None and not Path(spec.location).is_dir():
+        return replace(spec, location=str(hub_folder(spec.repository, spec.revision, offline=offline)))
     if not spec.is_transformer:
         return replace(spec, parts=parts)
     folder = model_folder(spec, offline=offline)
-    return replace(spec, location=str(folder)) if spec.is_on_hub else spec
+    if not spec.is_on_hub:
+        return spec
+    found = of_hub(spec, folder)
+    return found if found.repository is not None else replace(spec, location=str(folder))

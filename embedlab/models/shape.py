@@ -8,9 +8,9 @@ from embedlab.models.location import model_folder
 
 
 def vector_length(spec: ModelSpec) -> int | None:
-    """Return the length of the vectors of SPEC; None if it has none (word overlap, an ensemble of predictions) or cannot be read."""
+    """Return the length of the vectors of SPEC; None if it has none (words, predictions or an order alone) or cannot be read."""
     match spec.kind:
-        case "dice" | "ensemble":
+        case "dice" | "ensemble" | "rerank":
             return None
         case "concat":
             lengths = [vector_length(part) for part in spec.parts]

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.expressions import NOTE, compile_expression
+from embedlab.analysis.expressions import NOTE, NUMBER, compile_expression, picks_by_hand
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.analysis.scores import pair_keys
@@ -18,7 +18,7 @@ from embedlab.outcomes.property import Property, all_properties, refuse_lacking
 _RAW = ("gold", "trained")  # of which an expression reads the column itself, where a property groups its values
 _FACTS = ("dataset", *SENTENCES, *_RAW)
 _ALWAYS = ("dataset", "trained", NOTE)  # a null of theirs says something
-_NUMBER, _GAP = "pair", "gap"
+_GAP = "gap"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class ItemSelection:
 
     expression: str
     holds: NDArray[np.bool_]  # (rows,)
-    is_by_results: bool  # whether it reads predictions, errors or notes: numbers of such a selection have no interval
+    is_by_results: bool  # whether it reads predictions, errors or notes, or names single items: such a selection has no interval
     lacking: tuple[str, ...]  # datasets that have not what the expression reads
 
 
@@ -44,7 +44,7 @@ def item_condition(expression: str, models: Sequence[str]) -> pl.Expr:
     properties = readable_properties()
     names = ["dataset", "trained", NOTE, *(name for name, one in properties.items() if one.kind == "name")]
     errors = [f"error({name})" for name in models]
-    known = dict.fromkeys([*_FACTS, *properties, _NUMBER, *models, *errors, _GAP, NOTE])
+    known = dict.fromkeys([*_FACTS, *properties, NUMBER, *models, *errors, _GAP, NOTE])
     return compile_expression(expression, list(known), names=names)
 
 
@@ -55,7 +55,7 @@ def items_that_fit(outcomes: Outcomes, condition: pl.Expr, models: Mapping[str, 
     """
     columns: list[pl.Series] = []
     lacking: list[str] = []
-    is_by_results = False
+    is_by_results = picks_by_hand(expression)
     for name in dict.fromkeys(condition.meta.root_names()):
         column, is_result = _column(name, outcomes, models)
         is_by_results = is_by_results or is_result
@@ -81,7 +81,7 @@ def _column(name: str, outcomes: Outcomes, models: Mapping[str, Sequence[str]]) 
         return properties[name].values(outcomes), False
     if name in _FACTS:
         return outcomes.column(name), False
-    if name == _NUMBER:
+    if name == NUMBER:
         return outcomes.rows["item"], False
     if name in models:
         return outcomes.without_classes(_mean(outcomes.predictions, models[name])), True

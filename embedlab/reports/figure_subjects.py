@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from embedlab.evaluation.task_comparison import TaskComparison
     from embedlab.grids.plan import GridPlan
     from embedlab.grids.table import Pivot
+    from embedlab.reports.cost_table import Costs
     from embedlab.reports.reproduction import Reproduction
     from embedlab.runs.store import RunFolder
 
@@ -22,6 +23,7 @@ class ComparedModels:
 
     found: "TaskComparison"
     pairs: "Sequence[ScoredPairs]" = ()
+    costs: "Costs | None" = None  # where they were measured
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

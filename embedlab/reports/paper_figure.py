@@ -11,7 +11,7 @@ from embedlab.core.printable import visible
 from embedlab.core.version import __version__
 from embedlab.reports.plot_drawing import Canvas, height_in
 from embedlab.reports.plot_style import COLUMN_IN, FileKind, paper_style
-from embedlab.reports.plots import CurvePanel, Dots, Lines, Plot
+from embedlab.reports.plots import CurvePanel, Dots, Lines, Plot, TradeOff
 
 CREATOR = f"embedlab {__version__}"
 _DPI = 300
@@ -66,7 +66,7 @@ def paper_figure(
 
 def _names(plot: Plot) -> tuple[str, ...]:
     match plot:
-        case Dots() | Lines():
+        case Dots() | Lines() | TradeOff():
             return tuple(one.name for one in plot.series)
         case CurvePanel():
             return tuple(one.name for one in plot.curves)

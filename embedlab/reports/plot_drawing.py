@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.printable import visible
 from embedlab.reports.plot_style import Style
-from embedlab.reports.plots import CurvePanel, Dots, DrawnCurve, Lines, Plot, Scatter, ScatterPoints, Series
+from embedlab.reports.plots import Choices, CurvePanel, Dots, DrawnCurve, Lines, Plot, Scatter, ScatterPoints, Series, TradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +48,8 @@ class Canvas:
                 _draw_curves(curves, self)
             case Scatter() as scatter:
                 _draw_scatter(scatter, self)
+            case TradeOff() as choices:
+                _draw_trade_off(choices, self)
 
     def look(self, number: int) -> dict[str, Any]:
         """Return the style of a series: colour and shape, for readers who see no colours and for print."""
@@ -90,9 +92,9 @@ def _legend_columns(names: Sequence[str], style: Style) -> int:
     return max(1, min(4, int(characters / (6 + max(map(len, names))))))
 
 
-def _named(plot: Plot) -> Sequence[Series | DrawnCurve]:
+def _named(plot: Plot) -> Sequence[Series | DrawnCurve | Choices]:
     match plot:
-        case Dots() | Lines():
+        case Dots() | Lines() | TradeOff():
             return plot.series
         case CurvePanel():
             return plot.curves
@@ -105,7 +107,7 @@ def _visible(part: Any) -> Any:
     match part:
         case str():
             return visible(part)
-        case Dots() | Lines() | Scatter() | ScatterPoints() | Series() | CurvePanel() | DrawnCurve():
+        case Dots() | Lines() | Scatter() | ScatterPoints() | Series() | CurvePanel() | DrawnCurve() | TradeOff() | Choices():
             return replace(part, **{name: _visible(value) for name, value in vars(part).items()})
         case list() | tuple() if part and not isinstance(part[0], float | int):
             return type(part)(map(_visible, part))
@@ -166,6 +168,31 @@ def _draw_curves(plot: CurvePanel, canvas: Canvas) -> None:
         look = canvas.look(number) if len(curve.x) <= SPARSE // 4 else {"color": canvas.look(number)["color"]}
         axes.plot(curve.x, curve.y, **look, linewidth=style.line_width, linestyle=canvas.dash(number))
     axes.set(xlabel=plot.along, ylabel=plot.axis)
+    axes.grid(axis="y")
+    _add_legend(canvas, plot)
+
+
+def _draw_trade_off(plot: TradeOff, canvas: Canvas) -> None:
+    """Draw a score over each cost; what no other choice beats is filled, and a line goes through it from the left to the right."""
+    axes, style = canvas.figure.subplots(), canvas.style
+    best = sorted((x, y) for one in plot.series for x, y, is_best in zip(one.x, one.y, one.is_best, strict=True) if is_best)
+    axes.step(*zip(*best, strict=True), where="post", color=style.line, linewidth=style.line_width, zorder=1) if best else None
+    for number, one in enumerate(plot.series):
+        look = canvas.look(number)
+        for place, (x, y, low, high) in enumerate(zip(one.x, one.y, one.low, one.high, strict=True)):
+            mark = f"mark-{number}-{place}"
+            canvas.titles[mark] = f"{one.name}, {one.labels[place]}: {_said(y, low, high)}"
+            axes.plot([x, x], [low, high], color=look["color"], linewidth=style.line_width, solid_capstyle="butt", alpha=0.6)
+            face = {} if one.is_best[place] else {"markerfacecolor": "white", "markeredgecolor": look["color"], "markeredgewidth": 1}
+            axes.plot([x], [y], **{**look, **face}, linestyle="none", gid=mark)
+    axes.set_xscale("log")
+    costs = sorted({x for one in plot.series for x in one.x})
+    shown = costs[:1]
+    for cost in costs[1:]:
+        shown += [cost] if cost >= 1.6 * shown[-1] or (cost == costs[-1] and len(shown) == 1) else []
+    axes.set_xticks(shown, [f"{cost:,.3g}" if cost < 100 else f"{cost:,.0f}" for cost in shown])
+    axes.minorticks_off()
+    axes.set(xlabel=plot.along, ylabel=_wrapped(plot.axis, style.width_in * 0.42, style))
     axes.grid(axis="y")
     _add_legend(canvas, plot)
 

@@ -76,4 +76,27 @@ class CurvePanel:
     along: str  # what the numbers are
 
 
-Plot = Dots | Lines | Scatter | CurvePanel
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """The choices that one model gives: what each costs, and its score with its interval."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    labels: Sequence[str]
+    is_best: Sequence[bool]  # no other choice of the plot costs less and scores more
+
+
+@dataclass(frozen=True, kw_only=True)
+class TradeOff:
+    """Scores over what they cost, on a logarithmic axis."""
+
+    title: str
+    series: Sequence[Choices]
+    axis: str  # what the scores are
+    along: str  # what the costs are
+
+
+Plot = Dots | Lines | Scatter | CurvePanel | TradeOff

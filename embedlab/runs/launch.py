@@ -60,7 +60,12 @@ def shared_flags(settings: Settings) -> list[str]:
         flags += ["--data", data_name(settings.data)]
     if settings.threads is not None:
         flags += ["--threads", str(settings.threads)]
-    switches = {"--sample": settings.sample, "--offline": settings.offline, "--allow-partial": settings.allow_partial}
+    switches = {
+        "--sample": settings.sample,
+        "--offline": settings.offline,
+        "--allow-partial": settings.allow_partial,
+        "--deterministic": settings.deterministic,
+    }
     return [*flags, *(flag for flag, is_on in switches.items() if is_on)]
 
 

@@ -39,6 +39,11 @@ class Status:
     message: str = ""  # why it failed or cannot be read, fully or partly, or that its vectors collapsed
 
     @property
+    def is_alive(self) -> bool:
+        """Whether its process is at work."""
+        return self.state in {"starting", "running", "silent"}
+
+    @property
     def is_unfinished(self) -> bool:
         """Whether `--resume` could continue the run: it has ended without finishing."""
         return self.state in {"failed", "interrupted", "cancelled", "crashed"}

@@ -8,11 +8,9 @@ follow. What other programs found, `trec:FILE`, is a model too.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.retrieval import CUTS, FIRST, query_gold
@@ -23,15 +21,21 @@ from embedlab.data.queries import Queries
 from embedlab.data.query_file import holds_queries
 from embedlab.data.query_sets import SETS, open_queries
 from embedlab.data.source import Source, available
-from embedlab.data.trec_files import Run
-from embedlab.encoders.encoder import Encoder, PairScorer
-from embedlab.encoders.exact_search import OfTexts, OfVectors, Relevant, Similarities, ranks_in_run, relevant_ranks
+from embedlab.encoders.encoder import PairScorer
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import computes_pairs, found_documents
+from embedlab.models.grammar import RERANK
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from embedlab.tasks._roles import DOCUMENT, QUERY, RoleEncoders
-from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, brought_evaluation, evaluation_of
+from embedlab.tasks._searchers import (
+    MOST_PAIRS,
+    OfSimilarities,
+    Ranks,
+    pairs_read,
+    refuse_reranking,
+    searcher_of,
+    similarities_of,
+)
+from embedlab.tasks.task import GoldItems, Selection, Task, TaskResult, Texts, evaluation_of
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -39,10 +43,6 @@ if TYPE_CHECKING:
 METRICS = (f"ndcg@{FIRST}", f"mrr@{FIRST}", "map", *(f"recall@{cut}" for cut in CUTS))
 DEV_METRIC = "mrr"  # without a cut, so that it also moves where nothing is found among the first ten
 SPLIT = "test"  # all queries are scored
-MOST_PAIRS = 5_000_000  # that a model reads one by one: hours on a processor
-_KIND = "Retrieval"  # as mteb calls tasks of this kind, by which folders may state prompts
-
-Ranks = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,51 +59,7 @@ def ranks_by(
 ) -> Ranks:
     """Return the rank of each item's document by the scorer of QUERY texts, and that of DOCUMENT texts where it is another one."""
     start = start_progress or (lambda _: lambda *_: None)
-    found = _similarities(query, document or query, queries, start)
-    return relevant_ranks(found, _relevant(queries), start("ranks"))
-
-
-def _relevant(queries: Queries) -> Relevant:
-    return Relevant(query=queries.query, document=queries.relevant, grade=queries.grade, excluded=queries.excluded)
-
-
-def _similarities(query: PairScorer, document: PairScorer, queries: Queries, start_progress: StartProgress) -> Similarities:
-    """Return the similarities of all queries with all documents: by vectors where there are any."""
-    if not hasattr(query, "encode"):
-        return OfTexts(scorer=query, first=queries.texts, second=queries.candidates)
-    ours, theirs = cast("Encoder", query), cast("Encoder", document)
-    if ours is theirs:  # at once: whitening that is fitted to the texts needs all of them
-        vectors = ours.encode([*queries.texts, *queries.candidates], start_progress("sentences"))
-        first, second = np.split(vectors, [len(queries.texts)])
-    else:
-        first, second = (
-            own.encode(texts, start_progress(f"{title} texts"))
-            for own, texts, title in ((ours, queries.texts, QUERY), (theirs, queries.candidates, DOCUMENT))
-        )
-    return OfVectors(first=first, second=second, similarity=ours.similarity)
-
-
-def ranks_of_run(run: Run, queries: Queries) -> Ranked:
-    """Return the ranks in what another program found, with notes on what the program and the data do not share."""
-    numbers, places = ({own: place for place, own in enumerate(ids)} for ids in queries.ids)
-    rows = run.rows.with_columns(
-        number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
-        place=pl.col("document").replace_strict(places, default=-1, return_dtype=pl.Int64),
-    )
-    known = rows.drop_nulls("number")
-    if known.is_empty():
-        raise MissingError(
-            f"{run.path} has no query of {queries.part.state.name}", hint=f"its queries have ids such as {queries.ids[0][0]!r}"
-        )
-    unknown_documents = int((known["place"] < 0).sum()) if queries.has_texts else 0  # qrels alone name few of the documents
-    counts = {
-        f"of {len(numbers)} queries it has no document for {{}}": len(numbers) - known["number"].n_unique(),
-        "its documents of {} other queries are not read": rows.filter(pl.col("number").is_null())["query"].n_unique(),
-        "{} of its lines name documents that are not in the corpus": unknown_documents,
-    }
-    notes = [f"{queries.part.state.name}: {text.format(count)}" for text, count in counts.items() if count]
-    query, document, score = (known[name].to_numpy() for name in ("number", "place", "score"))
-    return Ranked(queries=queries, ranks=ranks_in_run(query, document, score, _relevant(queries)), notes=tuple(notes))
+    return OfSimilarities(found=similarities_of(query, document or query, queries, start), queries=queries, start_progress=start).ranks
 
 
 def query_scores(found: Ranked) -> Iterator[StoredScore]:
@@ -136,6 +92,7 @@ class Retrieval(Task):
     datasets = tuple(SETS)
     text_datasets = tuple(SETS)
     is_each_alone = True
+    searches = True
 
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is a set, a folder of queries, or a user's own file of anchors and positives, or of triplets."""
@@ -160,13 +117,14 @@ class Retrieval(Task):
         states = [queries.part.state for queries in opened]
         skipped = [f"skipped: {error.message} ({error.hint})" for error in missing]
         skipped += [f"{state.name}: {reason}: {count} skipped" for state in states for reason, count in state.skipped.items()]
-        if (run := found_documents(spec.kind, spec.location)) is not None:
-            ranked = [ranks_of_run(run, queries) for queries in opened]
-            scores = [score for one in ranked for score in query_scores(one)]
-            notes = [*skipped, *(note for one in ranked for note in one.notes)]
-            evaluation = brought_evaluation(self.name, spec, states, scores, notes)
-        else:
-            evaluation, ranked = self._ranked(spec, settings, start_progress, opened, skipped)
+        for queries in opened:
+            _refuse_many_pairs(spec, queries)
+        searcher = searcher_of(spec, settings, start_progress)
+        found = [(queries, searcher.search(queries)) for queries in opened]
+        ranked = [Ranked(queries=queries, ranks=own.ranks, notes=own.notes) for queries, own in found]
+        scores = [score for one in ranked for score in query_scores(one)]
+        notes = [*searcher.notes, *skipped, *(note for one in ranked for note in one.notes)]
+        evaluation = evaluation_of(self.name, searcher, states, scores, notes)
         return TaskResult(
             evaluation=evaluation,
             missing=tuple(missing),
@@ -174,25 +132,15 @@ class Retrieval(Task):
             outcomes=tuple(replace(_outcomes(evaluation, one), notes=one.notes) for one in ranked),
         )
 
-    def _ranked(
-        self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, opened: Sequence[Queries], notes: Sequence[str]
-    ) -> tuple[Evaluation, list[Ranked]]:
-        """Return the ranks by a model that reads texts."""
-        from embedlab.encoders.loading import scorer_for  # heavy
+    def check(self, spec: ModelSpec, settings: Settings) -> None:
+        """Refuse a reranker whose parts cannot be put together so."""
+        refuse_reranking(spec)
 
-        if without := next((queries.part.state.name for queries in opened if not queries.has_texts), None):
-            raise UsageError(f"{without} has qrels alone, no texts that {spec.name!r} could read", hint="compare runs: trec:FILE")
-        if computes_pairs(spec.kind):
-            _refuse_many_pairs(spec, opened)
-        encoders = RoleEncoders(spec, lambda wanted: scorer_for(wanted, settings, cache=settings.cache))
-        ranked = []
-        for queries in opened:
-            name = queries.part.state.name
-            query, document = (encoders.usual if spec.is_fitted else encoders.of(name, _KIND, role) for role in (QUERY, DOCUMENT))
-            ranked.append(Ranked(queries=queries, ranks=ranks_by(query, queries, start_progress, document=document)))
-        scores = [score for one in ranked for score in query_scores(one)]
-        states = [queries.part.state for queries in opened]
-        return evaluation_of(self.name, encoders.usual, states, scores, [*encoders.notes, *notes]), ranked
+    def cost(self, spec: ModelSpec, source: Source, names: Sequence[str]) -> tuple[str, ...]:
+        """Return how many pairs of texts are read together, where some are: each takes as long as a sentence."""
+        if not (counted := {q.part.state.name: pairs_read(spec, q) for q in _opened(source, names or self.datasets)[0]}):
+            return ()
+        return tuple(f"reads {count:,} pairs of a query and a document of {name}" for name, count in counted.items() if count)
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return nDCG@10, then the others."""
@@ -209,15 +157,12 @@ class Retrieval(Task):
         return score
 
 
-def _refuse_many_pairs(spec: ModelSpec, opened: Sequence[Queries]) -> None:
-    """Refuse a model that would read each query with each document where these are very many pairs."""
-    for queries in opened:
-        if (count := len(queries.texts) * len(queries.candidates)) > MOST_PAIRS:
-            pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
-            raise UsageError(
-                f"{spec.name!r} reads each query with each document: {pairs}",
-                hint="name an encoder, or bring the first documents of one in the order of its scores: trec:FILE",
-            )
+def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
+    """Refuse a model that would read very many pairs of a query and a document together."""
+    if (count := pairs_read(spec, queries)) > MOST_PAIRS:
+        pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
+        again = f"rerank:{spec.name},bm25,100" if spec.kind != RERANK else f"rerank:{spec.parts[0].name},{spec.parts[1].name},20"
+        raise UsageError(f"{spec.name!r} would read each pair by itself: {pairs}", hint=f"rerank the first documents of another: {again}")
 
 
 def _gold_items(queries: Queries) -> GoldItems:

@@ -29,7 +29,7 @@ from embedlab.data.overlaps import text_keys
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.published import remarks
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
+from embedlab.encoders.encoder import Described, Encoder, EncoderFacts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -137,6 +137,7 @@ class Task(ABC):
     text_datasets: tuple[str, ...] = ()  # those of which `items` has the sentences alone, and no classes
     dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
+    searches: bool = False  # puts documents in order for queries, which models can do that have no similarity of two texts
     trains_classifiers: bool = False  # in one of several settings
     mixed_metric: str = "mean"  # of an average over datasets with different measures
 
@@ -196,6 +197,10 @@ class Task(ABC):
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:  # noqa: B027 - every model fits
         """Raise where it does not apply to a model, or where data of the model's own is missing; nothing is loaded."""
+
+    def cost(self, spec: ModelSpec, source: Source, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what evaluating a member on the datasets NAMES (none: all) takes, where it takes long: it is said before."""
+        return ()
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:  # noqa: B027 - every model fits
         """Raise the same for the model that RECIPE would train."""
@@ -314,7 +319,7 @@ def _load(plugin: Plugin) -> Task:
 
 
 def evaluation_of(
-    task: str, encoder: PairScorer, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
+    task: str, encoder: Described, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
     return _with_states(

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -79,12 +79,14 @@ class Snapshot(Weights):
     optimizer: Tensors
     random: Tensors
     unreported: Unreported = Unreported()  # noqa: RUF009 - frozen
+    scale: Mapping[str, float] = field(default_factory=dict)  # of the loss, in fp16
 
     def write(self, folder: Path) -> None:
         """Write FOLDER atomically: complete or not at all."""
         tensors = {name: getattr(self, name) for name in ("encoder", "heads", "optimizer", "random")}
         values = {"schema": SCHEMA, "step": self.step, "best": asdict(self.best) if self.best else None}
-        _write_folder(folder, tensors, {**values, "unreported": asdict(self.unreported), **_frozen(self)})
+        scale = {"scale": dict(self.scale)} if self.scale else {}
+        _write_folder(folder, tensors, {**values, "unreported": asdict(self.unreported), **scale, **_frozen(self)})
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -93,7 +95,8 @@ class Snapshot(Weights):
             values, tensors = _read_folder(folder, "encoder", "heads", "optimizer", "random")
             best = Best(**values["best"]) if values["best"] else None
             unreported, frozen = _unreported(values.get("unreported")), values.get("frozen_weights")
-            return cls(step=values["step"], best=best, unreported=unreported, frozen_weights=frozen, **tensors)
+            scale = {str(key): float(value) for key, value in values.get("scale", {}).items()}
+            return cls(step=values["step"], best=best, unreported=unreported, scale=scale, frozen_weights=frozen, **tensors)
 
 
 def _write_folder(folder: Path, tensors: Mapping[str, Tensors], values: Mapping[str, Any]) -> None:

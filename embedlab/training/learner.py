@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
-from accelerate import Accelerator
 from torch import Tensor, nn
 
 from embedlab.core.recipe import Combine
@@ -15,6 +14,7 @@ from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.freezing import frozen
 from embedlab.training.gradients import take_gradients, without_conflicts
 from embedlab.training.parallel import Team
+from embedlab.training.scaling import LossScale
 
 
 class Learner(nn.Module):
@@ -31,6 +31,7 @@ class Learner(nn.Module):
         self.layers = encoder.layers
         self.objectives = nn.ModuleDict({str(stage): objective for stage, objective in objectives.items()})
         self._embed = encoder.forward_tokens
+        self.autocast = encoder.machine.autocast
         self._team = team or Team()
         self._dropouts = dropout_places(encoder.backbone)
 
@@ -52,7 +53,7 @@ class Learner(nn.Module):
     def loss(self, vectors: Tensor, batch: Batch) -> Tensor:
         """Return the objective's loss for the batch's vectors; with several processes, VECTORS are this process's share."""
         vectors = self._team.gather(vectors.float(), sentences=batch.sentences, views=len(self.objective(batch).views))
-        # A raw dot product of long vectors, or a temperature of 0.05, needs more digits than bf16 has.
+        # A raw dot product of long vectors, or a temperature of 0.05, needs more digits than bf16 or fp16 have.
         with torch.autocast(vectors.device.type, enabled=False):
             loss: Tensor = self.objective(batch)(vectors, batch.columns)
         return loss
@@ -64,14 +65,14 @@ class Learner(nn.Module):
         return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
 
 
-def backward(learner: Learner, batch: Batch, accelerator: Accelerator, *, is_cached: bool) -> Tensor:
+def backward(learner: Learner, batch: Batch, scale: LossScale, *, is_cached: bool) -> Tensor:
     """Return the loss of BATCH and add its gradient to the parameters; frozen parameters get none."""
     with frozen(learner.encoder, learner.layers, learner.objective(batch).frozen):
         if is_cached:
-            return cached_backward(learner, batch, accelerator)
-        with accelerator.autocast():
+            return cached_backward(learner, batch, scale)
+        with learner.autocast():
             loss: Tensor = learner(batch)
-        accelerator.backward(loss)
+        scale.backward(loss)
         return loss.detach()
 
 
@@ -104,7 +105,7 @@ def joint_backward(
     return torch.stack(losses)
 
 
-def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) -> Tensor:
+def cached_backward(learner: Learner, batch: Batch, scale: LossScale) -> Tensor:
     """Return the loss of BATCH and add its gradient to the parameters, with the graph of one chunk in memory at a time.
 
     Gradient caching (Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup"): encode
@@ -112,25 +113,25 @@ def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) ->
     Both passes use the same dropout masks.
     """
     if batch.vectors is not None:  # the vectors are given, so there is no graph
-        with accelerator.autocast():
+        with learner.autocast():
             plain: Tensor = learner(batch)
-        plain.backward()
+        scale.backward(plain)
         return plain.detach()
     device = batch.chunks[0][0].device
     states, parts = [], []
-    with torch.no_grad(), accelerator.autocast():
+    with torch.no_grad(), learner.autocast():
         for chunk, view in learner.passes(batch):
             states.append(random_tensors(device))
             parts.append(learner.encode(chunk, view))
     vectors = torch.cat(parts).requires_grad_()
     loss = learner.loss(vectors, batch)
-    loss.backward()
+    scale.backward(loss)
     after = random_tensors(device)
     assert vectors.grad is not None
     shares = vectors.grad.split([len(part) for part in parts])
     for (chunk, view), state, share in zip(learner.passes(batch), states, shares, strict=True):
         restore_random(state, device)
-        with accelerator.autocast():
+        with learner.autocast():
             again = learner.encode(chunk, view)
         again.backward(share)
     restore_random(after, device)

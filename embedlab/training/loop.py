@@ -26,6 +26,7 @@ from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, Unreported
 from embedlab.training.order import task_orders
 from embedlab.training.parallel import Team
+from embedlab.training.scaling import LossScale
 from embedlab.training.schedule import rate_factor
 from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
@@ -43,7 +44,8 @@ class TrainingSession:
 
     encoder: TransformerEncoder
     objectives: list[Objective]  # one a stage
-    accelerator: Accelerator
+    accelerator: Accelerator  # whose trackers get the numbers
+    scale: LossScale
     checkpoints: Checkpoints
     stop: StopRequest
     emit: Callable[[events.Event], None]
@@ -125,7 +127,7 @@ class _Stepper:
     """The model and the optimizer of a block."""
 
     def __init__(self, session: TrainingSession, block: StageBlock) -> None:
-        self._accelerator, self._block, self._team = session.accelerator, block, session.team
+        self._scale, self._block, self._team = session.scale, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
         learner = Learner(session.encoder, objectives, session.team)
         # Not prepared by accelerate: it would average the gradients of several processes, which are summed here, and a
@@ -133,7 +135,7 @@ class _Stepper:
         self._learner = learner.to(session.encoder.machine.device).train()
         self._cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
         self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
-        self.optimizer = adamw(self.parameters)  # not wrapped by accelerate: the wrapper is for scaled losses
+        self.optimizer = adamw(self.parameters)
         self.lr = 0.0  # of the last step
         words = session.encoder.backbone.get_input_embeddings()
         is_apart = session.encoder.machine.device.type == "cpu" and self._teaches_whole(objectives.values())
@@ -153,15 +155,13 @@ class _Stepper:
             group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
         with nullcontext() if self._words is None else self._words.added_up():
             losses = joint_backward(
-                [partial(backward, self._learner, batch, self._accelerator, is_cached=batch.stage in self._cached) for batch in read],
+                [partial(backward, self._learner, batch, self._scale, is_cached=batch.stage in self._cached) for batch in read],
                 list(self.parameters.values()),
                 self._block.mix.combine,
                 partial(task_orders, data.seed, data.index, step, len(read)),
                 partial(self._team.add_gradients, self._learner.encoder, self._learner.objectives),
             )
-        if optim.clip is not None:
-            self._accelerator.clip_grad_norm_(self.parameters.values(), optim.clip)
-        self.optimizer.step()
+        self._scale.step(self.optimizer, self.parameters.values(), optim.clip)
         self.optimizer.zero_grad()
         return losses
 
@@ -236,6 +236,7 @@ def _checkpoint(
         optimizer=optimizer_tensors(optimizer, parameters),
         random=session.team.random_states(random_tensors(session.encoder.machine.device)),
         unreported=unreported,
+        scale=session.scale.state(),
         frozen_weights=session.encoder.frozen_weights,
     )
     if session.team.is_leader:

@@ -45,6 +45,7 @@ from embedlab.training.checkpointing import Checkpoints, Snapshot, Weights, rest
 from embedlab.training.freezing import is_frozen
 from embedlab.training.loop import DevScore, TrainingSession, train_block
 from embedlab.training.parallel import Team, join_team
+from embedlab.training.scaling import LossScale
 from embedlab.training.signals import stop_requests
 from embedlab.training.snapshot_fit import RunShape
 from embedlab.training.stage_data import StageData, open_stages
@@ -102,6 +103,7 @@ def train_run(
                 encoder=encoder,
                 objectives=objectives,
                 accelerator=accelerator(machine, track=track, folder=run.path / "tracking", project=run.name, recipe=recipe, seed=seed),
+                scale=LossScale(machine),
                 checkpoints=Checkpoints(run.checkpoints),
                 stop=stop,
                 emit=emit,
@@ -241,6 +243,7 @@ def _restore(session: TrainingSession, snapshot: Snapshot) -> None:
     if states := session.team.own_states(snapshot.random):
         restore_random(states, session.encoder.machine.device)
     session.step, session.best, session.unreported = snapshot.step, snapshot.best, snapshot.unreported
+    session.scale.restore(snapshot.scale)
 
 
 def _load(session: TrainingSession, weights: Weights) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState
 
 from embedlab.choices import Tracker
 from embedlab.core.errors import MissingError
@@ -21,11 +20,9 @@ def require_tracker(track: Tracker | None) -> None:
 
 def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, project: str, recipe: Recipe, seed: int) -> Accelerator:
     """Return the accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say."""
-    # The previous run in this process may have had another precision, which accelerate refuses; the process group stays.
-    AcceleratorState._reset_state()
     made = Accelerator(
         cpu=machine.device.type == "cpu",
-        mixed_precision="bf16" if machine.precision == "bf16" else "no",
+        mixed_precision="no",  # the learner computes in its machine's precision
         log_with=track,
         project_dir=str(folder),
     )

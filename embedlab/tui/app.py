@@ -12,20 +12,21 @@ from typing import Any, ClassVar
 from textual import events, work
 from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.widget import Widget
 from textual.worker import WorkerFailed, get_current_worker
 
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
-from embedlab.tui.commands import COMMANDS, bindings
+from embedlab.tui.commands import bindings, commands_of
 from embedlab.tui.contrast import readable_variables
 from embedlab.tui.model_chooser import ChooseModels, ChooserLine
 from embedlab.tui.model_colours import forget_colours
@@ -34,9 +35,10 @@ from embedlab.tui.pacing import FramePace
 from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, warn_unscored, with_models
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pair_table.scorer import ScorerProcess
-from embedlab.tui.pair_table.view import ShownPairs
+from embedlab.tui.pair_table.view import PairSelection, PairView
 from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.screens import SCREENS, style_sheets
+from embedlab.tui.shared_selection import SharedSelection
 from embedlab.tui.short_frames import ShortFrame
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, stored_models
@@ -49,6 +51,7 @@ FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0
 AT_ONCE = 100_000  # pairs; of more, the sentences are shown before the scores are joined and ranked
 WRITE_AFTER_S = 0.3
+MARK_LIMIT = 2_000  # marks that are remembered
 IDLE_S = 1.0  # without a key
 
 
@@ -75,7 +78,8 @@ class Dashboard(App[None]):
         self._read: PairData | None = None  # with all chosen models
         self.stored: tuple[StoredModel, ...] = ()
         self.training_texts = TrainingTexts(settings)
-        self.shown: ShownPairs | None = None  # by the Pairs screen
+        self.notes = PairNotes.load()
+        self.selected = SharedSelection(self, self)
         self.data_ready: Signal[PairData] = Signal(self, "data-ready")
         self.activity: Signal[str] = Signal(self, "activity")
         self.scoring = ScoringProcesses(settings)
@@ -165,11 +169,9 @@ class Dashboard(App[None]):
         targets: list[tuple[Screen[Any] | App[None] | Widget, KeyScope]] = [(screen, scope), (self, "everywhere")]
         targets += [(part, of) for part in screen.query(Widget) if (of := getattr(part, "KEYS", None)) in SCREENS[scope].entry.parts]
         for target, of in targets:
-            taken = {key for one in COMMANDS[scope] for key in one.keys.split(",")} if of == "table" else set()
-            for command in COMMANDS[of]:
-                keys = [key for key in command.keys.split(",") if key not in taken]
-                if command.label not in {"Quit", "Theme"} and keys:  # Textual has these two
-                    title = f"{command.label}  {self.get_key_display(Binding(keys[0], ''))}"
+            for command in commands_of(of, scope):
+                if command.meaning not in {"leave", "theme"}:  # Textual has these two
+                    title = f"{command.label}  {command.key.shown[0]}"
                     yield SystemCommand(title, command.tooltip, partial(target.run_action, command.action))
 
     def action_mode(self, mode: str) -> None:
@@ -227,8 +229,13 @@ class Dashboard(App[None]):
         """Read pairs and scores from disk, outside the event loop; `data_ready` is published with them."""
         worker = get_current_worker()
         try:
-            stored, troubles = stored_models(self.settings)
-            data, path = self._data(stored)
+            if self.memory.state.task:
+                data, stored = self._items(self.memory.state.task)
+                troubles: Sequence[EmbedlabError] = ()
+                path: Path | None = None
+            else:
+                stored, troubles = stored_models(self.settings)
+                data, path = self._data(stored)
         except (EmbedlabError, OSError) as error:
             trouble = error if isinstance(error, EmbedlabError) else MissingError(str(error))
             self.call_from_thread(self.report, trouble)
@@ -248,6 +255,21 @@ class Dashboard(App[None]):
             self._read = replace(data, model_marks=marks)
             self._publish()
 
+    def _items(self, task: str) -> tuple[PairData, list[StoredModel]]:
+        """The items of TASK with the answers of the chosen models, of the first few where none of them did it; and all that did."""
+        from embedlab.tui.pair_table.items import item_models, load_items
+
+        there, wanted = item_models(self.settings).get(task, []), self.memory.state.pairs.models or ()
+        chosen = [model for model in there if model.name in wanted] or there[:FIRST_MODELS]
+        return load_items(task, chosen, self.settings), there
+
+    def choose_task(self, task: str) -> None:
+        """Show the items of TASK, or with an empty name the pairs of all STS datasets."""
+        if task != self.memory.state.task:
+            self.selected.clear()
+            self.remember(replace(self.memory.state, task=task, face_to_face=()))
+            self.load()
+
     def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
         """The pairs with the scores of the chosen models, and the file to store them in unless they are stored already."""
         wanted = self.memory.state.pairs.models
@@ -256,7 +278,7 @@ class Dashboard(App[None]):
         if path is not None and (cached := read_cached(path)) is not None:
             return cached, None
         bare = open_pairs(self.settings, self.pair_file)
-        lost = lost_datasets(self.data, bare) if self.data is not None else None
+        lost = lost_datasets(self.data, bare) if self.data is not None and not self.data.task else None
         if self.data is not None and lost is not None:
             self.call_from_thread(self.report, lost)
             bare, path = self.data, None
@@ -272,6 +294,8 @@ class Dashboard(App[None]):
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of the last session, if its scores still exist."""
         known = next((model for model in stored if model.name == name), None)
+        if self.memory.state.task:  # scores of pairs do not answer its items
+            return known
         with suppress(EmbedlabError, OSError):
             return known or find_model(name, self.settings)
         return None
@@ -285,6 +309,11 @@ class Dashboard(App[None]):
 
     async def look_for_models(self) -> None:
         """Update the list of models with scores: runs finish while the dashboard is open."""
+        if task := self.memory.state.task:
+            from embedlab.tui.pair_table.items import item_models
+
+            self.stored = tuple((await to_thread(item_models, self.settings)).get(task, ()))
+            return
         stored, troubles = await to_thread(stored_models, self.settings)
         self.stored = tuple(stored)
         self.report_once(troubles)
@@ -302,7 +331,10 @@ class Dashboard(App[None]):
 
     def face(self, pairing: Pairing | None) -> None:
         """Show the two models of PAIRING alone on every screen, or all chosen models again."""
-        names = (pairing.reference, pairing.other) if pairing is not None else ()
+        self.face_names((pairing.reference, pairing.other) if pairing is not None else ())
+
+    def face_names(self, names: tuple[str, ...]) -> None:
+        """Show the two models NAMES alone on every screen, the reference first; all chosen models where there are none."""
         self.remember(replace(self.memory.state, face_to_face=names))
         self._publish()
 
@@ -312,7 +344,45 @@ class Dashboard(App[None]):
         names = self.memory.state.face_to_face
         paired = face_to_face(self._read, Pairing(reference=names[0], other=names[1])) if len(names) == 2 else None
         self.data = self._read if paired is None else paired
+        self.selected.show(*self._viewed(self.data))
         self.data_ready.publish(self.data)
+
+    def _viewed(self, data: PairData) -> tuple[PairView, PairSelection]:
+        """DATA with the user's notes, the present order and marks, and what is selected of it."""
+        if self.notes.trouble is not None:
+            self.report_once([self.notes.trouble])
+        state, old = self.memory.state.pairs, self.selected.view
+        view = PairView(
+            data=replace(data, table=self.notes.joined(data.table)),
+            sort=old.sort if old else state.sort,
+            is_descending=old.is_descending if old else state.is_descending,
+            cache=self.settings.cache,
+        )
+        if old is not None and data.table["pair_key"].equals(old.data.table["pair_key"]):
+            view.marks, view.absent_marks = old.marks, old.absent_marks  # by row: two equal pairs have one key
+            return view, old.selection
+        view.mark_keys(old.marked_keys if old else state.marks)
+        if old is not None:
+            return view, replace(old.selection, within=None)  # it holds row numbers
+        if self.place_of_data == state.filter_of and not self.selected.typed:
+            self.selected.typed = state.filter
+        return view, PairSelection(dataset=state.dataset)
+
+    def remember_view(self) -> None:
+        """Remember what is selected and how it is sorted."""
+        view, state = self.selected.view, self.memory.state
+        if view is None or view.data.table.is_empty() or self.pair_file is not None:  # not the view to restore
+            return
+        pairs = replace(
+            state.pairs,
+            filter=self.selected.typed,
+            filter_of=self.place_of_data,
+            dataset=view.selection.dataset,
+            sort=view.sort,
+            is_descending=view.is_descending,
+            marks=tuple(view.marked_keys[:MARK_LIMIT]),
+        )
+        self.remember(replace(state, pairs=pairs))
 
     def reference(self, names: Sequence[str]) -> str | None:
         """The model that the others are compared with: the chosen one, or the one of NAMES whose run began first."""
@@ -390,6 +460,8 @@ class Dashboard(App[None]):
 
     def _tasks(self) -> list[str]:
         """The tasks that a model is scored on: the user's own file, or the available datasets without their other splits."""
+        if self.memory.state.task:
+            return [self.memory.state.task]
         if self.pair_file is not None:
             return [str(self.pair_file.absolute())]
         return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or [DEFAULT_TASK]

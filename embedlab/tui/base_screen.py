@@ -1,24 +1,30 @@
 """The parts that all screens share: mode bar, activity line, footer, help, zoom and the step back."""
 
+from asyncio import to_thread
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import work
 from textual.app import ComposeResult
 from textual.widget import Widget
 
 from embedlab.analysis.pairing import Pairing
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pacing import PacedScreen
+from embedlab.tui.pair_table.view import PairSelection
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.key_line import KeyLine
 from embedlab.tui.widgets.mode_bar import ModeBar
+from embedlab.tui.widgets.selection_line import SelectionLine
 
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
     from embedlab.tui.pair_table.data import PairData
+    from embedlab.tui.pair_table.numbers import SelectionNumbers
 
 
 class DashboardScreen(PacedScreen[None]):
@@ -26,6 +32,7 @@ class DashboardScreen(PacedScreen[None]):
 
     SCOPE: ClassVar[KeyScope] = "everywhere"
     ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
+    IS_OF_SELECTION: ClassVar[bool] = False  # whether its numbers are of the pairs that are selected
     AUTO_FOCUS = ""  # a screen with an empty table would focus a text input, which swallows the keys
 
     _height: Any = None  # of the maximised pane, as it was set
@@ -37,6 +44,7 @@ class DashboardScreen(PacedScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield ModeBar(self.SCOPE)
+        yield SelectionLine(is_of_screen=self.IS_OF_SELECTION)
         yield from self.compose_body()
         yield ActivityLine()
         yield KeyLine()
@@ -49,11 +57,18 @@ class DashboardScreen(PacedScreen[None]):
         """Subscribe to the data; show it if it is loaded already."""
         self.dashboard.data_ready.subscribe(self, self.show_data)
         self.dashboard.activity.subscribe(self, self.query_one(ActivityLine).update)
+        self.dashboard.selected.counted.subscribe(self, self.show_numbers)
         if self.dashboard.data is not None:
             self.show_data(self.dashboard.data)
+        if self.dashboard.selected.numbers is not None:
+            self.show_numbers(self.dashboard.selected.numbers)
 
     def show_data(self, data: "PairData") -> None:
         """Show new pairs or models."""
+
+    def show_numbers(self, numbers: "SelectionNumbers") -> None:
+        """Show how many pairs are selected, and what the models score on them."""
+        self.query_one(SelectionLine).show(numbers, self.dashboard.selected.steps)
 
     def settle_focus(self, table: Widget) -> None:
         """Remove the focus from a hidden widget; focus TABLE if it is shown and nothing else has the focus."""
@@ -79,6 +94,10 @@ class DashboardScreen(PacedScreen[None]):
         self.notify(f"{name!r} is no longer shown: the rows are not sorted by it any more", severity="warning", markup=False)
         return False
 
+    def offers(self, meaning: str) -> bool:
+        """Whether what a key means would do something now: the footer lists it then. `refresh_bindings` looks again."""
+        return meaning != "face" or len(self.dashboard.chosen) > 1
+
     def action_help(self) -> None:
         """Show the keys of this screen."""
         from embedlab.tui.help_screen import HelpScreen
@@ -100,7 +119,9 @@ class DashboardScreen(PacedScreen[None]):
         reference = self.dashboard.reference(names)
         others = [name for name in names if name != reference]
         if reference is None or not others:
-            self.dashboard.report(UsageError("two models are needed", hint="press c to choose another"), severity="warning")
+            self.dashboard.report(
+                UsageError("two models are needed", hint=f"press {shown_key('models')} to choose another"), severity="warning"
+            )
             return
         under = self.model_under_cursor
         self.dashboard.face(Pairing(reference=reference, other=under if under in others else others[0]))
@@ -135,6 +156,49 @@ class DashboardScreen(PacedScreen[None]):
         """Go one step back."""
         if self.maximized is not None:
             self.minimize()
+
+    def action_select_all(self) -> None:
+        """Select all pairs again, on every screen."""
+        self.dashboard.selected.clear()
+
+    def action_why(self) -> None:
+        """Say why two models differ on what is selected."""
+        if self.SCOPE != "why":
+            self.dashboard.selected.why_from = self.dashboard.current_mode
+            self.dashboard.action_mode("why")
+
+    @work(group=DIALOG)
+    async def action_tasks(self) -> None:
+        """Choose the task whose items are shown."""
+        from embedlab.tui.pair_table.items import item_models
+        from embedlab.tui.task_chooser import ChooseTask
+
+        known = await to_thread(item_models, self.dashboard.settings)
+        dialog = ChooseTask([(name, len(models)) for name, models in known.items()], self.dashboard.memory.state.task)
+        if (task := await self.app.push_screen_wait(dialog)) is not None:
+            self.dashboard.choose_task(task)
+
+    @work(group=DIALOG)
+    async def action_selections(self, is_naming: bool = False) -> None:
+        """Select by a name, or give what is selected one."""
+        from embedlab.analysis.named_selections import store_selection
+        from embedlab.tui.named_selections import NamedSelections, list_selections
+
+        selected = self.dashboard.selected
+        if (view := selected.view) is None:
+            return
+        try:
+            known = await to_thread(list_selections, view)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+            return
+        before = view.expression
+        dialog = NamedSelections(known, view.title, before or None, change=store_selection, is_naming=is_naming)
+        name = await self.app.push_screen_wait(dialog)
+        if name is None:
+            selected.changed_view()  # a name may be gone
+        else:
+            selected.select(PairSelection(expression=f"@{name}"))
 
 
 def _is_shown(widget: Widget) -> bool:

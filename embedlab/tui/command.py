@@ -2,19 +2,21 @@
 
 from dataclasses import dataclass
 
-KeyScope = str  # where keys act: "everywhere", "table", "plot", "curves", or the name of a screen
+from embedlab.tui.key_table import KEYS, Key
+
+KeyScope = str  # where keys act: "everywhere", "table", "plot", "curves", "question", or the name of a screen
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One thing a user can do: its keys, the action they run, and its texts in the footer and the help."""
+    """One thing a user can do: what its keys mean, the action they run, and its texts in the footer and the help."""
 
-    keys: str  # comma-separated, as Textual names them
+    meaning: str  # a name of the key table
+    key: Key
     action: str
     label: str  # footer: one or two words
     tooltip: str  # help: one sentence
     show: bool = False  # in the footer, which holds at most eight
-    shown_keys: str | None = None  # how the keys are written where Textual's names are unfamiliar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,7 @@ class ScreenEntry:
     has_table: bool = True  # the keys of a table act on it
     has_plot: bool = False  # those of a plot do
     has_curves: bool = False  # those of curves do
+    lacks: frozenset[str] = frozenset()  # meanings of its parts that do nothing here
     is_restored: bool = True  # the dashboard starts with it if it was the last one
 
     @property
@@ -37,6 +40,17 @@ class ScreenEntry:
         return tuple(part for part, has_it in having.items() if has_it)
 
 
-def command(keys: str, action: str, label: str, tooltip: str, *, show: bool = False, shown: str | None = None) -> Command:
-    """A command in one line of a table."""
-    return Command(keys=keys, action=action, label=label, tooltip=tooltip, show=show, shown_keys=shown)
+def command(
+    meaning: str, tooltip: str, *, action: str | None = None, label: str | None = None, show: bool = False, keys: str | None = None
+) -> Command:
+    """A command in one line of a table: MEANING is a name of the key table, which has its keys, and names the action.
+
+    What has a meaning of its own states the KEYS, separated by blanks, which must be free.
+    """
+    if keys is None:
+        key = KEYS[meaning]
+    elif meaning in KEYS:
+        raise ValueError(f"the keys of {meaning!r} are those of the key table")
+    else:
+        key = Key(keys=tuple(keys.split()), label=label or meaning.replace("_", " ").capitalize())
+    return Command(meaning=meaning, key=key, action=action or meaning, label=label or key.label, tooltip=tooltip, show=show)

@@ -1,77 +1,136 @@
-"""Every key of the dashboard in one table: the bindings, the footer, the palette and the help are all made from it."""
+"""Every command of the dashboard in one table: the bindings, the footer, the palette and the help are all made from it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from textual.binding import Binding, BindingType
 
 from embedlab.tui.command import Command, KeyScope, command
+from embedlab.tui.key_table import ANSWERS, KEYS
 from embedlab.tui.screens import SCREENS
 
 COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
     {
         "everywhere": (
-            *(command(one.entry.key, f"mode('{name}')", one.entry.label, one.entry.tooltip) for name, one in SCREENS.items()),
-            command("question_mark,f1", "screen.help", "Help", "The keys of this screen.", show=True, shown="?  F1"),
-            command("t", "change_theme", "Theme", "Choose another theme."),
-            command("z", "screen.zoom", "Zoom", "Give the focused pane the whole screen; again gives it back."),
-            command("r", "screen.reload", "Reload", "Read everything from disk again."),
-            command("escape", "screen.back", "Back", "Close, clear the filter, or leave a pane.", shown="esc"),
-            command("q,ctrl+q", "quit", "Quit", "Leave; running processes continue.", show=True, shown="q  ctrl+q"),
+            *(
+                command(f"screen_{one.entry.key}", one.entry.tooltip, action=f"mode('{name}')", label=one.entry.label, keys=one.entry.key)
+                for name, one in SCREENS.items()
+            ),
+            command("help", "The keys of this screen.", action="screen.help", show=True),
+            command("theme", "Choose another theme.", action="change_theme"),
+            command("zoom", "Give the focused pane the whole screen; again gives it back.", action="screen.zoom"),
+            command("reload", "Read everything from disk again.", action="screen.reload"),
+            command("clear_selection", "Select all pairs again, on every screen.", action="screen.select_all"),
+            command("saved_selections", "Select by a name, or give what is selected one.", action="screen.selections"),
+            command("name_selection", "Give what is selected a name.", action="screen.selections(True)"),
+            command("why", "Why two models differ on what is selected.", action="screen.why"),
+            command("tasks", "Show the items of another task, or the pairs of all STS datasets.", action="screen.tasks"),
+            command("back", "One step back: close, clear the filter, or leave a pane.", action="screen.back"),
+            command("leave", "Leave; running processes continue.", action="quit", show=True),
         ),
         "table": (
-            command("j,down", "move_rows(1)", "Down", "One row down.", shown="j  ↓"),
-            command("k,up", "move_rows(-1)", "Up", "One row up.", shown="k  ↑"),
-            command("l,right", "move_columns(1)", "Right", "One column to the right.", shown="l  →"),
-            command("h,left", "move_columns(-1)", "Left", "One column to the left.", shown="h  ←"),
-            command("pagedown,ctrl+d", "move_pages(1)", "Page down", "One page down.", shown="pgdn  ctrl+d"),
-            command("pageup,ctrl+u", "move_pages(-1)", "Page up", "One page up.", shown="pgup  ctrl+u"),
-            command("g,home", "move_to_end(-1)", "Top", "To the first row.", shown="g  home"),
-            command("G,end", "move_to_end(1)", "Bottom", "To the last row.", shown="G  end"),
-            command("s", "sort", "Sort", "Sort by the column under the cursor (or click its title); again reverses it.", show=True),
-            command("S", "sort_reversed", "Reverse", "Reverse the order.", shown="S"),
-            command("space", "mark", "Mark", "Mark the row, or remove its mark.", show=True),
-            command("enter", "open", "Open", "Open what is under the cursor."),
+            command("down", "One row down.", action="move_rows(1)"),
+            command("up", "One row up.", action="move_rows(-1)"),
+            command("right", "One column to the right.", action="move_columns(1)"),
+            command("left", "One column to the left.", action="move_columns(-1)"),
+            command("page_down", "One page down.", action="move_pages(1)"),
+            command("page_up", "One page up.", action="move_pages(-1)"),
+            command("top", "To the first row.", action="move_to_end(-1)"),
+            command("bottom", "To the last row.", action="move_to_end(1)"),
+            command("sort", "Sort by the column under the cursor (or click its title); again reverses it.", show=True),
+            command("reverse", "Reverse the order.", action="sort_reversed"),
+            command("mark", "Mark the row, or remove its mark.", show=True),
+            command("open", "Open what is under the cursor."),
         ),
         "plot": (
-            command("l,right", "move(1, 0)", "Right", "One cell to the right.", shown="l  →"),
-            command("h,left", "move(-1, 0)", "Left", "One cell to the left.", shown="h  ←"),
-            command("k,up", "move(0, 1)", "Up", "One cell up.", shown="k  ↑"),
-            command("j,down", "move(0, -1)", "Down", "One cell down.", shown="j  ↓"),
-            command("L,shift+right", "move(10, 0)", "Far right", "Ten cells to the right.", shown="L  shift+→"),
-            command("H,shift+left", "move(-10, 0)", "Far left", "Ten cells to the left.", shown="H  shift+←"),
-            command("K,shift+up", "move(0, 5)", "Far up", "Five cells up.", shown="K  shift+↑"),
-            command("J,shift+down", "move(0, -5)", "Far down", "Five cells down.", shown="J  shift+↓"),
-            command("n", "next_pair(1)", "Next pair", "To the cell with the next most extreme pair.", show=True),
-            command("N", "next_pair(-1)", "Pair before", "To the cell with the more extreme pair before it.", shown="N"),
-            command("space", "corner", "Box", "Start a box at the cursor, or remove it; move to its other corner.", show=True),
-            command("enter", "open", "Show pairs", "Filter Pairs by the box, or by the cell under the cursor.", show=True),
+            command("right", "One cell to the right.", action="move(1, 0)"),
+            command("left", "One cell to the left.", action="move(-1, 0)"),
+            command("up", "One cell up.", action="move(0, 1)"),
+            command("down", "One cell down.", action="move(0, -1)"),
+            command("far_right", "Ten cells to the right.", action="move(10, 0)"),
+            command("far_left", "Ten cells to the left.", action="move(-10, 0)"),
+            command("far_up", "Five cells up.", action="move(0, 5)"),
+            command("far_down", "Five cells down.", action="move(0, -5)"),
+            command("next", "To the cell with the next most extreme pair.", action="next_pair(1)", label="Next pair", show=True),
+            command("previous", "To the cell with the more extreme pair before it.", action="next_pair(-1)"),
+            command("mark", "Start a box at the cursor, or remove it; move to its other corner.", action="corner", label="Box", show=True),
+            command("open", "Filter Pairs by the box, or by the cell under the cursor.", label="Show pairs", show=True),
         ),
         "curves": (
-            command("l,right", "move(1)", "Later", "The values one column to the right, at first those in the middle.", shown="l  →"),
-            command("h,left", "move(-1)", "Earlier", "The values one column to the left.", shown="h  ←"),
-            command("L,shift+right", "move(10)", "Far later", "The values ten columns to the right.", shown="L  shift+→"),
-            command("H,shift+left", "move(-10)", "Far earlier", "The values ten columns to the left.", shown="H  shift+←"),
-            command("backspace", "leave", "Last values", "Remove the cursor: the last values are shown again."),
+            command("right", "The values one column to the right, at first those in the middle.", action="move(1)", label="Later"),
+            command("left", "The values one column to the left.", action="move(-1)", label="Earlier"),
+            command("far_right", "The values ten columns to the right.", action="move(10)", label="Far later"),
+            command("far_left", "The values ten columns to the left.", action="move(-10)", label="Far earlier"),
+            command("leave_cursor", "Remove the cursor: the last values are shown again.", action="leave"),
         ),
+        "map": (
+            command("down", "One cell down.", action="move(1, 0)"),
+            command("up", "One cell up.", action="move(-1, 0)"),
+            command("right", "One cell to the right.", action="move(0, 1)"),
+            command("left", "One cell to the left.", action="move(0, -1)"),
+        ),
+        "list": (
+            command("down", "One entry down.", action="cursor_down"),
+            command("up", "One entry up.", action="cursor_up"),
+            command("top", "To the first entry.", action="first"),
+            command("bottom", "To the last entry.", action="last"),
+            command("page_down", "One page down.", action="page_down"),
+            command("page_up", "One page up.", action="page_up"),
+        ),
+        "question": (
+            command("yes", "Yes.", action="answer(True)"),
+            command("no", "No.", action="answer(False)"),
+            command("back", "No.", action="answer(False)"),
+            command("leave", "No.", action="answer(False)", label="No"),
+        ),
+        "choice": (
+            command("down", "One entry down.", action="cursor_down"),
+            command("up", "One entry up.", action="cursor_up"),
+            command("mark", "Choose the entry, or not.", action="select", label="Choose"),
+            command("open", "Take what is chosen.", action="screen.take", label="Take"),
+        ),
+        "dialog": (command("back", "Close.", action="dismiss"), command("leave", "Close.", action="dismiss", label="Close")),
         **{name: one.entry.commands for name, one in SCREENS.items()},
     }
 )
 
 
+def refuse_two_meanings(commands: Iterable[Command]) -> None:
+    """Raise ValueError for a key that means two things; the answers to a question are an exception."""
+    meanings = {key: meaning for meaning, one in KEYS.items() if meaning not in ANSWERS for key in one.keys}
+    for one in commands:
+        for key in one.key.keys:
+            if one.meaning not in ANSWERS and meanings.setdefault(key, one.meaning) != one.meaning:
+                raise ValueError(f"the key {key!r} means {meanings[key]!r} and {one.meaning!r}")
+
+
+refuse_two_meanings(one for own in COMMANDS.values() for one in own)
+
+
+def commands_of(scope: KeyScope, screen: KeyScope) -> list[Command]:
+    """The commands of a SCOPE that do something on a SCREEN."""
+    lacks = SCREENS[screen].entry.lacks if screen in SCREENS else frozenset()
+    return [one for one in COMMANDS[scope] if scope == screen or one.meaning not in lacks]
+
+
 def bindings(*scopes: KeyScope, without: Collection[str] = frozenset()) -> list[BindingType]:
-    """The Textual bindings of the commands of SCOPES except the keys WITHOUT, each with an id that a key map can name."""
-    return [
-        Binding(
-            key=",".join(key for key in one.keys.split(",") if key not in without),
-            action=one.action,
-            description=one.label,
-            tooltip=one.tooltip,
-            show=one.show,
-            key_display=one.shown_keys.split()[0] if one.shown_keys else None,
-            id=f"{scope}.{one.label.lower().replace(' ', '-')}",
-        )
-        for scope in scopes
-        for one in COMMANDS[scope]
-        if one.keys not in without
-    ]
+    """The Textual bindings of the commands of SCOPES except the meanings WITHOUT, each with an id that a key map can name."""
+    return [binding(one, scope) for scope in scopes for one in COMMANDS[scope] if one.meaning not in without]
+
+
+def meaning_of(made: Binding) -> str:
+    """The meaning of a binding that `binding` made; empty for others."""
+    return (made.id or "").rpartition(".")[2].replace("-", "_")
+
+
+def binding(one: Command, scope: KeyScope) -> Binding:
+    """The Textual binding of a command; its id is the scope and the meaning."""
+    return Binding(
+        key=",".join(one.key.keys),
+        action=one.action,
+        description=one.label,
+        tooltip=one.tooltip,
+        show=one.show,
+        key_display=one.key.shown[0],
+        id=f"{scope}.{one.meaning.replace('_', '-')}",
+    )

@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.tui.commands import bindings
 
 _ON, _OFF = "[x] ", "[ ] "
 FOLDED = "folded:"  # values of lines that hide several others and have no box
@@ -23,7 +24,7 @@ DIALOG = "dialog"  # group of the workers that open dialogs: keys wait until the
 class Confirm(ModalScreen[bool]):
     """Confirm before something is lost."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("y", "answer(True)", "Yes"), ("n,escape,q", "answer(False)", "No")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("question")
 
     def __init__(self, question: str) -> None:
         super().__init__()
@@ -90,7 +91,7 @@ class TextDialog(ModalScreen[str | None]):
 class Choose(ModalScreen[list[str] | None]):
     """Choose any number of several options."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss(None)", "Close"), ("enter", "take", "Take")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("dialog"), ("enter", "take", "Take")]
 
     def __init__(self, question: str, options: Sequence[tuple[str, str, bool]]) -> None:
         """OPTIONS: the label, the value, and whether it is chosen already."""
@@ -111,12 +112,7 @@ class Choose(ModalScreen[list[str] | None]):
 class ChoiceList(SelectionList[str]):
     """A selection list with boxes of plain signs, in which enter accepts the choice, as in every dialog, and space chooses."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("enter", "screen.take", "Take"),
-        ("space", "select", "Choose"),
-        ("j", "cursor_down"),
-        ("k", "cursor_up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("choice")
 
     def _get_left_gutter_width(self) -> int:
         return len(_OFF)

@@ -2,13 +2,14 @@
 
 from embedlab.analysis.pairing import RIGHT, WRONG, Pairing
 from embedlab.tui.command import command
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 
 VERDICTS = ("A", "B", "neither", "both")  # of the field "right"
 _NAME = 24  # cells
 FACE_KEYS = (
-    command("f", "face", "A/B", "Show the reference (A) and the model under the cursor (B) alone; again shows all.", show=True),
-    command("F", "swap", "Swap", "Make B the reference.", shown="F"),
+    command("face", "Show the reference (A) and the model under the cursor (B) alone; again shows all.", show=True),
+    command("swap", "Make B the reference."),
 )
 
 
@@ -19,4 +20,5 @@ def named(pairing: Pairing) -> str:
 
 def described(pairing: Pairing) -> str:
     """The two models, and when a model is right or wrong on a pair."""
-    return f"{named(pairing)} · right: rank error within {RIGHT:z.0f} points, wrong: {WRONG:z.0f} or more · Δ: B minus A · w right/wrong"
+    rule = f"right: rank error within {RIGHT:z.0f} points, wrong: {WRONG:z.0f} or more"
+    return f"{named(pairing)} · {rule} · Δ: B minus A · {shown_key('verdict')} right/wrong"

@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from embedlab.tui.command import Command, KeyScope
-from embedlab.tui.commands import COMMANDS
+from embedlab.tui.command import KeyScope, command
+from embedlab.tui.commands import binding, bindings, commands_of
 from embedlab.tui.screens import SCREENS
 
 _TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot", "curves": "In curves"}
@@ -19,7 +19,7 @@ _TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot
 class HelpScreen(ModalScreen[None]):
     """The purpose of a screen and its keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("dialog"), binding(command("help", "Close.", action="dismiss"), "help-screen")]
 
     def __init__(self, screen: str) -> None:
         super().__init__()
@@ -38,9 +38,8 @@ class HelpScreen(ModalScreen[None]):
 
 
 def help_section(scope: KeyScope, screen: str) -> Content:
-    """The keys of a scope and their effects in two columns, without the keys that SCREEN uses for something else."""
-    taken = {key for command in COMMANDS[screen] for key in _keys(command)} if scope == "table" else set()
-    rows = [("  ".join(key for key in _keys(command) if key not in taken), command.tooltip) for command in COMMANDS[scope]]
+    """The keys of a scope and their effects in two columns, without those that do nothing on SCREEN."""
+    rows = [("  ".join(command.key.shown), command.tooltip) for command in commands_of(scope, screen)]
     width = max(len(keys) for keys, _ in rows)
     lines = [Content.styled(_TITLES.get(scope, "On this screen"), "bold $text-primary")]
     lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in rows]
@@ -51,7 +50,3 @@ def _introduction(text: str) -> str:
     """The TEXT of a help file with each paragraph on one line: the widget wraps it."""
     paragraphs = text.strip().split("\n\n")
     return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
-
-
-def _keys(command: Command) -> list[str]:
-    return command.shown_keys.split() if command.shown_keys else command.keys.split(",")

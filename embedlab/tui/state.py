@@ -50,6 +50,7 @@ class DashboardState:
     theme: str | None = None
     mode: str = "pairs"
     own_files: tuple[str, ...] = ()  # recipes and grids that were opened by their path
+    task: str = ""  # whose items are shown; empty for the pairs of STS datasets
     face_to_face: tuple[str, ...] = ()  # reference and other model, while two models are compared
     pairs: PairsState = field(default_factory=PairsState)
     compare: CompareState = field(default_factory=CompareState)

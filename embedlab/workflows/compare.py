@@ -11,6 +11,7 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.cost_table import Costs, cost_table
 from embedlab.reports.figure_subjects import ComparedModels
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
@@ -18,6 +19,7 @@ from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Table
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
+from embedlab.workflows.costs import costs_of
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.own_files import note_files
@@ -33,15 +35,16 @@ class ComparisonReport(Report):
     compared: TaskComparison
     gathered: Gathered
     printed: tuple[PublishedRow, ...] = ()
+    costs: Costs | None = None
 
     @property
     def notebook_tables(self) -> Sequence[Table]:
         """The tables with a row a model, whose cells say their intervals."""
-        return [*map(with_model_rows, self.tables)]
+        return [*map(with_model_rows, self.tables[:1]), *self.tables[1:]]
 
     def figure_subject(self) -> ComparedModels:
         """The comparison, and the pairs behind it."""
-        return ComparedModels(found=self.compared, pairs=self.gathered.pairs)
+        return ComparedModels(found=self.compared, pairs=self.gathered.pairs, costs=self.costs)
 
 
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
@@ -51,6 +54,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     options = replace(options, where=options.expression, selection="", unseen=False)
     _check_margin(options)
     _check_slices(options)
+    _check_cost(options)
     note_files(options.tasks, session)
     selected = select_from(options.suites, options.tasks, session.settings.data)
     _refuse_options(options, selected)
@@ -63,8 +67,9 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     rows = (published_row(model) for model in names) if options.published else ()
     printed = tuple(row for row in rows if row is not None)
     table = comparison_table(found, printed, stated, rows=options.rows)
-    frame = Report.of([table], COMPARED, is_whole=found.is_whole)
-    return ComparisonReport(**vars(frame), compared=found, gathered=gathered, printed=printed)
+    costs = costs_of(names, options, selected, slicing, gathered, session) if options.cost else None
+    frame = Report.of([table, *([cost_table(costs)] if costs is not None else [])], COMPARED, is_whole=found.is_whole)
+    return ComparisonReport(**vars(frame), compared=found, gathered=gathered, printed=printed, costs=costs)
 
 
 def _slicing(options: CompareOptions) -> Slicing:
@@ -102,6 +107,12 @@ def _check_margin(options: CompareOptions) -> None:
         raise UsageError(f"the margin of equivalence is {options.equivalent:g} points", hint=hint)
     if len(options.models) == 1:
         raise UsageError("a margin of equivalence needs two models", hint="name another model")
+
+
+def _check_cost(options: CompareOptions) -> None:
+    """Refuse costs beside parts of datasets: a choice is made for all items."""
+    if options.cost and (options.by != DATASET or options.where or options.common):
+        raise UsageError("option cost is for whole datasets", hint="remove --by, --where and --common, or --cost")
 
 
 def _check_slices(options: CompareOptions) -> None:

@@ -136,6 +136,7 @@ def compare(
     setting: SettingName = "literature",
     common: bool = False,
     published: bool = False,
+    cost: bool = False,
     rows: TableRows = "slices",
     progress: bool = False,
     **settings: Any,
@@ -143,7 +144,8 @@ def compare(
     """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points.
 
     BY is a property of items (dataset, source, dice, words, negation …), WHERE an expression that picks some of them.
-    A model that does not score all pairs of a dataset has no number there; COMMON takes the pairs that all models score.
+    A model that does not score all pairs of a dataset has no number there; COMMON takes the pairs that all models score. COST measures
+    time, memory and bytes on this machine, and what fewer dimensions and bits lose: a second table, and the figure `costs`.
     """
     options = CompareOptions(
         models=typed_models(models),
@@ -159,6 +161,7 @@ def compare(
         setting=setting,
         common=common,
         published=published,
+        cost=cost,
         rows=rows,
     )
     return reported(compare, lambda session: comparison_report(options, session), progress, settings)

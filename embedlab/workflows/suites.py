@@ -81,6 +81,9 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
                 found = stored_evaluation(place, work.stored_name(one), ready.texts.get(one), source)
                 stored |= {(spec.name, one): found} if found else {}
         todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in stored and (spec.name, one) not in ready.unfit}
+        for one in todo:
+            for text in task(one.task).cost(spec, source, one.names):
+                session.note(f"{title_of(spec.name)}: {text}")
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
         if not together.issuperset(todo):
             with session.progresses() as progress:

@@ -21,8 +21,10 @@ from embedlab.encoders.cross_encoder import CrossEncoderScorer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.loading import load_encoder, load_scorer
-from embedlab.models.catalog import resolve
+from embedlab.evaluation.scored_pairs import model_columns
+from embedlab.models.catalog import Model, resolve
 from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.location import pinned
 from tests.encoders.layouts import DECODERS, WIDTH, byte_level, tokenizer
 
 PAIRS = (
@@ -304,3 +306,68 @@ def test_the_fingerprint_covers_files_options_and_precision(folder_of: Callable[
 def test_int8_is_refused(folders: dict[str, Path], cpu: Machine) -> None:
     with pytest.raises(UsageError, match="int8"):
         opened(str(folders["version 6"]), replace(cpu, precision="int8"))
+
+
+def on_the_hub(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put the files of SOURCE into PLACE as the hub's cache has the repository org/reader, and return its snapshot."""
+    repository = place / "models--org--reader"
+    snapshot = repository / "snapshots" / "aaa"
+    snapshot.mkdir(parents=True)
+    (repository / "blobs").mkdir()
+    for file in source.iterdir():
+        blob = repository / "blobs" / f"{len(list((repository / 'blobs').iterdir())):040}"
+        shutil.copy(file, blob)
+        (snapshot / file.name).symlink_to(blob)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("aaa")
+    for name in ("huggingface_hub.constants.HF_HUB_CACHE", "huggingface_hub._snapshot_download.constants.HF_HUB_CACHE"):
+        monkeypatch.setattr(name, str(place))
+    return snapshot
+
+
+@pytest.mark.parametrize("layout", ["version 6", "versions 4 and 5", "before version 4"])
+def test_a_hub_id_whose_files_say_so_is_a_cross_encoder(
+    layout: str, folders: dict[str, Path], cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = on_the_hub(folders[layout], tmp_path, monkeypatch)
+    for name in ("org/reader", "cross-encoder:org/reader", "org/reader?revision=aaa"):
+        (spec,) = resolve(name, Path("none")).members
+        assert (spec.name, spec.kind, spec.location) == (name, "cross-encoder", str(snapshot))
+        assert pinned(spec, offline=True) == spec
+        np.testing.assert_array_equal(
+            load_scorer(spec, cpu, offline=True).score(*zip(*PAIRS, strict=True)), ours(str(folders[layout]), cpu)
+        )
+        assert model_columns(Model(name=name, members=(spec,))).is_published
+    assert resolve("org/reader?pooling=mean", Path("none")).members[0].kind == "hub"
+    assert fingerprint("org/reader") == fingerprint(str(folders[layout]))
+
+
+def test_a_hub_id_becomes_a_cross_encoder_when_its_files_are_there(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {
+        name: resolve(name, Path("none")).members[0]
+        for name in ("org/reader?label=entailment", "cross-encoder:org/reader", "org/reader?dim=3")
+    }
+    assert [spec.kind for spec in before.values()] == ["hub", "cross-encoder", "hub"]
+    with pytest.raises(MissingError, match="'org/reader' is not on this machine"):
+        pinned(before["cross-encoder:org/reader"], offline=True)
+    snapshot = on_the_hub(folders["versions 4 and 5, several labels"], tmp_path, monkeypatch)
+    for name in ("org/reader?label=entailment", "cross-encoder:org/reader"):
+        found = pinned(before[name], offline=True)
+        assert (found.kind, found.location, found.name) == ("cross-encoder", str(snapshot), name)
+    assert pinned(before["org/reader?label=entailment"], offline=True).label == "entailment"
+    with pytest.raises(UsageError, match=r"'org/reader\?dim=3' is a cross-encoder, which takes no option 'dim'"):
+        pinned(before["org/reader?dim=3"], offline=True)
+
+
+def test_a_hub_id_that_does_not_say_so_stays_an_encoder_without_options_of_pairs(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = on_the_hub(folders["transformers alone"], tmp_path, monkeypatch)
+    (spec,) = resolve("org/reader", Path("none")).members
+    assert spec.kind == "hub"
+    assert pinned(spec, offline=True).location == str(snapshot)
+    assert resolve("cross-encoder:org/reader", Path("none")).members[0].location == str(snapshot)
+    with pytest.raises(UsageError, match="not a cross-encoder, which takes no option 'label'"):
+        resolve("org/reader?label=1", Path("none"))

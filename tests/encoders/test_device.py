@@ -1,11 +1,12 @@
 import ctypes
+import os
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from embedlab.core.errors import MissingError
-from embedlab.core.settings import Device, Settings
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.settings import Device, Precision, Settings
 from embedlab.encoders.device import has_bf16_units, keep_freed_memory, machine
 
 
@@ -23,8 +24,8 @@ def test_training_is_float32_on_every_processor_unless_bf16_is_typed(has_avx: bo
     assert machine(Settings(device="cpu", precision="bf16"), training=True).precision == "bf16"
 
 
-@pytest.mark.parametrize(("capability", "precision"), [((7, 5), "float32"), ((9, 0), "bf16")])
-def test_training_on_a_gpu_takes_bf16_where_it_has_units(
+@pytest.mark.parametrize(("capability", "precision"), [((6, 1), "float32"), ((7, 0), "fp16"), ((7, 5), "fp16"), ((9, 0), "bf16")])
+def test_training_on_a_gpu_takes_what_it_has_units_for(
     capability: tuple[int, int], precision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -33,6 +34,46 @@ def test_training_on_a_gpu_takes_bf16_where_it_has_units(
     monkeypatch.setattr("embedlab.encoders.device.process_state", lambda _: SimpleNamespace(local_process_index=0))
     assert machine(Settings(device="cuda"), training=True).precision == precision
     assert machine(Settings(device="cuda")).precision == "float32"
+
+
+@pytest.mark.parametrize("precision", ["tf32", "fp16"])
+def test_a_precision_of_gpus_is_refused_elsewhere(precision: Precision) -> None:
+    with pytest.raises(UsageError, match=f"--precision {precision} is for a GPU, not for device 'cpu'"):
+        machine(Settings(device="cpu", precision=precision))
+
+
+@pytest.mark.parametrize(("precision", "products"), [("tf32", "high"), ("float32", "highest"), ("bf16", "highest")])
+def test_tf32_is_for_products_in_float32_and_only_where_it_is_typed(
+    precision: Precision, products: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    before = torch.get_float32_matmul_precision(), torch.backends.cuda.cudnn_sdp_enabled()
+    try:
+        torch.set_float32_matmul_precision("high" if products == "highest" else "highest")
+        assert machine(Settings(device="cuda", precision=precision)).precision == precision
+        assert torch.get_float32_matmul_precision() == products
+    finally:
+        torch.set_float32_matmul_precision(before[0])
+        torch.backends.cuda.enable_cudnn_sdp(before[1])
+
+
+def test_a_deterministic_gpu_uses_neither_chance_nor_fused_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    switches = torch.backends.cuda
+    before = switches.flash_sdp_enabled(), switches.mem_efficient_sdp_enabled(), switches.cudnn_sdp_enabled()
+    try:
+        machine(Settings(device="cuda", deterministic=False))
+        assert not torch.are_deterministic_algorithms_enabled()
+        machine(Settings(device="cuda", deterministic=True))
+        assert torch.are_deterministic_algorithms_enabled()
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+        assert not any((switches.flash_sdp_enabled(), switches.mem_efficient_sdp_enabled(), switches.cudnn_sdp_enabled()))
+    finally:
+        torch.use_deterministic_algorithms(mode=False)
+        switches.enable_flash_sdp(before[0])
+        switches.enable_mem_efficient_sdp(before[1])
+        switches.enable_cudnn_sdp(before[2])
 
 
 @pytest.mark.parametrize(("capability", "has_units"), [((7, 5), False), ((8, 0), True), ((9, 0), True)])

@@ -13,7 +13,7 @@ def shape(parsed: Single | Combined) -> str:
         more = [f"&{key}={value}" for key in ("prompt", "role", "dim") if (value := getattr(options, key)) is not None]
         revision = f"#{options.revision}" if options.revision else ""
         return parsed.name + (f"?{options.pooling}" if options.pooling else "") + "".join(more) + revision
-    return f"{parsed.kind}[{' '.join(map(shape, parsed.parts))}]"
+    return f"{parsed.kind}{parsed.depth or ''}[{' '.join(map(shape, parsed.parts))}]"
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,8 @@ def shape(parsed: Single | Combined) -> str:
         ("average(a, concat:b, c)", "average[a concat[b c]]"),
         ("concat: a , average( b , c )", "concat[a average[b c]]"),
         ("averages", "averages"),
+        ("rerank:mpnet,bm25,100", "rerank100[mpnet bm25]"),
+        ("rerank(average(a,b), rerank(c,d,9), 20)", "rerank20[average[a b] rerank9[c d]]"),
     ],
 )
 def test_the_grammar_reads(text: str, expected: str) -> None:
@@ -135,6 +137,13 @@ def test_all_options_together_are_read_in_any_order() -> None:
         ("concat:a,(b", "the parentheses do not match", "concat:a,b or concat(a,b)"),
         ("ensemble:a", "ensemble takes two or more models", "for example ensemble:"),
         ("?dim=3", "is not a model name", "a hub id"),
+        ("rerank:a,b", "rerank takes the model that reads again, the one that finds documents, and their number", "rerank:mpnet,bm25,100"),
+        ("rerank:a,b,c,3", "rerank takes the model that reads again", "rerank:mpnet,bm25,100"),
+        ("rerank:a,,3", "rerank takes the model that reads again", "rerank:mpnet,bm25,100"),
+        ("rerank:a,b,c", "not a number of documents: 'c'", "rerank:mpnet,bm25,100"),
+        ("rerank:a,b,-1", "not a number of documents: '-1'", "rerank:mpnet,bm25,100"),
+        ("rerank:a,b,1", "1 document has no other order", "rerank:mpnet,bm25,100"),
+        ("rerank(a,b,3", "it should end with )", "write rerank:a,b,100 or rerank(a,b,100)"),
     ],
 )
 def test_what_is_wrong_with_a_name_is_said_with_what_to_type(text: str, message: str, hint: str) -> None:

@@ -76,6 +76,7 @@ def test_the_number_of_a_pair_is_read_without_results(pairs: Outcomes) -> None:
     found = select_items(pairs, "pair<2", MODELS)
     assert found.holds.nonzero()[0].tolist() == [0, 1]
     assert not found.is_by_results
+    assert select_items(pairs, "pair=1 or pair=3", MODELS).is_by_results  # who names single pairs saw them
 
 
 def test_datasets_without_what_an_expression_reads_are_named(both: Outcomes, items: Outcomes) -> None:

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.settings import Settings
 from embedlab.runs import launch
 from embedlab.runs.status import run_status
 from embedlab.runs.store import Holder, RunFolder, remove_runs, rename_runs
@@ -164,3 +165,11 @@ def test_a_started_process_begins_the_run_that_was_reserved_for_it(run: RunFolde
         assert run.holder() == Holder(pid=process.pid, host=socket.gethostname())
         process.kill()
     assert run.holder() is None
+
+
+def test_a_process_gets_the_settings_that_change_its_numbers() -> None:
+    settings = Settings(device="cpu", precision="bf16", threads=3, sample=True, deterministic=True)
+    flags = launch.shared_flags(settings)
+    assert {"--sample", "--deterministic"} <= set(flags)
+    assert not {"--offline", "--allow-partial"} & set(flags)
+    assert [flags[flags.index(name) + 1] for name in ("--device", "--precision", "--threads")] == ["cpu", "bf16", "3"]

@@ -166,6 +166,7 @@ def test_heads_come_back_from_the_run(runs: Path) -> None:
     (spec,) = resolve("multitask", runs).members
     trained = load_trained(spec, SETTINGS)
     assert torch.equal(trained.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
+    assert not any(objective.training for objective in trained.objectives)  # no dropout
     frame = SAMPLE.open("sts-course", "dev").frame.head(5)
     assert np.array_equal(predict_rows(trained, "sts-course", frame), predict_rows(load_trained(spec, SETTINGS), "sts-course", frame))  # type: ignore[arg-type]
 

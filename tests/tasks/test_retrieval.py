@@ -206,9 +206,9 @@ def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_num
     (folder / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
     (spec,) = resolve(str(folder), tmp_path).members
     monkeypatch.setattr("embedlab.tasks.retrieval.MOST_PAIRS", 10)
-    with pytest.raises(UsageError, match="reads each query with each document") as refused:
+    with pytest.raises(UsageError, match="would read each pair by itself") as refused:
         task("retrieval").evaluate(spec, Settings(sample=True), lambda _: lambda *_: None, Selection(names=("retrieval-captions",)))
-    assert "trec:FILE" in (refused.value.hint or "")
+    assert f"rerank:{folder},bm25,100" in (refused.value.hint or "")
 
 
 def test_a_run_that_shares_all_queries_and_documents_has_nothing_to_say(faq: str, tmp_path: Path) -> None:
@@ -233,3 +233,13 @@ def test_what_is_read_for_search_is_what_is_selected_or_every_set(faq: str) -> N
     assert ([state.name for state in one.states], one.columns) == ([faq], ())
     assert [state.name for state in whole.states] == [*search.datasets]
     assert one.missing == whole.missing == ()
+
+
+def test_items_are_those_of_queries_with_texts_and_have_the_ids_of_queries_as_classes(faq: str, folder: str) -> None:
+    search = task("retrieval")
+    (found,) = search.items(Source(offline=True), [f"retrieval:{folder}/qrels/test.tsv", faq])
+    numbers = open_query_file(faq).query.tolist()
+    assert (found.dataset, found.split) == (faq, "test")
+    assert found.labels == tuple(str(number + 1) for number in numbers)
+    assert found.classes == tuple(sorted({str(number + 1) for number in numbers}))
+    assert found.rows.tolist() == [*range(len(numbers))]

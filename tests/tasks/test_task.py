@@ -33,6 +33,7 @@ from embedlab.tasks.task import (
     all_tasks,
     brought_evaluation,
     evaluation_of,
+    is_scored_together,
     load_member,
     outcomes_of,
     own_items,
@@ -295,3 +296,13 @@ def test_a_member_is_loaded_with_the_cache_the_limit_and_the_network_of_the_sett
         _, device = load_member(ModelSpec(name="made", kind="folder"), settings)
         assert device.type == "cpu"
         assert given.pop() == {"cache": settings.cache, "cache_gib": settings.cache_gib, "offline": settings.offline}
+
+
+@pytest.mark.parametrize("can_load", [True, False])
+def test_numbers_of_a_broken_plug_in_or_of_one_that_is_not_trusted_are_shares_without_items(
+    can_load: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = "it has no TASK" if can_load else None
+    monkeypatch.setattr(plugins, "find", lambda *_: SimpleNamespace(fault=fault))
+    monkeypatch.setattr(plugins, "can_load", lambda _: can_load)
+    assert (scale_of("own", "accuracy"), stored_as("own"), aggregates_of("own"), is_scored_together("own")) == (100, "none", (), False)

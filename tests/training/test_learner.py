@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from accelerate import Accelerator
-from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 
 from embedlab.cpu import dropout
@@ -23,6 +21,7 @@ from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.freezing import frozen, part_parameters
 from embedlab.training.learner import Learner, cached_backward, joint_backward
 from embedlab.training.order import batch_generator
+from embedlab.training.scaling import LossScale
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
@@ -59,12 +58,6 @@ def objective_columns(positives: str):  # noqa: ANN201 - the objective's own typ
     return needs(Options(positives=positives))  # type: ignore[arg-type]
 
 
-def in_float32() -> Accelerator:
-    """An accelerator of its own precision, whatever a test before this one trained in."""
-    AcceleratorState._reset_state()
-    return Accelerator(cpu=True, mixed_precision="no")
-
-
 @pytest.mark.parametrize("has_cpu_engine", [True, False])
 @pytest.mark.parametrize("positives", ["dropout", "triplets"])
 def test_the_cached_gradient_equals_the_plain_one(positives: str, has_cpu_engine: bool, tiny_encoder: Path) -> None:
@@ -78,7 +71,7 @@ def test_the_cached_gradient_equals_the_plain_one(positives: str, has_cpu_engine
     expected = {name: parameter.grad.clone() for name, parameter in learner.named_parameters() if parameter.grad is not None}
     learner.zero_grad()
     torch.manual_seed(7)
-    cached = cached_backward(learner, batch, in_float32())
+    cached = cached_backward(learner, batch, LossScale(MACHINE))
     assert cached.item() == pytest.approx(plain.item(), abs=1e-6)
     found = {name: parameter.grad for name, parameter in learner.named_parameters() if parameter.grad is not None}
     assert found.keys() == expected.keys()
@@ -110,7 +103,7 @@ def test_after_a_cached_step_the_generator_has_the_state_that_a_plain_one_leaves
     learner(batch)
     expected = torch.get_rng_state()
     torch.manual_seed(7)
-    cached_backward(learner, batch, in_float32())
+    cached_backward(learner, batch, LossScale(MACHINE))
     assert torch.get_rng_state().equal(expected)
 
 

@@ -75,7 +75,7 @@ async def test_an_average_says_where_another_dataset_is_expected(opened: Open, m
         rows = {one.key: np.arange(9) for one in found.slices}
         return SlicedComparison(comparison=replace(found, slices=(first, *found.slices[1:]), elsewhere=(another,)), rows=rows)
 
-    monkeypatch.setattr("embedlab.tui.compare.difference_panes.compare_slices", compared)
+    monkeypatch.setattr("embedlab.tui.compare.comparer.compare_slices", compared)
     async with opened(size=WIDE) as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
@@ -90,14 +90,14 @@ async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
-        await pilot.press("v")
+        await pilot.press("A")
         await until(pilot, lambda: screen.result.comparison.aggregate == "mean")
         await pilot.press("l", "l", "l", "p")
         await until(pilot, lambda: screen.result.comparison.reference == "near")
         await pilot.press("b", "b")
         await until(pilot, lambda: screen.result.comparison.by == "dice")
         assert "fifth" in screen.query_one(FrameTable).render_line(1).text
-        await pilot.press("v")
+        await pilot.press("A")
         await noticed(pilot, "Dice fifths are not aggregated")
     async with opened() as pilot:
         screen = await when_tested(pilot)
@@ -147,8 +147,11 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: 
         pairs = await on_top(pilot, PairsScreen)
         await until(pilot, lambda: len(pairs.query_one(FrameTable).rows) == len(expected))
         assert set(pairs.query_one(FrameTable).rows.tolist()) == set(plot.picture.points.rows[expected].tolist())
-        assert pairs.view.within.title == "sts12"
-        await pilot.press("2", "d")
+        assert pairs.view.selection.within.title == "sts12"
+        await pilot.press("escape")  # back to the comparison of all pairs
+        assert await on_top(pilot, CompareScreen) is screen
+        await until(pilot, lambda: "sick-r" in screen.result.rows)
+        await pilot.press("d")
         assert screen.query_one(DisagreementList).display
         worst = screen.data.table[screen.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
@@ -195,7 +198,7 @@ async def test_without_models_it_says_how_to_get_one(tmp_path: Path, world: Sett
         await until(pilot, lambda: app.data is not None and not app.data.models)
         await pilot.pause()
         assert "press a to score one" in str(app.screen.query_one("#no-models", Static).content)
-        await pilot.press("enter", "p", "v", "b", "d", "e", "s", "j")
+        await pilot.press("enter", "p", "A", "b", "d", "e", "s", "j")
 
 
 def test_the_first_models_shown_are_those_that_scored_most(own_world: Settings, tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ async def test_two_models_are_face_to_face_on_every_screen(opened: Open) -> None
     async with opened(size=USUAL) as pilot:
         screen = await on_top(pilot, PairsScreen)
         bar, table = screen.query_one(FilterBar), screen.query_one(FrameTable)
-        await pilot.press("w")
+        await pilot.press("V")
         await noticed(pilot, "face to face")
-        await pilot.press(*["l"] * 5, "f")  # the column "published"
+        await pilot.press(*["l"] * 5, "F")  # the column "published"
         await until(pilot, lambda: pilot.app.data.pairing == Pairing(reference="far", other="published"))
         await pilot.pause()
         titles = [column.title for column in table.columns]
@@ -26,7 +26,7 @@ async def test_two_models_are_face_to_face_on_every_screen(opened: Open) -> None
         assert "right: rank error within 10 points, wrong: 30 or more" in str(screen.query_one("#filter-hint", Static).content)
         counts = {}
         for verdict in ("A", "B", "neither", "both"):
-            await pilot.press("w")
+            await pilot.press("V")
             await until(pilot, lambda verdict=verdict: bar.value == f"right:{verdict}")  # type: ignore[misc]
             await pilot.pause()
             counts[verdict] = len(table.rows)
@@ -34,10 +34,10 @@ async def test_two_models_are_face_to_face_on_every_screen(opened: Open) -> None
                 sizes = [abs(row["error(far)"]), abs(row["error(published)"])]
                 assert {"A": sizes[0] <= 10 and sizes[1] >= 30, "B": sizes[1] <= 10 and sizes[0] >= 30}.get(verdict, True)
         assert counts["B"] > counts["A"] > 0
-        await pilot.press("F", "w", "w")  # swapped: what A was right on is now B's
+        await pilot.press("P", "V", "V")  # swapped: what A was right on is now B's
         await until(pilot, lambda: bar.value == "right:A" and len(table.rows) == counts["B"])
         assert pilot.app.data.pairing == Pairing(reference="published", other="far")
-        await pilot.press("p", "d")
+        await pilot.press("5", "d")
         plots = await on_top(pilot, PlotsScreen)
         plot = plots.query_one(PairPlot)
         await until(pilot, lambda: plot.picture is not None and plot.picture.x.title == "A published")
@@ -61,7 +61,7 @@ async def test_a_cell_of_compare_opens_its_pairs_with_its_model_and_the_referenc
         expected = compare.result.rows["sick-r"]
         await pilot.press("j", "l", "l", "l", "enter")
         pairs = await on_top(pilot, PairsScreen)
-        await until(pilot, lambda: pairs.view is not None and pairs.view.within is not None)
+        await until(pilot, lambda: pairs.view is not None and pairs.view.selection.within is not None)
         assert pilot.app.data.pairing == Pairing(reference="far", other="near")
         table = pairs.query_one(FrameTable)
         assert set(table.rows.tolist()) == set(expected.tolist())
@@ -70,5 +70,5 @@ async def test_a_cell_of_compare_opens_its_pairs_with_its_model_and_the_referenc
         assert "A far · B near" in str(compare.query_one("#compare-status", Static).content)
         await pilot.press("p")
         await until(pilot, lambda: compare.result is not None and compare.result.comparison.reference == "near")
-        await pilot.press("f")
+        await pilot.press("F")
         await until(pilot, lambda: compare.result is not None and len(compare.result.comparison.models) == 3)

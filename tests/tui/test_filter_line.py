@@ -20,7 +20,8 @@ async def test_the_filter_keeps_half_of_its_line_beside_models_from_folders(
     async with opened(own_world, size=size) as pilot:
         screen, app = await on_top(pilot, PairsScreen), pilot.app
         paths = tuple(f"/a/long/path/to/the/models/of/many/trainings/model-number-{number}" for number in range(3))
-        screen.show_data(replace(app.data, of_unknown_text=paths))
+        app._read = replace(app.data, of_unknown_text=paths)
+        app._publish()
         await pilot.pause()
         assert screen.query_one(FilterBar).region.width >= size[0] // 2
         marks = screen.query_one("#pair-marks", Static)

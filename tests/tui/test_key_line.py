@@ -37,6 +37,6 @@ async def test_where_there_is_too_little_room_the_palette_goes_first(opened: Ope
     async with opened(size=NARROW) as pilot:
         assert line_of(pilot.app).render().plain.endswith("palette")
         await pilot.press("2")
-        await until(pilot, lambda: "Cut by" in line_of(pilot.app).render().plain)
+        await until(pilot, lambda: "Rows by" in line_of(pilot.app).render().plain)
         await pilot.resize_terminal(60, 24)
         await until(pilot, lambda: line_of(pilot.app).render().plain.rstrip().endswith("? Help"))

@@ -132,7 +132,7 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)
         await until(pilot, lambda: screen.launch is not None)
-        await pilot.press("p")
+        await pilot.press("O")
         dialog = await on_top(pilot, TextDialog)
         dialog.query_one(Input).value = "none.toml"
         await pilot.press("enter")

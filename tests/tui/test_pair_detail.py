@@ -92,7 +92,7 @@ async def test_a_note_is_written_shown_filtered_exported_and_deleted(opened: Ope
         table, everything = pilot.app.screen.query_one(FrameTable), len(pilot.app.screen.query_one(FrameTable).rows)
         await until(pilot, lambda: "nearest to sentence 2" in detail_of(pilot.app))
         assert pilot.app.screen.query_one(PairDetail).has_class("-two")
-        await pilot.press("j", "o")
+        await pilot.press("j", "number_sign")
         await on_top(pilot, TextDialog)
         await type_text(pilot, "odd pair")
         await pilot.press("enter")
@@ -112,7 +112,7 @@ async def test_a_note_is_written_shown_filtered_exported_and_deleted(opened: Ope
         await until(pilot, lambda: "length" in detail_of(pilot.app))
         bar.value = "note:*"
         await until(pilot, lambda: len(table.rows) == 1)
-        await pilot.press("o")
+        await pilot.press("number_sign")
         dialog = await on_top(pilot, TextDialog)
         dialog.query_one("Input").value = ""  # type: ignore[attr-defined]
         await pilot.press("enter")

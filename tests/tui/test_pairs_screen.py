@@ -9,7 +9,7 @@ from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import Choose, Confirm, TextDialog
 from embedlab.tui.help_screen import HelpScreen
-from embedlab.tui.pair_table.view import ShownSlice
+from embedlab.tui.pair_table.view import PairSelection, ShownSlice
 from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.pairs.what_if import WhatIf
@@ -350,8 +350,8 @@ async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_
 async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alone(opened: Open) -> None:
     async with opened() as pilot:
         app, table = pilot.app, table_of(pilot.app)
-        screen = await on_top(pilot, PairsScreen)
-        screen.show_slice(ShownSlice(title="some", rows=np.arange(7)))
+        await on_top(pilot, PairsScreen)
+        app.selected.select(PairSelection(within=ShownSlice(title="some", rows=np.arange(7))))
         await pilot.press("space", "space", "m")
         shown = table.rows.tolist()
         assert len(shown) == 2

@@ -67,7 +67,7 @@ async def test_the_cursor_names_a_pair_and_a_box_becomes_the_filter_of_pairs(ope
     async with opened(size=USUAL) as pilot:
         await pilot.press("slash")
         await type_text(pilot, "dice>0.1")
-        await pilot.press("enter", "p")
+        await pilot.press("enter", "5")
         screen = await on_top(pilot, PlotsScreen)
         plot = screen.query_one(PairPlot)
         await until(pilot, lambda: plot.drawing is not None)
@@ -114,16 +114,16 @@ async def test_a_plot_without_pairs_or_room_draws_nothing(opened: Open) -> None:
     async with opened(size=USUAL) as pilot:
         await pilot.press("slash")
         await type_text(pilot, "gold<-1")
-        await pilot.press("enter", "p")
+        await pilot.press("enter", "5")
         screen = await on_top(pilot, PlotsScreen)
         plot = screen.query_one(PairPlot)
         await until(pilot, lambda: plot.picture is not None)
         assert "no pairs to plot" in plot.render_line(0).text
-        await pilot.press("enter", "space", "n", "l", "J", *"dddd", "m")
+        await pilot.press("enter", "space", "n", "l", "J", *"dddd", "greater_than_sign")
         assert screen.is_current
         pilot.app.choose_models([])
         await until(pilot, lambda: screen.query_one("#no-plot").display)
-        await pilot.press("d", "m", "p", "escape")
+        await pilot.press("d", "greater_than_sign", "p", "escape")
         await on_top(pilot, PairsScreen)
 
 

@@ -8,7 +8,7 @@ import pytest
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_table.data import PairData, load_pairs, lost_datasets
-from embedlab.tui.pair_table.view import PairView
+from embedlab.tui.pair_table.view import PairSelection, PairView
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, notices, until
 
@@ -34,12 +34,12 @@ def test_a_reload_that_reads_less_says_which_datasets_are_absent(pairs: PairData
 
 def test_marks_of_absent_pairs_and_an_absent_dataset_come_back_with_their_data(pairs: PairData) -> None:
     keys = [pairs.table["pair_key"][0], pairs.table["pair_key"][pairs.table.height - 1]]
-    view = PairView(data=without(pairs, "sts12"), dataset="sts12")
+    view = PairView(data=without(pairs, "sts12"), selection=PairSelection(dataset="sts12"))
     view.mark_keys(keys)
     assert len(view.marks) == 1
     assert sorted(view.marked_keys) == sorted(keys)
     assert len(view.rows()) == view.data.table.height  # all, for the chosen dataset is absent
-    whole = PairView(data=pairs, dataset=view.dataset)
+    whole = PairView(data=pairs, selection=view.selection)
     whole.mark_keys(view.marked_keys)
     assert len(whole.marks) == 2
     assert set(pairs.table["dataset"][whole.rows()]) == {"sts12"}
@@ -71,6 +71,6 @@ def test_a_pair_that_two_datasets_share_can_be_shown_once(pairs: PairData) -> No
     twice = replace(pairs, table=pl.concat([pairs.table, pairs.table.with_columns(dataset=pl.lit("copy"))]))
     view = PairView(data=twice)
     assert len(view.rows()) == twice.table.height
-    view.once = True
+    view.select(PairSelection(once=True))
     assert len(view.rows()) == pairs.table["pair_key"].n_unique()
     assert "copy" not in set(twice.table["dataset"][view.rows()])

@@ -115,7 +115,7 @@ async def test_marked_runs_share_the_plot_and_the_log_is_a_key_away(opened: Open
         await pilot.press("space", "space")
         await until(pilot, lambda: "failed@1" in str(screen.query_one("#loss-curves", Static).content))
         assert "done@1" in str(screen.query_one("#loss-curves", Static).content)
-        await pilot.press("escape", "g", "l")
+        await pilot.press("escape", "g", "v")
         await until(pilot, lambda: "last  [31mline" in str(screen.query_one(LogTail).query_one(Static).content))
         await pilot.press("escape")
         assert not screen.query_one(LogTail).display
@@ -124,9 +124,9 @@ async def test_marked_runs_share_the_plot_and_the_log_is_a_key_away(opened: Open
 async def test_the_difference_of_two_runs_names_the_keys(opened: Open, settings: Settings) -> None:
     async with opened(settings) as pilot:
         await shown(pilot)
-        await pilot.press("d")
+        await pilot.press("R")
         await noticed(pilot, "1 runs are chosen, not two")
-        await pilot.press("space", "space", "d")
+        await pilot.press("space", "space", "R")
         await on_top(pilot, DifferenceScreen)
         text = "\n".join(str(part.content) for part in pilot.app.screen.query(Static))
         assert "stage.0.optim.lr  2e-05  →  0.001" in text
@@ -206,7 +206,7 @@ async def test_a_model_goes_on_being_shown_after_its_run_was_renamed(opened: Ope
         app.choose_models(["far", "dice"])
         await until(pilot, lambda: [model.name for model in app.data.models] == ["far", "dice"])  # type: ignore[union-attr]
         await shown(pilot)
-        await pilot.press("m")
+        await pilot.press("E")
         (await on_top(pilot, TextDialog)).query_one(Input).value = "further"
         await pilot.press("enter")
         await until(pilot, lambda: [model.name for model in app.data.models] == ["further", "dice"])  # type: ignore[union-attr]
@@ -215,7 +215,7 @@ async def test_a_model_goes_on_being_shown_after_its_run_was_renamed(opened: Ope
 async def test_rename_and_delete_change_the_folder(opened: Open, settings: Settings) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
-        await pilot.press("m")
+        await pilot.press("E")
         dialog = await on_top(pilot, TextDialog)
         taken = next(name.partition("@")[0] for name in screen.board.by_id() if not name.startswith(dialog.query_one(Input).value))
         dialog.query_one(Input).value = taken
@@ -225,7 +225,7 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
         await pilot.press("enter")
         await until(pilot, lambda: "renamed@1" in screen.board.by_id())
         await until(pilot, lambda: any("renamed@1" in line for line in lines(screen)))
-        await pilot.press("g", "D")
+        await pilot.press("g", "X")
         assert "failed@1" in str((await on_top(pilot, Confirm)).query(Static).first().content)
         await pilot.press("y")
         await until(pilot, lambda: "failed@1" not in screen.board.by_id())
@@ -237,7 +237,7 @@ async def test_without_runs_it_says_how_to_start_one(opened: Open, world: Settin
     async with opened(replace(world, runs=tmp_path / "none"), size=NARROW) as pilot:
         screen = await shown(pilot)
         assert "press 4 to start one" in str(screen.query_one("#no-runs", Static).content)
-        await pilot.press("x", "o", "m", "D", "d", "l", "l", "space", "s", "enter", "e")
+        await pilot.press("x", "o", "E", "X", "R", "v", "v", "space", "s", "enter", "a")
 
 
 async def test_the_first_run_to_appear_can_be_walked_to_at_once(opened: Open, world: Settings, tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settin
         (folder / "done" / "seed-1" / "recipe.toml").write_text("no [ toml")
         (folder / "failed" / "seed-1" / "events.jsonl").write_bytes(b"\xff\xfe{}\nnull\n[]\n")
         (folder / "failed" / "seed-1" / "environment.json").write_text("{")
-        await pilot.press("r", "space", "space", "d", "escape", "l", "j", "l", "o", "escape")
+        await pilot.press("r", "space", "space", "R", "escape", "v", "j", "v", "o", "escape")
         await until(pilot, lambda: "? unreadable" in "".join(lines(screen)))
         await noticed(pilot, "cannot read the run 'gone@3'")
 
@@ -269,14 +269,14 @@ async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settin
 async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(opened: Open, settings: Settings) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
-        await pilot.press("j", "l")
+        await pilot.press("j", "v")
         shutil.rmtree(settings.runs_folder / "failed")
         await until(pilot, lambda: "failed@1" not in screen.board.by_id())
         await noticed(pilot, "run 'failed@1' is no longer there")
-        await pilot.press("x", "d", "l", "m", "escape")
+        await pilot.press("x", "R", "v", "E", "escape")
         shutil.rmtree(settings.runs_folder)
         await until(pilot, lambda: not screen.board.runs)
-        await pilot.press("enter", "o", "D", "e")
+        await pilot.press("enter", "o", "X", "a")
         assert screen.query_one("#no-runs", Static).display
 
 
@@ -312,7 +312,7 @@ async def test_seeds_are_folded_searched_and_drawn_as_one_curve(opened: Open, se
         await until(pilot, lambda: "━ done ×3 0.05 [0.05, 0.05]" in str(loss.content))
         await pilot.press("x")
         await noticed(pilot, "'done' has 3 seeds")
-        await pilot.press("v", "w", "a")
+        await pilot.press("vertical_line", "tilde", "full_stop")
         assert "loss (log, smoothed 0.6)" in str(loss.content)
         screen.set_focus(loss)
         await pilot.press("l", "h", "h")

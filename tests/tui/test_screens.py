@@ -6,7 +6,7 @@ from pathlib import Path
 
 KEYS = """
 from embedlab.tui.command import ScreenEntry, command
-ENTRY = ScreenEntry(key="9", label="Notes", tooltip="Read notes.", commands=(command("w", "write", "Write", "Write a note."),))
+ENTRY = ScreenEntry(key="9", label="Notes", tooltip="Read notes.", commands=(command("write", "Write a note.", keys="ctrl+w"),))
 """
 SCREEN = """
 from textual.widgets import Static
@@ -36,7 +36,7 @@ async def drive():
     app = Dashboard(Settings(cache=Path("cache"), runs=Path("runs")))
     async with app.run_test(size=(80, 24)) as pilot:
         print(app.screen.query_one(ModeBar).content)
-        await pilot.press("9", "w")
+        await pilot.press("9", "ctrl+w")
         await pilot.pause()
         notes = app.screen.query_one("#notes")
         print(app.current_mode, notes.content, notes.styles.width)
@@ -57,7 +57,7 @@ def test_a_folder_with_a_screen_is_shown_with_its_keys_styles_and_help(tmp_path:
     words = [sys.executable, "-c", PROGRAM, str(folder.parent)]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "4 Launch  5 Plots  9 Notes" in done.stdout
+    assert "5 Plots  6 Why  9 Notes" in done.stdout
     assert "notes written 17" in done.stdout
     assert "Notes on pairs." in done.stdout
     assert "Write a note." in done.stdout

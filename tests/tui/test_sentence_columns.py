@@ -44,7 +44,7 @@ async def test_the_origin_is_gone_while_one_dataset_is_shown_and_is_still_export
         table = table_of(pilot.app.screen)
         await pilot.press("right_square_bracket")
         assert "dataset source pair" not in [column.title for column in table.columns]
-        await pilot.press("D", "e")
+        await pilot.press("T", "e")
         dialog = await on_top(pilot, TextDialog)
         dialog.query_one(Input).value = str(tmp_path / "view.csv")
         await pilot.press("enter")
@@ -65,7 +65,7 @@ async def test_a_key_shows_a_pair_on_two_lines_with_the_words_that_differ(opened
         await until(pilot, lambda: len(table.rows) == 2)
         assert "A dog sleeps." in table.render_line(1).text
         assert "Cat sleeps here" in table.render_line(1).text
-        await pilot.press("D", "j")
+        await pilot.press("T", "j")
         assert ["A dog sleeps." in table.render_line(1).text, "a Cat sleeps here" in table.render_line(2).text] == [True, True]
         differs = table._line_styles("row").differs
 
@@ -79,7 +79,7 @@ async def test_a_key_shows_a_pair_on_two_lines_with_the_words_that_differ(opened
         await pilot.press("k")
         await pilot.click(table, offset=(6, 4))  # the second line of the second pair
         assert table.cursor_row == 1
-        await pilot.press("D")
+        await pilot.press("T")
         assert "Cat sleeps here" in table.render_line(1).text
 
 

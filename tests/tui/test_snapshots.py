@@ -18,7 +18,7 @@ from embedlab.runs.events import Failed, Finished
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.launch.form import choices
 from embedlab.tui.launch.screen import LaunchScreen
-from embedlab.tui.pairs.details import REST_S
+from embedlab.tui.pairs.pair_detail import REST_S
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.mode_bar import ModeBar

@@ -62,7 +62,7 @@ async def test_a_started_grid_is_reopened_and_resumed_and_its_cells_lead_to_runs
         assert started[0][0][:3] == ("grid", "run", "sbert-lr")
 
         await until(pilot, lambda: "sbert-lr" in str(screen.query_one("#grid-lines").content))  # type: ignore[attr-defined]
-        await pilot.press("m")
+        await pilot.press("d")
         heat = screen.query_one(HeatMap)
         assert screen.focused is heat
         place = next(place for place, runs in heat.heat.runs.items() if second[0].id in runs)

@@ -30,7 +30,7 @@ def _locate(rest: str) -> str:
     if not folder.is_dir():
         raise MissingError(
             f"no model folder {str(folder)!r}",
-            hint="cross-encoder:FOLDER takes a folder; of the hub, download its files first: hf download",
+            hint="cross-encoder:FOLDER takes a folder, cross-encoder:OWNER/NAME a model of the hub",
         )
     return str(folder)
 

@@ -12,6 +12,7 @@ from embedlab.comparison.comparison import Comparison
 class ForestRow:
     """The difference on one slice; in points, 100 times the correlation."""
 
+    key: str  # of the slice
     title: str
     pairs: int
     delta: float
@@ -34,6 +35,7 @@ class Forest:
     reference: str
     rows: Sequence[ForestRow]
     margin: float | None = None  # of equivalence, in points
+    metric: str = "Spearman"
 
     @property
     def span(self) -> tuple[float, float]:
@@ -48,12 +50,19 @@ def forest(comparison: Comparison, model: str) -> Forest:
     found = [(one, one.differences[model]) for one in comparison.slices if model in one.differences]
     rows = [_row(one, difference, model, comparison.reference) for one, difference in found if difference.delta == difference.delta]
     margin = 100 * comparison.margin if comparison.margin is not None else None
-    return Forest(model=model, reference=comparison.reference, rows=rows, margin=margin)
+    return Forest(model=model, reference=comparison.reference, rows=rows, margin=margin, metric=_metric(comparison))
+
+
+def _metric(comparison: Comparison) -> str:
+    """What is compared; several measures are named by their slices."""
+    metrics = {one.metric for one in comparison.slices}
+    return "Spearman" if metrics <= {"spearman"} else metrics.pop() if len(metrics) == 1 else "score"
 
 
 def _row(one: ComparedSlice, found: Difference, model: str, reference: str) -> ForestRow:
     letters = [one.letters(name) for name in (model, reference)]
     return ForestRow(
+        key=one.key,
         title=one.title,
         pairs=one.pairs,
         delta=100 * found.delta,
@@ -76,6 +85,7 @@ class FifthsMap:
     model: str
     reference: str
     rows: Sequence[tuple[str, Sequence[ForestRow | None]]]  # a dataset with its fifths, from the least overlap; None without a difference
+    metric: str = "Spearman"
 
     @property
     def largest(self) -> float:
@@ -92,4 +102,4 @@ def fifths_map(comparison: Comparison, model: str) -> FifthsMap:
         found = one.differences.get(model)
         if found is not None and found.delta == found.delta:
             cells[int(fifth) - 1] = _row(one, found, model, comparison.reference)
-    return FifthsMap(model=model, reference=comparison.reference, rows=list(rows.items()))
+    return FifthsMap(model=model, reference=comparison.reference, rows=list(rows.items()), metric=_metric(comparison))

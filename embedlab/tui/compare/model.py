@@ -1,16 +1,17 @@
 """A comparison as the Compare screen shows it: a frame of slices, the rows behind each, the largest disagreements."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
 
 import numpy as np
 import polars as pl
+import xxhash
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.filter_ranges import selecting_ranges
 from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import Comparison, compare_outcomes
 from embedlab.comparison.evidence import slices_of
@@ -19,11 +20,12 @@ from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.evaluation.provenance import COMMON, overlap_sign
 from embedlab.outcomes.pairs import pair_outcomes
+from embedlab.outcomes.selection import ItemSelection
 from embedlab.store.entries import Store
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
-from embedlab.tui.pair_table.data import PairData
-from embedlab.tui.pair_table.view import RowNumbers
+from embedlab.tui.pair_table.data import PairData, compared_models
+from embedlab.tui.pair_table.view import PairSelection, PairView, RowNumbers, ShownSlice, dataset_term
 from embedlab.tui.widgets.frame_lines import SHORTEST_BAR, FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
@@ -42,6 +44,7 @@ class ComparisonRequest:
     reference: str | None
     margin: float | None = None  # of equivalence, in points: 100 times the correlation
     common: bool = False  # on the pairs that all models score
+    selected: str = ""  # what identifies the pairs that are selected; empty for all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,33 +55,45 @@ class SlicedComparison:
     rows: Mapping[str, RowNumbers]
 
 
-def compared_models(data: PairData) -> list[ModelColumns]:
-    """The models of DATA with scores: a model without any would leave no pairs to compare the others on."""
-    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
+def identity_of(view: PairView) -> str:
+    """What identifies the selected pairs of VIEW, and whether results took part in selecting them; empty for all pairs."""
+    if view.is_whole:
+        return ""
+    return f"{xxhash.xxh3_128_hexdigest(np.packbits(view.holds).tobytes())[:16]} {view.is_by_results}"
 
 
 def compare_slices(
     data: PairData,
     request: ComparisonRequest,
     *,
+    selection: ItemSelection | None = None,
     cache: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     preview: Callable[[SlicedComparison], None] | None = None,
 ) -> SlicedComparison:
-    """Compare the models of DATA that have scores, or read the same comparison from the folder CACHE.
+    """Compare the models of DATA that have scores on a SELECTION of its rows, or read the same comparison from the folder CACHE.
 
     PREVIEW takes the scores first, then now and then those of which intervals are known, from the top of the table.
     """
     models = compared_models(data)
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
-    table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
-    outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
+    table = data.table.with_row_index("row")
+    if data.items is not None:
+        outcomes = data.items
+    else:
+        table = table.filter(pl.any_horizontal(pl.col(members).is_not_null()).any().over("dataset"))
+        outcomes = pair_outcomes(table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=cache)
     reference = request.reference if request.reference in {model.name for model in models} else None
     places = table["row"].to_numpy().astype(np.intp)
-    rows = {part.key: places[part.rows] for part in slices_of(outcomes, members, by=request.by, common=request.common)}
+    picked = None if selection is None else replace(selection, holds=selection.holds[places])
+    parts = slices_of(outcomes, members, by=request.by, common=request.common, selection=picked)
+    rows = {part.key: places[part.rows] for part in parts}
     margin = request.margin / 100 if request.margin is not None else None
     options = (request.by, request.aggregate, reference, request.common, *(() if margin is None else (margin,)))
+    options += (request.selected,) if request.selected else ()
+    if data.items is not None:  # whose columns in the table say who is right alone
+        options += (data.task, xxhash.xxh3_128_hexdigest(data.items.predictions.select(members).to_numpy().tobytes()))
     key = comparison_key(table, models, options) if cache is not None else ""
     if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
         return _with_rows(known, rows)
@@ -91,6 +106,7 @@ def compare_slices(
         reference=reference,
         margin=margin,
         common=request.common,
+        selection=picked,
         progress=progress,
         preview=show,
     )
@@ -100,6 +116,7 @@ def compare_slices(
 
 
 def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers]) -> SlicedComparison:
+    rows = {**rows, **{one.key: rows[one.slice_key] for one in comparison.slices if not one.average_of}}  # of several measures
     averages = {one.key: np.concatenate([rows[key] for key in one.average_of]) for one in comparison.slices if one.average_of}
     return SlicedComparison(comparison=comparison, rows={**rows, **averages})
 
@@ -216,10 +233,35 @@ def _verdict(one: ComparedSlice, name: str, hangs: bool) -> str:
     return f"{sign}{found.topic_sign}".ljust(width)
 
 
+def opened_slice(view: PairView, comparison: Comparison, one: ComparedSlice, rows: RowNumbers) -> ShownSlice:
+    """A slice of what VIEW selects as pairs to show, with the expression that picks them where one does."""
+    expression = _expression(view, comparison.by, one, rows)
+    return ShownSlice(title=one.title, rows=rows, expression=expression if _picks(view, expression, rows) else "")
+
+
+def _expression(view: PairView, by: str, one: ComparedSlice, rows: RowNumbers) -> str:
+    datasets = view.data.table["dataset"][rows].unique(maintain_order=True).to_list()
+    terms = [dataset_term(datasets)]
+    if by == "source" and not one.average_of and (source := view.data.table["source"][rows].unique()).len() == 1 and source[0]:
+        terms.append(f"source:{source[0]}")
+    if by == "dice" and len(rows):
+        terms.append(str(selecting_ranges(view.data.table, rows, ["dice"])[0]))
+    return " ".join(terms) if terms[0] else ""
+
+
+def _picks(view: PairView, expression: str, rows: RowNumbers) -> bool:
+    """Return whether EXPRESSION picks exactly ROWS of those that VIEW selects."""
+    if not expression or " " in expression.partition("source:")[2]:
+        return False
+    alone = PairView(data=view.data)
+    alone.select(PairSelection(expression=expression))
+    return np.array_equal(np.flatnonzero(alone.holds & view.holds), np.sort(rows))
+
+
 def disagreements(data: PairData, names: Sequence[str], rows: RowNumbers, limit: int) -> Sequence[Mapping[str, object]]:
     """The pairs of ROWS with the largest rank gap between the models NAMES; for a single model, its largest rank errors."""
     size = pl.col("gap") if len(names) > 1 else pl.col(f"error({names[0]})").abs()
-    pairs = data.table[rows].drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
+    pairs = data.table[rows].with_columns(pl.Series("row", rows)).drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
     return pairs.sort(size, descending=True, maintain_order=True).head(limit).with_columns(size.alias("size")).to_dicts()
 
 

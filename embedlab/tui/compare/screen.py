@@ -18,21 +18,26 @@ from textual.worker import get_current_worker
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.pairing import Pairing
 from embedlab.choices import Aggregate, By
+from embedlab.comparison.comparison import Comparison
+from embedlab.comparison.evidence import CHOSEN
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.evaluation.provenance import COMMON
 from embedlab.store.files import write_atomic
+from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.compare.difference_panes import FIFTHS_MAP, FOREST, DifferencePanes
+from embedlab.tui.compare.comparer import Comparer
+from embedlab.tui.compare.differences import fifths_map, forest
 from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
     ComparisonRequest,
     SlicedComparison,
-    compared_models,
     comparison_rows,
     disagreements,
+    identity_of,
+    opened_slice,
     slice_columns,
     slice_frame,
     slice_order,
@@ -40,10 +45,12 @@ from embedlab.tui.compare.model import (
 from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
-from embedlab.tui.pair_table.data import PairData
-from embedlab.tui.pair_table.view import RowNumbers, ShownSlice
+from embedlab.tui.key_table import shown_key
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.pair_table.data import PairData, compared_models
+from embedlab.tui.pair_table.view import RowNumbers
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
-from embedlab.tui.pairs.selection import open_selection, open_slice
+from embedlab.tui.pairs.selection import open_box, open_slice
 from embedlab.tui.plots.views import VIEWS, PlottedPairs
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -55,29 +62,35 @@ CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 AGGREGATE_TITLES = {"all": "all pairs at once", "mean": "mean over sources", "wmean": "mean over sources weighted by pairs"}
 DISAGREEMENTS = 20
+_SOON_S = 0.05
 
 PAIR_LIST = "pairs"  # the largest disagreements
+FOREST, FIFTHS_MAP = "forest", "map"
 PANELS = ("gold", "models", PAIR_LIST, FOREST, FIFTHS_MAP, *(name for name in VIEWS if name not in {"gold", "models"}))
 
 
 class SliceTable(FrameTable, inherit_bindings=False):
     """The table of slices, without marks."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"mark"})
 
 
-class CompareScreen(DifferencePanes):
-    """Compare models slice by slice."""
+class CompareScreen(DashboardScreen):
+    """Compare models slice by slice, on the pairs that are selected."""
 
     SCOPE: ClassVar[KeyScope] = "compare"
     BINDINGS: ClassVar[list[BindingType]] = bindings("compare")
+    IS_OF_SELECTION = True
 
     def __init__(self) -> None:
         super().__init__()
         self.data: PairData | None = None
         self.result: SlicedComparison | None = None
-        self._results: dict[ComparisonRequest, SlicedComparison] = {}
-        self._shared: dict[str, SharedText] = {}  # what the slices share with training text
+        self.is_preview = False  # `result` lacks differences and letters
+        self.comparer = Comparer(self)
+        self._compared: PairData | None = None  # the data that were compared last
+        self._shown_request: ComparisonRequest | None = None
+        self._shared: dict[tuple[str, str], SharedText] = {}  # what the slices share with training text, by cut and selection
         self._order: tuple[str, bool] | None = None  # column, descending
         self._panel = PANELS[0]
 
@@ -94,6 +107,7 @@ class CompareScreen(DifferencePanes):
 
     def on_mount(self) -> None:
         self.query_one("#no-models").display = False
+        self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self.set_focus(self.query_one(FrameTable))
         self._show_panel()
 
@@ -105,78 +119,116 @@ class CompareScreen(DifferencePanes):
         state = self.dashboard.memory.state.compare
         names = [model.name for model in self.data.models] if self.data is not None else []
         reference = self.dashboard.reference(names)
-        aggregate = "all" if state.by == "dice" else state.aggregate
-        return ComparisonRequest(by=state.by, aggregate=aggregate, reference=reference, margin=state.margin, common=state.common)
+        is_of_items = self.data is not None and self.data.items is not None
+        by: By = "dataset" if is_of_items and (state.by == "source" or not self.data.has_second) else state.by  # type: ignore[union-attr]
+        aggregate = "all" if by == "dice" else state.aggregate
+        view = self.dashboard.selected.view
+        return ComparisonRequest(
+            by=by,
+            aggregate=aggregate,
+            reference=reference,
+            margin=state.margin,
+            common=state.common,
+            selected=identity_of(view) if view is not None else "",
+        )
 
     def show_data(self, data: PairData) -> None:
-        """Compare the models of new data."""
-        is_same = self.data is not None and data.models == self.data.models and data.table.equals(self.data.table)
-        self._shared = {}
-        self._results = self._results if is_same else {}  # a reload of the same scores compares nothing again
-        self.data, self.result = data, None
-        empty = self.query_one("#no-models", Static)
-        is_scored = bool(compared_models(data))
-        empty.display = not is_scored
-        for part in ("#compare-table", "#compare-panes"):
-            self.query_one(part).display = is_scored
-        self.settle_focus(self.query_one(FrameTable))
-        if is_scored:
+        """Compare the models of new data, once this screen is shown."""
+        self.data = data
+        if self.is_current:
+            self._compare_data(data)
+
+    def _compare_data(self, data: PairData) -> None:
+        self._compared, self._shared, self.result = data, {}, None
+        self.comparer.take(data)
+        self._request()
+
+    def _selection_changed(self, _: object) -> None:
+        """Compare on what is selected now, once this screen is shown: a filter changes with every key."""
+        if self.is_current:
             self._request()
-        else:
+
+    def on_screen_resume(self) -> None:
+        """Compare what was loaded or selected on another screen."""
+        if self.data is not None and self.data is not self._compared:
+            self._compare_data(self.data)
+        elif self.data is not None and self.requested != self._shown_request:
+            self._request()
+
+    def _show_emptiness(self, data: PairData) -> bool:
+        """Show why there is nothing to compare, and return whether there is not."""
+        view, empty = self.dashboard.selected.view, self.query_one("#no-models", Static)
+        why = ""
+        if not compared_models(data):
             what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
-            empty.update(f"{what}\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one")
+            choose, score = shown_key("models"), shown_key("add_model")
+            why = f"{what}\n\npress {choose} to choose among the scored ones,\nor go to Pairs (1) and press {score} to score one"
+        elif view is not None and not view.holds.any():
+            why = f"no pair is selected by {view.title}\n\n{shown_key('clear_selection')} selects all of them"
+        empty.display = bool(why)
+        empty.update(why)
+        for part in ("#compare-table", "#compare-panes"):
+            self.query_one(part).display = not why
+        self.settle_focus(self.query_one(FrameTable))
+        return bool(why)
 
     def _request(self) -> None:
-        known = self._results.get(self.requested)
+        data, view = self.data, self.dashboard.selected.view
+        if data is None or view is None or self._show_emptiness(data):
+            return
+        request = self.requested
+        known = self.comparer.known(request)
         if known is not None:
-            self.is_preview = False
-            self._show(known)
-        elif self.data is not None and not self.query_one("#no-models").display:
-            self._compute(self.data, self.requested)
+            self._take(request, known)
+            return
+        self.comparer.compare(
+            request,
+            None if view.is_whole else view.picked(),
+            partial(self._take, request),
+            group="compare",
+            progress=self._show_progress,
+            preview=partial(self._take_preview, request),
+        )
 
-    @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
-    def _compute(self, data: PairData, request: ComparisonRequest) -> None:
-        """Compute scores, intervals and ties in a thread; numpy releases the interpreter for the event loop."""
-        found = self.compare_in_worker(data, request, progress=self._show_progress, preview=partial(self._take_preview, data, request))
-        if found is not None:
-            self.app.call_from_thread(self._take, data, request, found)
-
-    def _take_preview(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:
+    def _take_preview(self, request: ComparisonRequest, found: SlicedComparison) -> None:
         """Show the scores and intervals that are known already."""
-        if data is self.data and request == self.requested:
+        if request == self.requested:
             self.is_preview = True
             self._show(found)
 
-    def _take(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:
-        self.is_preview = False
-        if data is self.data:
-            self._results[request] = found
-            if request == self.requested:
-                self._show(found)
+    def _take(self, request: ComparisonRequest, found: SlicedComparison) -> None:
+        if request == self.requested:
+            self.is_preview, self._shown_request = False, request
+            self._show(found)
 
     @work(thread=True, exclusive=True, group="marks", exit_on_error=False)
-    def _find_shared(self, data: PairData, by: str, found: SlicedComparison) -> None:
+    def _find_shared(self, data: PairData, of: tuple[str, str], found: SlicedComparison) -> None:
         """Look up what the slices share with training text; nothing waits for it."""
         shared = shared_text(data, found.rows, found.comparison.models, self.dashboard.training_texts)
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._take_shared, data, by, shared)
+            self.app.call_from_thread(self._take_shared, data, of, shared)
 
-    def _take_shared(self, data: PairData, by: str, shared: SharedText) -> None:
+    def _take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> None:
         if data is self.data:
-            self._shared[by] = shared
-            if self.result is not None and by == self.requested.by and any(one for own in shared.values() for one in own.values()):
+            self._shared[of] = shared
+            if self.result is not None and of == self._slices and any(one for own in shared.values() for one in own.values()):
                 self._show(self.result)
+
+    @property
+    def _slices(self) -> tuple[str, str]:
+        """What decides which pairs each slice has."""
+        return self.requested.by, self.requested.selected
 
     def _show(self, found: SlicedComparison) -> None:
         self.result = found
-        by = found.comparison.by
-        if self.data is not None and by not in self._shared and not self.is_preview:
-            self._shared[by] = {}
-            self._find_shared(self.data, by, found)
+        of = self._slices
+        if self.data is not None and of not in self._shared and not self.is_preview:
+            self._shared = {of: {}} if len(self._shared) > 8 else {**self._shared, of: {}}
+            self._find_shared(self.data, of, found)
         comparison = found.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
-        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(by, {}), room=self.size.width)
+        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(of, {}), room=self.size.width)
         columns = slice_columns(comparison, with_intervals=with_intervals, room=self.size.width)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None
@@ -207,6 +259,8 @@ class CompareScreen(DifferencePanes):
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
         marks += [COMMON] if request.common else []
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
+        view = self.dashboard.selected.view
+        marks += [CHOSEN] if view is not None and view.is_by_results else []
         pairing = self.data.pairing if self.data else None
         models = f"reference {reference}" if pairing is None else named(pairing)  # A is the reference
         parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], models, *marks]
@@ -250,7 +304,7 @@ class CompareScreen(DifferencePanes):
         one, data = self._slice, self.data
         if self.result is None or data is None:
             return
-        shared = self._shared.get(self.result.comparison.by, {}).get(one.key, {}) if one is not None else {}
+        shared = self._shared.get(self._slices, {}).get(one.key, {}) if one is not None else {}
         seeds = {model.name: model.seeds for model in data.models}
         comparison = self.result.comparison
         another = {found.model: found for found in comparison.elsewhere} if one is not None and one.average_of else {}
@@ -269,7 +323,7 @@ class CompareScreen(DifferencePanes):
         self.show_differences()
         one, model, data = self._slice, self._model, self.data
         plot = self.query_one(PairPlot)
-        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS:
+        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS or not data.is_plotted:
             plot.show(None)
             return
         reference = self.result.comparison.reference
@@ -277,11 +331,95 @@ class CompareScreen(DifferencePanes):
         view = VIEWS["gold" if VIEWS[self._panel].needs_two and pairs.reference is None else self._panel]
         plot.show(view.draw(pairs), place=one.title)
 
+    # the differences over all slices
+
+    def show_differences(self) -> None:
+        """Draw the differences of the model under the cursor, or of the first that is not the reference."""
+        pane, found = self.query_one(DifferencePane), self.result
+        if found is None or self._panel not in {FOREST, FIFTHS_MAP}:
+            return
+        model = self._compared_model(found)
+        if model is None:
+            pane.show(f"one model has no differences: press {shown_key('models')} to choose another")
+        elif self._panel == FOREST and self.is_preview:
+            pane.show("comparing the slices: their differences follow")
+        elif self._panel == FOREST:
+            pane.show(forest(found.comparison, model))
+        else:
+            self._show_fifths(pane, model)
+
+    def _compared_model(self, found: SlicedComparison) -> str | None:
+        comparison, under = found.comparison, self.model_under_cursor
+        others = [name for name in comparison.models if name != comparison.reference]
+        return under if under in others else next(iter(others), None)
+
+    @property
+    def fifths_request(self) -> ComparisonRequest:
+        """The request of the map: the present one by fifths of Dice."""
+        return replace(self.requested, by="dice", aggregate="all")
+
+    def _show_fifths(self, pane: DifferencePane, model: str) -> None:
+        request, view = self.fifths_request, self.dashboard.selected.view
+        known = self.comparer.known(request)
+        if known is not None:
+            pane.show(fifths_map(known.comparison, model))
+        elif view is not None and not self.is_working(f"fifths {request.selected}"):
+            pane.show("comparing the fifths of each dataset")
+            picked = None if view.is_whole else view.picked()
+            self.comparer.compare(request, picked, self._take_fifths, group=f"fifths {request.selected}")
+
+    def _take_fifths(self, _: SlicedComparison) -> None:
+        self.set_timer(_SOON_S, self.show_differences)  # once the worker has ended
+
+    @work(group=DIALOG)
+    async def action_margin(self) -> None:
+        """Choose the margin of equivalence, or remove it."""
+        present = self.requested.margin
+        dialog = TextDialog(
+            "Differences smaller than this many points are equivalent",
+            value="" if present is None else f"{present:g}",
+            hint="for example 0.5; 0 for no test of equivalence.",
+            check=_margin,
+        )
+        text = await self.app.push_screen_wait(dialog)
+        if text is not None:
+            self._remember(margin=_margin(text) or None)
+
+    # from a number to its pairs
+
+    def _open(self, one: ComparedSlice, rows: RowNumbers, comparison: Comparison, model: str | None, *, row: int | None = None) -> None:
+        """Show the pairs of a slice; with MODEL and the reference alone, where it is another model."""
+        view, reference = self.dashboard.selected.view, self.requested.reference
+        if view is None or self.data is None:
+            return
+        is_faced = self.data.pairing is None and reference is not None and model not in {None, reference}
+        pairing = Pairing(reference=str(reference), other=str(model)) if is_faced else None
+        title = f"Compare: {one.title}" + (f" × {short_name(str(model), 16)}" if model is not None else "")
+        open_slice(self.dashboard, opened_slice(view, comparison, one, rows), title=title, pairing=pairing, row=row)
+
     def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
         """Show the pairs of a selection in the plot."""
-        if (one := self._slice) is not None:
-            within = ShownSlice(title=one.title, rows=self._rows(one))
-            open_selection(self.dashboard, event.rows, event.fields, within=within)
+        one, view = self._slice, self.dashboard.selected.view
+        if one is not None and view is not None and self.result is not None:
+            within = opened_slice(view, self.result.comparison, one, self._rows(one))
+            open_box(self.dashboard, event.rows, event.fields, title=f"Compare: plot of {one.title}", within=within)
+
+    def on_difference_pane_opened(self, event: DifferencePane.Opened) -> None:
+        """Show the pairs behind a difference, with both of its models."""
+        found = self.comparer.known(self.fifths_request) if event.by else self.result
+        one = next((one for one in found.comparison.slices if one.key == event.row.key), None) if found is not None else None
+        if found is not None and one is not None:
+            self._open(one, found.rows[one.key], found.comparison, event.model)
+
+    def on_disagreement_list_opened(self, event: DisagreementList.Opened) -> None:
+        """Show a disagreement among the pairs of its slice."""
+        if (one := self._slice) is not None and self.result is not None:
+            self._open(one, self._rows(one), self.result.comparison, None, row=event.row)
+
+    def on_frame_table_row_opened(self) -> None:
+        """Show the pairs of the slice; from a model's cell, with this model and the reference alone."""
+        if (one := self._slice) is not None and self.result is not None:
+            self._open(one, self._rows(one), self.result.comparison, self.model_under_cursor)
 
     def _show_panel(self) -> None:
         panes = self.query_one("#compare-panes")
@@ -294,15 +432,6 @@ class CompareScreen(DifferencePanes):
             self.set_focus(self.query_one(FrameTable))
 
     # keys
-
-    def on_frame_table_row_opened(self) -> None:
-        """Show the pairs of the slice; from a model's cell, with this model and the reference alone."""
-        if (one := self._slice) is None or self.data is None:
-            return
-        rows, under, reference = self._rows(one), self.model_under_cursor, self.requested.reference
-        if self.data.pairing is None and reference is not None and under not in {None, reference}:
-            self.dashboard.face(Pairing(reference=reference, other=str(under)))
-        open_slice(self.dashboard, ShownSlice(title=one.title, rows=rows))
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Sort best first, then worst first, then in the order of the datasets."""
@@ -327,7 +456,8 @@ class CompareScreen(DifferencePanes):
         request = self.requested
         if request.by == "dice":
             self.dashboard.report(
-                UsageError("Dice fifths are not aggregated over sources", hint="press b for datasets"), severity="warning"
+                UsageError("Dice fifths are not aggregated over sources", hint=f"press {shown_key('group')} for datasets"),
+                severity="warning",
             )
             return
         self._remember(aggregate=AGGREGATES[(AGGREGATES.index(request.aggregate) + 1) % len(AGGREGATES)])
@@ -365,7 +495,9 @@ class CompareScreen(DifferencePanes):
         if self.result is None or self.data is None:
             return
         if self.is_preview:
-            self.dashboard.report(UsageError("the intervals are being computed", hint="press e again in a moment"), severity="warning")
+            self.dashboard.report(
+                UsageError("the intervals are being computed", hint=f"press {shown_key('export')} again in a moment"), severity="warning"
+            )
             return
         rows = comparison_rows(self.result, self.data)
         text = await self.app.push_screen_wait(
@@ -389,6 +521,16 @@ class CompareScreen(DifferencePanes):
             self.dashboard.report(error)
         else:
             self.notify(f"wrote {path}", markup=False)
+
+
+def _margin(text: str) -> float:
+    try:
+        margin = float(text)
+    except ValueError:
+        margin = -1.0
+    if not 0 <= margin < 100:
+        raise UsageError(f"{text!r} is not a margin", hint="give points above 0 and below 100, for example 0.5, or 0 for none")
+    return margin
 
 
 def _path(text: str) -> Path:

@@ -32,6 +32,7 @@ from embedlab.grids.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.store.files import write_atomic
+from embedlab.tui.key_table import shown_key
 from embedlab.workflows.grid.checks import missing_of_variants
 from embedlab.workflows.grid.plan import plan_grid
 from embedlab.workflows.options.grid import GridOptions
@@ -127,7 +128,9 @@ def launch_or_error(choice: Choice, values: Mapping[str, str], settings: Setting
         if choice.kind == STARTED:
             return resume_launch(choice.name, settings)
         if {field.key for field in form_fields(choice)} != set(values):  # a start would use values that the form does not show
-            return UsageError(f"{choice.name!r} was changed: its keys are not those of this form", hint="u shows those that it has now")
+            return UsageError(
+                f"{choice.name!r} was changed: its keys are not those of this form", hint=f"{shown_key('undo')} shows those that it has now"
+            )
         if choice.kind == "recipe":
             return recipe_launch(choice.name, values, settings)
         return grid_launch(choice.name, values, settings, state_folder() / "grids")
@@ -234,7 +237,7 @@ def resume_launch(name: str, settings: Settings) -> Launch:
     folder = GridFolder.find(settings.runs_folder, name)
     stored = GridPlan.load(folder.plan_file)
     if is_alive(folder):
-        raise UsageError(f"grid {name!r} is running", hint="x stops it")
+        raise UsageError(f"grid {name!r} is running", hint=f"{shown_key('stop')} stops it")
     planned = plan_grid(GridOptions(grid=name), settings).plan
     if planned != stored:
         raise UsageError(

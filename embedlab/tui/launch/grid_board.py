@@ -14,6 +14,7 @@ from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import cost_text
 from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.heat_map import Heat
@@ -31,6 +32,8 @@ class GridLook:
 
     lines: tuple[str, ...]
     heat: Heat
+    is_running: bool = False
+    is_left: bool = False  # cells that a resumed grid would train
 
 
 class GridBoard:
@@ -68,8 +71,9 @@ def shown(progress: GridProgress) -> GridLook:
         "  ".join(f"{_SIGNS[state]} {count} {state}" for state, count in counts.items()),
         f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended" if total else "its cells are being queued",
     ]
-    if done < total and not progress.running and not is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)):
-        lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on, as does o")
+    is_running = done < total and (bool(progress.running) or is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)))
+    if done < total and not is_running:
+        lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on, as does {shown_key('resume')}")
     for cell in progress.running:
         step = step_text(cell.step)
         dev = f"  dev {cell.dev[-1]:z.2f}" if cell.dev else ""
@@ -77,7 +81,8 @@ def shown(progress: GridProgress) -> GridLook:
     lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed[:_FAILED_SHOWN]]
     if len(progress.failed) > _FAILED_SHOWN:
         lines.append(f"✗ {len(progress.failed) - _FAILED_SHOWN} more")
-    return GridLook(lines=tuple(lines), heat=heat_map(progress))
+    is_left = not is_running and counts.get("done", 0) < total
+    return GridLook(lines=tuple(lines), heat=heat_map(progress), is_running=is_running, is_left=is_left)
 
 
 def heat_map(progress: GridProgress) -> Heat:

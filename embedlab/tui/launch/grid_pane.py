@@ -38,6 +38,8 @@ class GridPane(VerticalScroll, can_focus=False):
         self.board: GridBoard | None = None
         self._is_looking = False
         self._shown: str | None = None
+        self.can_stop = False
+        self.can_resume = False
 
     def compose(self) -> ComposeResult:
         yield SteadyText("", id="grid-lines", markup=False)
@@ -87,6 +89,9 @@ class GridPane(VerticalScroll, can_focus=False):
             self.display = True
             self.query_one("#grid-lines", SteadyText).update("\n".join(plain(line) for line in found.lines))
             self.query_one(HeatMap).show(found.heat)
+            if (self.can_stop, self.can_resume) != (found.is_running, found.is_left):
+                self.can_stop, self.can_resume = found.is_running, found.is_left
+                self.screen.refresh_bindings()  # the footer lists the keys that do something now
             if self._shown != board.name:
                 self._shown = board.name
                 self.post_message(self.Shown(board.name))

@@ -229,6 +229,7 @@ class LaunchScreen(StartingScreen):
 
     def on_form_lines_edited(self) -> None:
         """Check the form once the typing rests; a line that is shown for the first time says nothing new."""
+        self.refresh_bindings()
         if self._being_checked is not None and self._says(*self._being_checked):
             return
         self._unchecked()
@@ -298,6 +299,10 @@ class LaunchScreen(StartingScreen):
                 await self._start(loaded.choice, values)
             else:
                 self._refuse_start("the form was changed meanwhile", hint="ctrl+s starts what it says now")
+
+    def offers(self, meaning: str) -> bool:
+        """Undo what was typed."""
+        return bool(self._lines.typed) if meaning == "undo" else super().offers(meaning)
 
     def action_undo(self) -> None:
         """Take the recipe's own values again."""

@@ -10,6 +10,7 @@ from embedlab.runs import launch
 from embedlab.runs.store import RunFolder
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import DIALOG, Confirm
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import STARTED, Choice, Launch, launch_or_error
 from embedlab.tui.launch.grid_pane import GridPane
 from embedlab.tui.widgets.heat_map import HeatMap
@@ -81,6 +82,15 @@ class StartingScreen(DashboardScreen):
         """The pane of the started grid."""
         return self.query_one(GridPane)
 
+    def offers(self, meaning: str) -> bool:
+        """Stop or resume the started grid where it runs or is unfinished."""
+        match meaning:
+            case "stop":
+                return self.grids.can_stop
+            case "resume":
+                return self.grids.can_resume
+        return super().offers(meaning)
+
     def on_grid_pane_lost(self, event: GridPane.Lost) -> None:
         """Report why a grid cannot be read."""
         self.dashboard.report_once([event.error])
@@ -125,7 +135,7 @@ class StartingScreen(DashboardScreen):
         except EmbedlabError as error:
             self.dashboard.report(error)
         else:
-            self.notify(f"stopping {name}: o resumes it", markup=False)
+            self.notify(f"stopping {name}: {shown_key('resume')} resumes it", markup=False)
 
     def _started_grid(self) -> str | None:
         """The grid that is shown; warns the user if there is none."""

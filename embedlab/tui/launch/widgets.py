@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from embedlab.tui.commands import bindings
 from embedlab.tui.launch.form import STARTED, Choice, Launch
 from embedlab.tui.widgets.plain import plain
 
@@ -17,14 +18,7 @@ from embedlab.tui.widgets.plain import plain
 class LaunchList(OptionList):
     """Recipes and grids, walked with the keys of a table."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", "Down", show=False),
-        Binding("k", "cursor_up", "Up", show=False),
-        Binding("g", "first", "Top", show=False),
-        Binding("G", "last", "Bottom", show=False),
-        Binding("ctrl+d", "page_down", "Page down", show=False),
-        Binding("ctrl+u", "page_up", "Page up", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("list")
 
     def show(self, choices: Mapping[str, Choice], under: str | None) -> None:
         """List CHOICES by their kinds, with the cursor on UNDER, or on the first where that is not among them."""

@@ -20,6 +20,8 @@ from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.pair_parts import shipped_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.sts import STS_AVERAGES
+from embedlab.outcomes.frame import Outcomes
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
@@ -27,6 +29,8 @@ from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
 _NAME = 24  # cells of a model in a mark
+
+GOLD_TEXT, ANSWER = "gold_text", "answer:"  # columns of the items of other tasks: what is right, and before a model's name its answer
 
 SUITE = STS_AVERAGES["average of seven"]
 
@@ -48,6 +52,8 @@ class PairData:
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
     pairing: Pairing | None = None  # of the only two models, which have the columns of `with_pairing`
     files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
+    task: str = ""  # whose items the rows are; empty for the pairs of STS datasets
+    items: Outcomes | None = field(default=None, compare=False)  # the rows as outcomes, where they are items of another task
 
     @property
     def marks(self) -> list[str]:
@@ -79,9 +85,34 @@ class PairData:
         return self.pairing.letter(model) if self.pairing is not None else model
 
     @property
+    def noun(self) -> str:
+        """What a row is, in the plural."""
+        return "pairs" if self.items is None else "items"
+
+    @cached_property
+    def has_second(self) -> bool:
+        """Whether rows have a second sentence."""
+        return self.items is None or bool((self.table["sentence2"] != "").any())
+
+    @property
+    def is_classified(self) -> bool:
+        """Whether rows have a class as the right answer."""
+        return self.items is not None and any(block.classes for block in self.items.blocks)
+
+    @cached_property
+    def is_plotted(self) -> bool:
+        """Whether the right answers are numbers, which plots have an axis of."""
+        return self.items is None or (not self.is_classified and self.table["gold"].count() > 0)
+
+    @property
     def datasets(self) -> list[str]:
         """The names in the order of the table."""
         return list(self.gold_ranges)
+
+
+def compared_models(data: PairData) -> list[ModelColumns]:
+    """The models of DATA with scores: a model without any would leave no pairs to compare the others on."""
+    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
 
 
 def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
@@ -103,13 +134,19 @@ def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
     if not lost:
         return None
     named = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
-    return MissingError(f"cannot read {named} again: the pairs read before remain", hint="press r once the data folder is back")
+    return MissingError(
+        f"cannot read {named} again: the pairs read before remain", hint=f"press {shown_key('reload')} once the data folder is back"
+    )
 
 
 def warn_unscored(data: PairData) -> list[EmbedlabError]:
     """A warning about models without a score for any pair, as is usual for a user's own new file."""
     absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
-    return [MissingError(f"not scored yet by {', '.join(absent)}", hint="press a on Pairs and name the model")] if absent else []
+    return (
+        [MissingError(f"not scored yet by {', '.join(absent)}", hint=f"press {shown_key('add_model')} on Pairs and name the model")]
+        if absent
+        else []
+    )
 
 
 def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:

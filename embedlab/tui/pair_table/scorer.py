@@ -74,6 +74,6 @@ class ScorerProcess:
 
 
 def _values(settings: Settings) -> dict[str, object]:
-    passed = ("runs", "data", "cache", "sample", "offline", "device", "precision", "threads", "cpu_engine")
+    passed = ("runs", "data", "cache", "sample", "offline", "device", "precision", "deterministic", "threads", "cpu_engine")
     values = {key: value for key, value in asdict(settings).items() if key in passed and value is not None}
     return {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}

@@ -1,56 +1,80 @@
-"""The selection and order of the shown pairs: row numbers of the pair table, computed fast enough for every key."""
+"""The selection that all screens show, and the order of its pairs: row numbers of the pair table, computed fast enough for every key."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.expressions import NAME_FIELDS, OF_PAIR, compile_terms, rows_that_hold
+from embedlab.analysis.evidence import member_columns
+from embedlab.analysis.expressions import NAME_FIELDS, OF_PAIR, compile_terms, picks_by_hand, rows_that_hold, with_terms
+from embedlab.analysis.named_selections import named_selections
+from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.data.sts import STS_AVERAGES
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.outcomes.property import Property, refuse_lacking
-from embedlab.outcomes.selection import readable_properties
+from embedlab.outcomes.selection import ItemSelection, readable_properties
 from embedlab.tui.pair_table.data import PairData
 
 RowNumbers = NDArray[np.intp]
+MARKED = "marked pairs"
+_UNWRITABLE = re.compile(r"[\s,*]")
+# Fields that a filter reads of what models got, or that a user wrote on seeing it: DESIGN's "chosen by results".
+_RESULTS = ("gap", "right", "note", "A", "B", "delta_rank", "delta_error")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShownSlice:
-    """Pairs with a title."""
+    """The pairs behind a cell, a bar or a line, with their title."""
 
     title: str
     rows: RowNumbers
+    expression: str = ""  # that picks exactly them, as `embedlab pairs --where` takes it; empty where none is known
+    is_by_results: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownPairs:
-    """The pairs that the Pairs screen shows at present."""
+class PairSelection:
+    """What is selected of the pairs: one object, whether it was typed, drawn, opened or marked."""
 
-    data: PairData
-    rows: RowNumbers
-    title: str  # empty for all pairs
+    expression: str = ""  # of the filter line
+    dataset: str | None = None  # absent = all; may be missing from the data, and is shown again once it is back
+    within: ShownSlice | None = None
+    only_marked: bool = False
+    once: bool = False  # a pair that several datasets share is shown in the first of them
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it picks every pair."""
+        return self == PairSelection()
 
 
 @dataclass
 class PairView:
-    """A sorted selection of the pairs of DATA; a new selection does not sort again, a new order does not filter again."""
+    """The pairs of DATA that a selection picks, sorted; a new selection does not sort again, a new order does not filter again."""
 
     data: PairData
-    dataset: str | None = None  # absent = all; may be missing from DATA, and is shown again once it is back
+    selection: PairSelection = field(default_factory=PairSelection)
     sort: str | None = None  # absent = the table's own order
     is_descending: bool = False
-    only_marked: bool = False
-    once: bool = False  # a pair that several datasets share is shown in the first of them
-    within: "ShownSlice | None" = None  # the pairs of a slice of the comparison
+    cache: Path | None = None  # the folder of what is found of sentences
     marks: frozenset[int] = frozenset()  # rows
     absent_marks: tuple[int, ...] = ()  # pair keys that DATA lacks at present
-    _matching: NDArray[np.bool_] | None = None  # by the filter
-    _outcomes: Outcomes | None = None  # the pairs, once a property of them is read
+    _matching: NDArray[np.bool_] | None = None  # by the expression
+    read: frozenset[str] = frozenset()  # columns that the expression reads
+    _outcomes: Outcomes | None = None  # the pairs, once a property or a number of them is needed
     _orders: dict[tuple[str, bool], RowNumbers] = field(default_factory=dict)
+
+    def select(self, selection: PairSelection) -> None:
+        """Select the pairs of SELECTION; a field that its expression cannot read is a UsageError, and changes nothing."""
+        if selection.expression != self.selection.expression:
+            self.refine(selection.expression)
+        self.selection = selection
 
     def refine(self, query: str) -> None:
         """Select the pairs for which the filter QUERY holds; a field that it cannot read is a UsageError."""
@@ -59,17 +83,27 @@ class PairView:
         names = [*NAME_FIELDS, *(name for name, one in properties.items() if one.kind == "name")]
         terms = compile_terms(query, list(fields), names=names)
         absent = [pl.lit(None, pl.String).alias(name) for name in OF_PAIR if name not in self.data.table.columns]
-        read = {name for term in terms for name in term.meta.root_names()} - {*self.data.table.columns, *OF_PAIR}
+        roots = {name for term in terms for name in term.meta.root_names()}
+        read = roots - {*self.data.table.columns, *OF_PAIR}
         table = self.data.table.with_columns(*absent, *(self._property(properties[name]) for name in sorted(read)))
-        self._matching = rows_that_hold(terms, table) if terms else None
+        self._matching, self.read = rows_that_hold(terms, table) if terms else None, frozenset(roots)
+        self.selection = replace(self.selection, expression=query)
 
     def _property(self, one: Property) -> pl.Series:
         """Return a property of all pairs, computed when it is first read; that none has it is a UsageError."""
-        if self._outcomes is None:
-            self._outcomes = pair_outcomes(self.data.table, (), task=DEFAULT_TASK, averages={})
-        values = one.values(self._outcomes)
-        refuse_lacking(one.name, self._outcomes, values)
+        values = one.values(self.outcomes)
+        refuse_lacking(one.name, self.outcomes, values)
         return values.alias(one.name)
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """The pairs or items with what the members of all models gave them, as comparisons take them."""
+        if self.data.items is not None:
+            return self.data.items
+        if self._outcomes is None:
+            members = member_columns(self.data.models)
+            self._outcomes = pair_outcomes(self.data.table, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=self.cache)
+        return self._outcomes
 
     def replace_columns(self, table: pl.DataFrame) -> None:
         """Take the same pairs with other notes or marks."""
@@ -77,7 +111,7 @@ class PairView:
         self._orders = {key: order for key, order in self._orders.items() if key[0] not in OF_PAIR}
 
     def rows(self) -> RowNumbers:
-        """The row numbers of the view."""
+        """The row numbers of the selection, in the order of the view."""
         chosen = self._chosen()
         order = self._order()
         if chosen is None:
@@ -85,9 +119,70 @@ class PairView:
         return order[chosen[order]]
 
     @property
+    def holds(self) -> NDArray[np.bool_]:
+        """Which pairs are selected; (rows,) of the table."""
+        chosen = self._chosen()
+        return np.ones(self.data.table.height, dtype=bool) if chosen is None else chosen
+
+    @property
+    def is_by_results(self) -> bool:
+        """Whether what models got took part in selecting the pairs: numbers of them have no interval then."""
+        within = self.selection.within
+        if self.selection.only_marked or (within is not None and within.is_by_results) or picks_by_hand(self.selection.expression):
+            return True
+        models = [model.name for model in self.data.models]
+        results = {*_RESULTS, *models, *(f"error({name})" for name in (*models, "A", "B"))} - {"dice"}
+        return not results.isdisjoint(self.read)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every pair is selected."""
+        return self._chosen() is None
+
+    def picked(self) -> ItemSelection:
+        """The selection as comparisons take it."""
+        return ItemSelection(expression=self.title, holds=self.holds, is_by_results=self.is_by_results, lacking=())
+
+    @property
+    def expression(self) -> str | None:
+        """What `embedlab pairs --where` picks these pairs by; None where only the dashboard can.
+
+        Marked pairs are named by their numbers.
+        """
+        one = self.selection
+        terms = [] if one.within is None else [one.within.expression]
+        terms += [dataset_term([self.shown_dataset])] if self.shown_dataset is not None else []
+        if one.once or not all(terms):
+            return None
+        text = with_terms(one.expression, terms) if terms else one.expression
+        if not one.only_marked:
+            return text
+        rows = self.data.table[self.rows()].select("dataset", "pair").iter_rows()
+        named = [(dataset_term([dataset]), pair) for dataset, pair in rows]
+        return " or ".join(f"{term} pair={pair}" for term, pair in named) if all(term for term, _ in named) else None
+
+    @property
+    def name(self) -> str:
+        """The name that the user gave these pairs; empty without one."""
+        try:
+            known = named_selections()
+        except EmbedlabError:  # reported where the file is read for its own sake
+            return ""
+        text = self.expression
+        return next((name for name, meant in known.items() if text and text in {meant, f"@{name}"}), "")
+
+    @property
+    def title(self) -> str:
+        """The selection in words; empty for all pairs."""
+        one = self.selection
+        parts = [one.within.title if one.within is not None else "", self.shown_dataset or "", one.expression]
+        parts += [MARKED if one.only_marked else "", "each once" if one.once else ""]
+        return " · ".join(part for part in parts if part)
+
+    @property
     def shown_dataset(self) -> str | None:
         """The chosen dataset if the data has it."""
-        return self.dataset if self.dataset in self.data.datasets else None
+        return self.selection.dataset if self.selection.dataset in self.data.datasets else None
 
     @property
     def marked_keys(self) -> list[int]:
@@ -104,7 +199,8 @@ class PairView:
 
     def clear_marks(self) -> None:
         """Remove all marks."""
-        self.marks, self.absent_marks, self.only_marked = frozenset(), (), False
+        self.marks, self.absent_marks = frozenset(), ()
+        self.selection = replace(self.selection, only_marked=False)
 
     def toggle_mark(self, row: int) -> None:
         """Mark a row, or remove its mark."""
@@ -116,11 +212,11 @@ class PairView:
             parts.append((self.data.table["dataset"] == self.shown_dataset).to_numpy())
         if self._matching is not None:
             parts.append(self._matching)
-        if self.once:
+        if self.selection.once:
             parts.append(self.data.table["pair_key"].is_first_distinct().to_numpy())
-        if self.within is not None:
-            parts.append(self._only(self.within.rows))
-        if self.only_marked:
+        if self.selection.within is not None:
+            parts.append(self._only(self.selection.within.rows))
+        if self.selection.only_marked:
             parts.append(self._only(np.array(sorted(self.marks), dtype=np.intp)))
         return np.logical_and.reduce(parts) if parts else None
 
@@ -139,3 +235,8 @@ class PairView:
             order = column.arg_sort(descending=self.is_descending, nulls_last=True)
             self._orders[key] = order.to_numpy().astype(np.intp)
         return self._orders[key]
+
+
+def dataset_term(names: Sequence[str]) -> str:
+    """The term that picks the pairs of some datasets; empty where their names cannot be written in it."""
+    return f"dataset:{','.join(names)}" if not any(_UNWRITABLE.search(name) for name in names) else ""

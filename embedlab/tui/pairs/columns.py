@@ -7,12 +7,14 @@ import polars as pl
 from embedlab.analysis.expressions import NOTE, TRAINED
 from embedlab.analysis.pairing import Pairing
 from embedlab.tui.model_titles import short_names
+from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT, PairData
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn
 
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
 _WIDEST = 12
 SENTENCE = 30  # cells of a sentence at least
 _ORIGIN, _ORIGIN_MOST = 12, 24  # cells of dataset, source and pair, which follow the sentences in importance
+_ANSWER = 14  # cells of a class
 _ADDED = {TRAINED: 8, NOTE: 14}  # cells; the details name the models
 
 OPTIONAL = (
@@ -35,6 +37,26 @@ def longest_origin(table: pl.DataFrame) -> int:
     """The cells that the longest dataset, source and number of a pair of TABLE need in one cell."""
     cells = pl.col("dataset").str.len_chars() + (pl.col("source").str.len_chars() + 1).fill_null(0)
     return int(table.select((cells + pl.col("pair").cast(pl.String).str.len_chars() + 1).max()).item() or 0)
+
+
+def item_columns(
+    data: PairData,
+    hidden: Collection[str] = (),
+    *,
+    added: Sequence[str] = (),
+    is_stacked: bool = False,
+    origin_needs: int | None = 0,
+) -> list[FrameColumn]:
+    """The columns of the items of DATA, as of pairs: sentences, what is right, what each model answers, then the origin."""
+    models = [model.name for model in data.models]
+    columns = pair_columns(models, hidden, data.pairing, added=added, is_stacked=is_stacked and data.has_second, origin_needs=origin_needs)
+    columns = [column for column in columns if data.has_second or column.key not in {"sentence2", "dice"}]
+    if not data.is_classified:
+        return columns
+    titles = {column.key: column.title for column in columns}
+    answers = {data.field(name) if data.pairing is not None else name: f"{ANSWER}{name}" for name in models} | {"gold": GOLD_TEXT}
+    named = {key: FrameColumn(key=text, title=titles.get(key, key), width=_ANSWER) for key, text in answers.items()}
+    return [named.get(column.key, column) for column in columns if not column.key.startswith("error(")]
 
 
 def pair_columns(

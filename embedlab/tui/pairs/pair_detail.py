@@ -1,11 +1,27 @@
-"""The details of one pair in sections, in as many columns as the pane has room for."""
+"""The details of one pair in sections, in as many columns as the pane has room for; they follow the cursor, facts arrive from a thread."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.worker import get_current_worker
 
 from embedlab.tui.pairs.sections import SECTIONS, DetailSection, ShownPair
 from embedlab.tui.widgets.text import QuickText
+
+if TYPE_CHECKING:
+    from embedlab.tui.pairs.facts import FactFinder
+
+TRAINED_AFTER_S = 0.3  # the pairs are drawn first: what reads training text takes longer to import than they do
+REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 COLUMNS_FROM, _THREE = 110, 160  # cells of the pane from which it has two and three columns
 _GAP = 2  # cells between columns
@@ -15,6 +31,50 @@ class PairDetail(VerticalScroll):
     """The pair under the cursor."""
 
     pair: ShownPair | None = None
+    _resting: Timer | None = None
+
+    @dataclass
+    class TrainedFound(Message):
+        """Which models were trained on which pairs."""
+
+        finder: "FactFinder"
+        column: pl.Series
+
+    def find_trained(self, finder: "Callable[[], FactFinder]") -> None:
+        """Look up in a moment which models were trained on which pairs; FINDER is made then. Nothing waits for it."""
+        self.set_timer(TRAINED_AFTER_S, lambda: self._find_trained(finder()))
+
+    @work(thread=True, exclusive=True, group="trained", exit_on_error=False)
+    def _find_trained(self, finder: "FactFinder") -> None:
+        found = finder.trained()
+        if found is not None and not get_current_worker().is_cancelled:
+            self.post_message(self.TrainedFound(finder, found))
+
+    def follow(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
+        """Show the pair that SHOWN gives once the cursor rests: details change the layout, which is too expensive while a key is held."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST_S, partial(self.show_with_facts, shown))
+
+    def show_with_facts(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
+        """Show a pair at once, and what takes time to find as it is found."""
+        found = shown()
+        self.show(found[0] if found is not None else None)
+        if found is not None:
+            self._find_facts(found[2], found[1], found[0])
+
+    @work(thread=True, exclusive=True, group="facts", exit_on_error=False)
+    def _find_facts(self, finder: "FactFinder", row: int, shown: ShownPair) -> None:
+        worker = get_current_worker()
+        for facts in finder.find(row):
+            if worker.is_cancelled:  # the cursor is on another pair
+                return
+            self.app.call_from_thread(self._show_facts, replace(shown, facts=facts))
+
+    def _show_facts(self, shown: ShownPair) -> None:
+        """Add what was found, unless another pair is shown by now."""
+        if self.pair is not None and self.pair.row is shown.row:
+            self.show(shown)
 
     def compose(self) -> ComposeResult:
         with Container(id="detail-columns"):

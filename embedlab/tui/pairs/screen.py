@@ -1,9 +1,12 @@
 """The Pairs screen: filter bar, table and details of the pair under the cursor."""
 
+from asyncio import to_thread
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
+import polars as pl
 from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
@@ -12,38 +15,45 @@ from textual.containers import Container, Horizontal
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import NOTE, TRAINED
-from embedlab.analysis.pairing import Pairing
-from embedlab.core.errors import EmbedlabError, UnknownFieldError
+from embedlab.analysis.filter_ranges import with_name
+from embedlab.core.errors import EmbedlabError, UnknownFieldError, UsageError
+from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, TextDialog
+from embedlab.tui.face_to_face import VERDICTS, described
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_chooser import ChooserLine
-from embedlab.tui.pair_table.data import PairData
-from embedlab.tui.pair_table.view import PairView, ShownPairs
-from embedlab.tui.pairs.columns import OPTIONAL, longest_origin, numbers_fit, pair_columns
-from embedlab.tui.pairs.details import PairDetails
-from embedlab.tui.pairs.narrowing import PairNarrowing
+from embedlab.tui.pair_table.data import ANSWER, PairData
+from embedlab.tui.pair_table.view import MARKED, PairView
+from embedlab.tui.pairs.columns import OPTIONAL, item_columns, longest_origin, numbers_fit
+from embedlab.tui.pairs.copies import copy_pair, copy_view, export_view
 from embedlab.tui.pairs.pair_detail import COLUMNS_FROM, PairDetail
+from embedlab.tui.pairs.sections import ShownPair
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.text import QuickText
 
-MARK_LIMIT = 2_000
+if TYPE_CHECKING:
+    from embedlab.tui.pairs.facts import FactFinder
+
 DETAIL_CELLS = 60  # of the details beside the table
 DETAIL_LINES = 8  # border, place, two sentences, one more where one wraps, a blank, gold and gap
 
 
-class PairsScreen(PairDetails, PairNarrowing):
+class PairsScreen(DashboardScreen):
     """Browse, filter, sort, mark, copy and export pairs."""
 
     SCOPE: ClassVar[KeyScope] = "pairs"
     BINDINGS: ClassVar[list[BindingType]] = bindings("pairs")
+    IS_OF_SELECTION = True
 
     def __init__(self) -> None:
         super().__init__()
-        self.view: PairView | None = None
         self._origin_needs = 0  # cells of the longest dataset, source and pair
+        self._finder: FactFinder | None = None  # of facts among the pairs shown at present
+        self._finder_before: FactFinder | None = None  # of the pairs shown before
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
@@ -59,38 +69,24 @@ class PairsScreen(PairDetails, PairNarrowing):
     def on_mount(self) -> None:
         for part in ("#no-pairs", "#pair-marks", "#filter-hint"):
             self.query_one(part).display = False
+        self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self.set_focus(self.query_one(FrameTable))
 
     # data and view
 
+    @property
+    def view(self) -> PairView | None:
+        """The selected pairs in their order, which all screens share."""
+        return self.dashboard.selected.view
+
     def show_data(self, data: PairData) -> None:
-        """Show new pairs or models with the present filter, order and marks."""
-        data = self.with_notes(data)
-        state = self.dashboard.memory.state.pairs
-        old = self.view
-        dataset = old.dataset if old else state.dataset
-        sort = old.sort if old else state.sort
-        self.view = PairView(
-            data=data,
-            dataset=dataset,
-            sort=sort,
-            is_descending=old.is_descending if old else state.is_descending,
-            only_marked=old.only_marked if old else False,
-            once=old.once if old else False,
-            within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
-        )
-        if old and data.table["pair_key"].equals(old.data.table["pair_key"]):
-            self.view.marks, self.view.absent_marks = old.marks, old.absent_marks  # by row: two equal pairs have one key
-        else:
-            self.view.mark_keys(old.marked_keys if old else state.marks)
-        bar = self.query_one(FilterBar)
-        if old is None and state.filter and not bar.value and self.dashboard.place_of_data == state.filter_of:
-            with self.prevent(FilterBar.Changed):
-                bar.value = state.filter
+        """Show new pairs or models with the present selection, order and marks."""
+        self._finder, self._finder_before = None, self._finder or self._finder_before
+        self.query_one(PairDetail).find_trained(partial(self._fact_finder, data))
         self._origin_needs = longest_origin(data.table)
         self._fit_detail()
         self._show_emptiness(data)
-        self._refine(bar.value, keeps_row=old is not None)
+        self._show_selection(keeps_row=True)
 
     def _show_emptiness(self, data: PairData) -> None:
         empty = self.query_one("#no-pairs", Static)
@@ -100,28 +96,37 @@ class PairsScreen(PairDetails, PairNarrowing):
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
             why = "\n".join(list(dict.fromkeys(data.missing))[:3])
-            empty.update(f"no pairs available\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
+            again = (
+                "start again with --data DIR, --sample, or --pairs FILE for your own"
+                if not data.task
+                else f"{shown_key('tasks')} chooses another task"
+            )
+            empty.update(f"no {data.noun if data.task else 'pairs'} available\n\n{why}\n\n{again}")
 
-    def _refine(self, query: str, *, keeps_row: bool = False) -> None:
-        if self.view is None:
-            return
-        bar = self.query_one(FilterBar)
-        try:
-            self.view.refine(query)
-        except EmbedlabError as error:
-            bar.add_class("-wrong")
-            if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
-                self._last_filter = ""
-                self._show_view(keeps_row=keeps_row)
-            self._show_hint(error.hint if isinstance(error, UnknownFieldError) else self._faced)
-            what = error.reason.splitlines()[0]
-            rows = f"rows of {self._last_filter!r}" if self._last_filter else "all rows"
-            self._show_status([what, rows], " · ")
-            return
-        bar.remove_class("-wrong")
-        self._show_hint(self._faced)
-        self._last_filter = query
+    def _selection_changed(self, is_other: bool) -> None:
+        self._show_selection(keeps_row=not is_other)
+
+    def _show_selection(self, *, keeps_row: bool = False) -> None:
+        """Show what is selected, and in the filter line by what; an expression with an error stays there to be corrected."""
+        selected, bar = self.dashboard.selected, self.query_one(FilterBar)
+        if bar.value != selected.typed:
+            with self.prevent(FilterBar.Changed):
+                bar.value = selected.typed
+        bar.set_class(selected.error is not None, "-wrong")
         self._show_view(keeps_row=keeps_row)
+        if selected.error is None:
+            self._show_hint(self._faced)
+            return
+        error, expression = selected.error, self.view.selection.expression if self.view is not None else ""
+        self._show_hint(error.hint if isinstance(error, UnknownFieldError) else self._faced)
+        rows = f"rows of {expression!r}" if expression else "all rows"
+        self._show_status([error.reason.splitlines()[0], rows], " · ")
+
+    @property
+    def _faced(self) -> str:
+        """Two models face to face, and what is right and wrong."""
+        pairing = self.view.data.pairing if self.view else None
+        return described(pairing) if pairing is not None else ""
 
     def _show_hint(self, hint: str) -> None:
         """Show two models face to face, or the fields of the filter language below a filter that names another."""
@@ -136,8 +141,6 @@ class PairsScreen(PairDetails, PairNarrowing):
         if not view.data.table.is_empty() and not self.is_sortable(view.sort, self.exported_columns()):
             view.sort, view.is_descending = None, False
         rows = view.rows()
-        title = " · ".join(part for part in (self._place, self._last_filter) if part)
-        self.dashboard.shown = ShownPairs(data=self.published or view.data, rows=rows, title=title)
         table = self.query_one(FrameTable)
         table.marks = view.marks
         table.show(
@@ -146,38 +149,37 @@ class PairsScreen(PairDetails, PairNarrowing):
             self._columns(view),
             sorted_by=view.sort,
             is_descending=view.is_descending,
-            stay_on=table.current_row if keeps_row else None,
+            stay_on=self.dashboard.selected.taken_row(table.current_row if keeps_row else None),
             emptiness=self._emptiness,
         )
         self._show_count(len(rows))
-        self._remember()
 
     def _columns(self, view: PairView) -> list[FrameColumn]:
         """The columns of the table: of one dataset without the origin, and with the sentences stacked where the numbers need the room."""
         is_one = view.shown_dataset is not None or len(view.data.datasets) == 1
         needs = None if is_one else self._origin_needs
-        beside = pair_columns(*self._chosen_columns(view), added=_added(view), origin_needs=needs)
+        columns = partial(item_columns, view.data, self._hidden, added=_added(view), origin_needs=needs)
+        beside = columns()
         stacked = self.dashboard.memory.state.pairs.stacked
         room = self.size.width - (DETAIL_CELLS if self.has_class("-wide") else 0) - 1  # the scrollbar
-        if not (stacked if stacked is not None else not numbers_fit(beside, room)):
-            return beside
-        return pair_columns(*self._chosen_columns(view), added=_added(view), origin_needs=needs, is_stacked=True)
+        return columns(is_stacked=True) if (stacked if stacked is not None else not numbers_fit(beside, room)) else beside
 
     def exported_columns(self) -> list[FrameColumn]:
         """Every column that is not hidden."""
-        return pair_columns(*self._chosen_columns(self.view), added=_added(self.view)) if self.view is not None else []
+        return item_columns(self.view.data, self._hidden, added=_added(self.view)) if self.view is not None else []
 
-    def _chosen_columns(self, view: PairView) -> tuple[list[str], Sequence[str], Pairing | None]:
-        return [model.name for model in view.data.models], self.dashboard.memory.state.pairs.hidden, view.data.pairing
+    @property
+    def _hidden(self) -> Sequence[str]:
+        return self.dashboard.memory.state.pairs.hidden
 
     def _show_count(self, shown: int) -> None:
         view = self.view
         if view is None:
             return
         total = view.data.table.height
-        count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
+        count = f"{shown:,} {view.data.noun}" if shown == total else f"{shown:,} of {total:,} {view.data.noun}"
         marks = f"● {len(view.marks)}" if view.marks else ""
-        once = "each once" if view.once else ""
+        once = "each once" if view.selection.once else ""
         self._show_status([part for part in (self._place, count, once, marks, *view.data.marks) if part])
 
     def _show_status(self, parts: Sequence[str], between: str = "  ") -> None:
@@ -195,33 +197,16 @@ class PairsScreen(PairDetails, PairNarrowing):
         view = self.view
         if view is None:
             return ""
-        causes = [
-            f"the filter {self._last_filter!r}" if self._last_filter else "",
-            f"dataset {view.shown_dataset}" if view.shown_dataset else "",
-        ]
-        causes += [f"the pairs of {view.within.title}" if view.within else "", "marked pairs alone" if view.only_marked else ""]
+        one = view.selection
+        causes = [f"the filter {one.expression!r}" if one.expression else "", f"dataset {view.shown_dataset}" if view.shown_dataset else ""]
+        causes += [f"the pairs of {one.within.title}" if one.within else "", f"{MARKED} alone" if one.only_marked else ""]
         return f"no pair is left by {' and '.join(cause for cause in causes if cause)} · esc goes back"
 
     @property
     def _place(self) -> str:
         """The slice or dataset of the view."""
         view = self.view
-        return "" if view is None else view.within.title if view.within else view.shown_dataset or ""
-
-    def _remember(self) -> None:
-        view, state = self.view, self.dashboard.memory.state
-        if view is None or view.data.table.is_empty() or self.dashboard.pair_file is not None:  # not the view to restore
-            return
-        pairs = replace(
-            state.pairs,
-            filter=self.query_one(FilterBar).value,
-            filter_of=self.dashboard.place_of_data,
-            dataset=view.dataset,
-            sort=view.sort,
-            is_descending=view.is_descending,
-            marks=tuple(view.marked_keys[:MARK_LIMIT]),
-        )
-        self.dashboard.remember(replace(state, pairs=pairs))
+        return "" if view is None else view.selection.within.title if view.selection.within else view.shown_dataset or ""
 
     def on_resize(self) -> None:
         """Fit the details to the terminal."""
@@ -242,11 +227,81 @@ class PairsScreen(PairDetails, PairNarrowing):
         if self.maximized is None:
             self.query_one(PairDetail).styles.height = "1fr" if self.has_class("-wide") else lines
 
+    # details of the pair under the cursor
+
+    def _fact_finder(self, data: PairData) -> "FactFinder":
+        """What finds facts among DATA, the pairs shown at present; imported when it is first used, after the first paint."""
+        from embedlab.tui.pairs.facts import FactFinder
+
+        if self._finder is None:
+            known, before = self.dashboard, self._finder_before
+            self._finder = FactFinder(data, known.stored, known.settings, before=before, texts=known.training_texts)
+        return self._finder
+
+    def shown_pair(self, row: int | None) -> ShownPair | None:
+        """The pair in ROW without the facts that take time."""
+        if self.view is None or row is None or row >= self.view.data.table.height:
+            return None
+        data = self.view.data
+        facts = data.table.row(row, named=True)
+        return ShownPair(
+            row=facts,
+            models=[model.name for model in data.models],
+            gold_range=data.gold_ranges[facts["dataset"]],
+            note=self.dashboard.notes.text(facts["sentence1"], facts["sentence2"]),
+            is_classified=data.is_classified,
+            table=data.table,
+        )
+
+    def _pair_and_finder(self, row: int | None) -> "tuple[ShownPair, int, FactFinder] | None":
+        shown, data = self.shown_pair(row), self.dashboard.data
+        return (shown, row, self._fact_finder(data)) if shown is not None and row is not None and data is not None else None
+
+    def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
+        """Show the details of the pair."""
+        self.query_one(PairDetail).follow(partial(self._pair_and_finder, event.row))
+
+    def on_pair_detail_trained_found(self, event: PairDetail.TrainedFound) -> None:
+        """Add the column of who was trained on a pair, unless others were loaded meanwhile."""
+        view = self.view
+        if view is not None and event.finder is self._finder and len(event.column) == view.data.table.height:
+            view.replace_columns(view.data.table.with_columns(event.column))
+            self._columns_changed()
+
+    def _columns_changed(self) -> None:
+        """Show the notes and marks as they are now, in the table and below it; what the filter reads may have changed."""
+        if self.view is None:
+            return
+        if {NOTE, TRAINED} & self.view.read:
+            self.view.refine(self.view.selection.expression)
+        self.dashboard.selected.changed_view()
+        row = self.query_one(FrameTable).current_row
+        self.query_one(PairDetail).show_with_facts(partial(self._pair_and_finder, row))
+
+    @work(group=DIALOG)
+    async def action_note(self) -> None:
+        """Write a note on the pair under the cursor, or change or delete it."""
+        shown = self.shown_pair(self.query_one(FrameTable).current_row)
+        if shown is None:
+            return
+        dialog = TextDialog("Note on this pair", value=shown.note, hint="an empty one is deleted.", allow_empty=True)
+        text = await self.app.push_screen_wait(dialog)
+        if text is None or text == shown.note:
+            return
+        try:
+            await to_thread(self.dashboard.notes.change, shown.row["sentence1"], shown.row["sentence2"], text)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+        else:
+            if self.view is not None:
+                self.view.replace_columns(self.dashboard.notes.joined(self.view.data.table))
+            self._columns_changed()
+
     # messages of the widgets
 
     def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
         """Filter after each key."""
-        self._refine(event.query)
+        self.dashboard.selected.type(event.query)
 
     def on_filter_bar_left(self) -> None:
         """Go from the filter to the table."""
@@ -268,71 +323,80 @@ class PairsScreen(PairDetails, PairNarrowing):
         else:
             view.is_descending = not view.is_descending
         self._show_view()
+        self.dashboard.remember_view()
 
     def on_frame_table_mark_requested(self, event: FrameTable.MarkRequested) -> None:
         """Mark a pair or remove its mark."""
-        if self.view is not None:
-            self.view.toggle_mark(event.row)
-            self._marks_changed()
-
-    def columns_changed(self) -> None:
-        """Show the notes and marks as they are now, in the table and below it."""
-        if self.view is not None:
-            self._refine(self.query_one(FilterBar).value, keeps_row=True)
-            self._show_pair(self.query_one(FrameTable).current_row)
-
-    def _marks_changed(self) -> None:
         if self.view is None:
             return
-        if self.view.only_marked:
-            self._show_view(keeps_row=True)
+        self.view.toggle_mark(event.row)
+        if self.view.selection.only_marked:
+            self.dashboard.selected.changed_view()
             return
         table = self.query_one(FrameTable)
         table.show_marks(self.view.marks)
         self._show_count(len(table.rows))
-        self._remember()
+        self.dashboard.remember_view()
+
+    @property
+    def model_under_cursor(self) -> str | None:
+        """The model of the column under the cursor."""
+        column = self.query_one(FrameTable).current_column
+        return column.key.removeprefix(ANSWER).removeprefix("error(").removesuffix(")") if column is not None else None
 
     # keys
-
-    def action_plot(self) -> None:
-        """Plot the shown pairs."""
-        self.dashboard.action_mode("plots")
 
     def action_filter(self) -> None:
         """Focus the filter bar at once: the next keys must not act on the table."""
         self.set_focus(self.query_one(FilterBar))
 
     def action_back(self) -> None:
-        """Clear the filter or go to the table; from there show all pairs again."""
-        bar, table = self.query_one(FilterBar), self.query_one(FrameTable)
+        """Leave the pane, undo the last narrowing, return to where the pairs were opened, or show all of them again."""
+        bar, table, selected = self.query_one(FilterBar), self.query_one(FrameTable), self.dashboard.selected
+        one = self.view.selection if self.view is not None else None
         if self.maximized is not None:
             self.minimize()
-        elif bar.value and (self.focused is bar or table.has_focus):
-            bar.value = ""
+        elif self.focused is bar and bar.value:
+            selected.type("")
         elif not table.has_focus:
             table.focus()
-        elif self.view is not None and self.view.only_marked:
+        elif selected.is_as_opened:
+            selected.back()
+        elif selected.path:
+            selected.select(selected.path[-1].opened)
+        elif bar.value:
+            selected.type("")
+        elif one is not None and one.only_marked:
             self.action_only_marked()
-        elif self.view is not None and self.view.within is not None:
-            self.view.within = None
-            self._show_view(keeps_row=True)
+        elif one is not None and one.within is not None:
+            selected.select(replace(one, within=None))
         elif self.view is not None and self.view.data.pairing is not None:
             self.dashboard.face(None)
 
     def action_dataset(self, by: int) -> None:
         """Go to the next dataset; all datasets together come before the first and after the last."""
-        if self.view is None:
+        if (view := self.view) is None:
             return
-        choices: Sequence[str | None] = [None, *self.view.data.datasets]
-        self.view.within = None
-        self.view.dataset = choices[(choices.index(self.view.shown_dataset) + by) % len(choices)]
-        self._show_view()
+        choices: Sequence[str | None] = [None, *view.data.datasets]
+        dataset = choices[(choices.index(view.shown_dataset) + by) % len(choices)]
+        self.dashboard.selected.select(replace(view.selection, within=None, dataset=dataset))
 
     def action_once(self) -> None:
         """Show a pair that several datasets share once, or each of its copies again."""
         if self.view is not None:
-            self.view.once = not self.view.once
-            self._show_view(keeps_row=True)
+            self.dashboard.selected.select(replace(self.view.selection, once=not self.view.selection.once))
+
+    def action_verdict(self) -> None:
+        """Filter by the pairs on which A is right and B wrong, then the other way round, both wrong, both right, and all."""
+        if self.view is None or self.view.data.pairing is None:
+            self.dashboard.report(
+                UsageError("no two models are face to face", hint=f"press {shown_key('face')} to choose them"), severity="warning"
+            )
+            return
+        expression = self.view.selection.expression
+        present = next((name for name in VERDICTS if f"right:{name}".lower() in expression.lower().split()), "")
+        choices = [*VERDICTS, ""]
+        self.dashboard.selected.type(with_name(expression, "right", choices[(choices.index(present) + 1) % len(choices)]))
 
     def action_stack(self) -> None:
         """Show each pair on two lines with the differing words highlighted, or on one."""
@@ -345,9 +409,8 @@ class PairsScreen(PairDetails, PairNarrowing):
 
     def action_only_marked(self) -> None:
         """Show only the marked pairs, or all again."""
-        if self.view is not None and (self.view.marks or self.view.only_marked):
-            self.view.only_marked = not self.view.only_marked
-            self._show_view(keeps_row=True)
+        if self.view is not None and (self.view.marks or self.view.selection.only_marked):
+            self.dashboard.selected.select(replace(self.view.selection, only_marked=not self.view.selection.only_marked))
 
     def action_next_mark(self, by: int) -> None:
         """Go to the next or previous marked pair."""
@@ -361,7 +424,27 @@ class PairsScreen(PairDetails, PairNarrowing):
         """Remove all marks."""
         if self.view is not None:
             self.view.clear_marks()
-            self._show_view(keeps_row=True)
+            self.dashboard.selected.changed_view()
+
+    def _shown_frame(self) -> pl.DataFrame:
+        """The view as a frame with its columns, rows and order, also those that are folded away."""
+        table = self.query_one(FrameTable)
+        frame = table.frame.select(key for column in self.exported_columns() for key in column.keys)
+        return frame[table.rows]
+
+    def action_copy_pair(self) -> None:
+        """Copy both sentences and all numbers of a pair."""
+        if (shown := self.shown_pair(self.query_one(FrameTable).current_row)) is not None:
+            copy_pair(self, shown.row)
+
+    def action_copy_view(self) -> None:
+        """Copy the table as shown."""
+        copy_view(self, self._shown_frame())
+
+    @work(group=DIALOG)
+    async def action_export(self) -> None:
+        """Write the view to a file."""
+        await export_view(self, self._shown_frame())
 
     @work(group=DIALOG)
     async def action_columns(self) -> None:

@@ -12,8 +12,10 @@ from textual.content import Content
 
 from embedlab.data.words import distinct_words
 from embedlab.evaluation.provenance import overlap_sign
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
+from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT
 from embedlab.tui.pairs.columns import LOUD
 from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
 from embedlab.tui.widgets.bars import bar
@@ -35,6 +37,7 @@ class ShownPair:
     models: Sequence[str]
     gold_range: tuple[float, float]
     note: str = ""
+    is_classified: bool = False  # whether answers are classes
     table: pl.DataFrame | None = None  # that the facts name rows of
     facts: PairFacts = field(default_factory=PairFacts)
 
@@ -63,12 +66,25 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     first, second = row["sentence1"], row["sentence2"]
     shared = distinct_words(first) & distinct_words(second)
     place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
-    head = Content.styled(f"{place} · Dice {row['dice']:z.2f}, {len(shared)} shared words", "$text-faint")
-    return Content("\n").join([head, highlighted(first, shared), highlighted(second, shared)])
+    overlap = f" · Dice {row['dice']:z.2f}, {len(shared)} shared words" if second else ""
+    lines = [highlighted(first, shared), *([highlighted(second, shared)] if second else [])]
+    return Content("\n").join([Content.styled(f"{place}{overlap}", "$text-faint"), *lines])
+
+
+def _answers(pair: ShownPair) -> Content:
+    """The right class, and the one that each model answers."""
+    lines = [Content.assemble(f"{'gold':<14} ", (plain(pair.row[GOLD_TEXT]), "$text-success"))]
+    for name in pair.models:
+        answer = pair.row.get(f"{ANSWER}{name}")
+        style = "$text-faint" if answer is None else "$text-error" if answer.startswith("✗") else ""
+        lines.append(Content.assemble((f"{short_name(plain(name), 14):<14} ", model_colour(name)), (plain(answer or "no answer"), style)))
+    return Content("\n").join(lines)
 
 
 def _scores(pair: ShownPair, width: int) -> Content:
     """Gold and each model on one scale: the range of gold and the cosines 0–1; it starts below 0 only if a cosine does."""
+    if pair.is_classified:
+        return _answers(pair)
     row, (low, high) = pair.row, pair.gold_range
     room = min(max(8, width - _BESIDE), 80)
     gold = None if row["gold"] is None else (row["gold"] - low) / ((high - low) or 1)
@@ -77,7 +93,11 @@ def _scores(pair: ShownPair, width: int) -> Content:
     lines = [_line("gold", row["gold"], gold, start, room, None, "$text-success")]
     lines += [_line(name, value, value, start, room, row.get(f"error({name})"), model_colour(name)) for name, value in cosines.items()]
     if not cosines:
-        lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-faint"))
+        lines.append(
+            Content.styled(
+                f"no model is chosen: press {shown_key('models')} to choose, {shown_key('add_model')} to score one", "$text-faint"
+            )
+        )
     elif len(cosines) > 1 and row.get("gap") is not None:
         gap = f"{row['gap']:z.0f}"
         lines.append(Content.styled(f"gap between models {gap} point{'' if gap == '1' else 's'} of rank", "$text-faint"))

@@ -15,6 +15,7 @@ from embedlab.analysis.overlap import dice
 from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
 from embedlab.tui.pairs.sections import highlighted
@@ -139,7 +140,7 @@ class WhatIfScreen(ModalScreen[None]):
     def _show_scores(self) -> None:
         lines = [self._line(model) for model in self._pair.models]
         if not lines:
-            lines = [Content.styled("no model is chosen: close and press c", "$text-faint")]
+            lines = [Content.styled(f"no model is chosen: close and press {shown_key('models')}", "$text-faint")]
         elif self._pair.dataset:
             title = f"{'':<{_NAME}} {'similarity':>10} {'rank':>6} {'moved':>6}"
             lines = [Content.styled(title, "$text-faint"), *lines, Content.styled(self._reference(), "$text-faint")]

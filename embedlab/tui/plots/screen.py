@@ -10,8 +10,9 @@ from textual.widgets import Static
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
-from embedlab.tui.pairs.selection import open_selection
+from embedlab.tui.pairs.selection import open_box
 from embedlab.tui.plots.views import VIEWS, PlottedPairs, view_title
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.text import QuickText
@@ -22,10 +23,10 @@ class PlotsScreen(DashboardScreen):
 
     SCOPE: ClassVar[KeyScope] = "plots"
     BINDINGS: ClassVar[list[BindingType]] = bindings("plots")
+    IS_OF_SELECTION = True
 
     def __init__(self) -> None:
         super().__init__()
-        self.data: PairData | None = None
         self.view = next(iter(VIEWS))
         self.model: str | None = None  # plotted; absent = the first that is not the reference
 
@@ -36,6 +37,7 @@ class PlotsScreen(DashboardScreen):
 
     def on_mount(self) -> None:
         self.query_one("#no-plot").display = False
+        self.dashboard.selected.changed.subscribe(self, lambda _: self._plot())
         self.set_focus(self.query_one(PairPlot))
 
     def on_screen_resume(self) -> None:
@@ -43,20 +45,24 @@ class PlotsScreen(DashboardScreen):
         self._plot()
 
     def show_data(self, data: PairData) -> None:
-        """Plot new pairs or models, once Pairs has its rows of them."""
-        self.data = data
-        self.call_after_refresh(self._plot)
+        """Plot new pairs or models."""
+        self._plot()
+
+    @property
+    def data(self) -> PairData | None:
+        """The pairs that all screens show."""
+        return self.dashboard.data
 
     @property
     def plotted(self) -> PlottedPairs | None:
-        """The pairs and models of the plot; None without any model."""
-        if self.data is None or not self.data.models:
+        """The pairs and models of the plot; None without any model, and of items without gold scores."""
+        if self.data is None or not self.data.models or not self.data.is_plotted:
             return None
         names = [model.name for model in self.data.models]
         reference = self.dashboard.reference(names)
         model = self.model if self.model in names else next((name for name in names if name != reference), names[0])
-        shown = self.dashboard.shown
-        rows = shown.rows if shown is not None and shown.data is self.data else np.arange(self.data.table.height)
+        view = self.dashboard.selected.view
+        rows = view.rows() if view is not None else np.arange(self.data.table.height)
         return PlottedPairs(data=self.data, rows=rows, reference=reference if len(names) > 1 else None, model=model)
 
     def _plot(self) -> None:
@@ -64,13 +70,16 @@ class PlotsScreen(DashboardScreen):
             return
         plotted, plot, empty = self.plotted, self.query_one(PairPlot), self.query_one("#no-plot", Static)
         empty.display, plot.display = plotted is None, plotted is not None
+        if plotted is None and self.data is not None and not self.data.is_plotted:
+            empty.update(f"the items of {self.data.task} have no gold score to plot\n\nCompare (2) and Pairs (1) show them")
+            return
         if plotted is None:
-            empty.update("no model is chosen\n\ngo to Pairs (1) and press c to choose one")
+            empty.update(f"no model is chosen\n\ngo to Pairs (1) and press {shown_key('models')} to choose one")
             return
         self.settle_focus(plot)
         plot.show(VIEWS[self.view].draw(plotted))
-        shown = self.dashboard.shown
-        of = f"{shown.title}" if shown is not None and shown.title else "all pairs"
+        view = self.dashboard.selected.view
+        of = view.title if view is not None and view.title else "all pairs"
         marks = [] if self.data is None else self.data.marks
         self.query_one("#plot-status", QuickText).change(" · ".join([view_title(self.view, plotted), of, *marks]))
 
@@ -78,7 +87,7 @@ class PlotsScreen(DashboardScreen):
 
     def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
         """Filter Pairs by the selection."""
-        open_selection(self.dashboard, event.rows, event.fields)
+        open_box(self.dashboard, event.rows, event.fields, title=f"Plots: {VIEWS[self.view].title.split(' ')[0]}")
 
     # keys
 
@@ -89,13 +98,13 @@ class PlotsScreen(DashboardScreen):
         self.view = names[(names.index(self.view) + by) % len(names)] if self.view in names else names[0]
         self._plot()
 
-    def action_model(self) -> None:
+    def action_model(self, by: int = 1) -> None:
         """Plot the next model; where there are others, the reference is left out."""
         plotted = self.plotted
         if plotted is None or self.data is None:
             return
         names = [model.name for model in self.data.models if model.name != plotted.reference]
-        self.model = names[(names.index(plotted.model) + 1) % len(names)] if plotted.model in names else names[0]
+        self.model = names[(names.index(plotted.model) + by) % len(names)] if plotted.model in names else names[0]
         self._plot()
 
     @property

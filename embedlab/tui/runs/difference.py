@@ -13,6 +13,8 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_differences
 from embedlab.runs.environment import Environment
 from embedlab.runs.store import RunFolder
+from embedlab.tui.command import command
+from embedlab.tui.commands import binding, bindings
 
 _FACTS = ("device", "precision", "threads", "host", "commit", "embedlab", "python")
 
@@ -20,7 +22,7 @@ _FACTS = ("device", "precision", "threads", "host", "commit", "embedlab", "pytho
 class DifferenceScreen(ModalScreen[None]):
     """Show the keys with different values."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,d", "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("dialog"), binding(command("recipes", "Close.", action="dismiss"), "recipes")]
 
     def __init__(self, first: RunFolder, second: RunFolder) -> None:
         super().__init__()

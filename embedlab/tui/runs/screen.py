@@ -21,6 +21,7 @@ from embedlab.runs.store import RunFolder, free_folder, remove_runs, rename_runs
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, states
 from embedlab.tui.runs.curves import Curves, log_tail
 from embedlab.tui.runs.entries import RunEntry, entries, rows
@@ -55,12 +56,6 @@ class Look:
         return replace(self.board, time_s=0.0), lengths, tuple(self.log[1]), self.log[0], day
 
 
-class RunTable(FrameTable, inherit_bindings=False):
-    """The table of runs, in which `l` opens the log and does not go to the right."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"l"})
-
-
 class RunsScreen(RunSearch, RunPanes):
     """Follow runs, which are separate processes."""
 
@@ -86,7 +81,7 @@ class RunsScreen(RunSearch, RunPanes):
     def compose_body(self) -> ComposeResult:
         yield SteadyText("reading runs", id="runs-status", classes="status", markup=False)
         yield FilterBar("search: words of a name, an objective or a state")
-        yield RunTable(id="runs-table")
+        yield FrameTable(id="runs-table")
         yield SteadyText("", id="run-note", markup=False)
         with Horizontal(id="run-panes"):
             yield CurvePlot("loss", id="loss-curves")
@@ -143,6 +138,7 @@ class RunsScreen(RunSearch, RunPanes):
         self._show_emptiness(is_empty=not found.board.runs and not found.board.unreadable)
         self._show_note()
         self.show_panes(found.board, found.curves, found.log)
+        self.refresh_bindings()
         if self._looks_again:
             self.look()
 
@@ -168,7 +164,7 @@ class RunsScreen(RunSearch, RunPanes):
             self._goes_to = None
         table.show(frame, order, columns, sorted_by=by, is_descending=is_descending, stay_on=ids.index(wanted[0]) if wanted else None)
         table.take_height(self.size.height // 2)
-        frozen = "   frozen: f continues" if self._is_frozen else ""
+        frozen = f"   frozen: {shown_key('freeze')} continues" if self._is_frozen else ""
         searched = f"   {sum(len(one.runs) for one in self.entries)} of {len(board.runs)} runs" if self.searched else ""
         status = f"{self.dashboard.settings.runs_folder}   {states(board)}{searched}{frozen}"
         self.query_one("#runs-status", Static).update(status)
@@ -207,6 +203,18 @@ class RunsScreen(RunSearch, RunPanes):
         if self._follower is not None:
             self.look()
 
+    def offers(self, meaning: str) -> bool:
+        """Stop what is at work, and resume what was interrupted."""
+        found = self._run_under_cursor()
+        match meaning:
+            case "stop":
+                return found is not None and found.status.is_alive
+            case "resume":
+                return found is not None and found.status.is_unfinished
+            case "log" | "sort" | "mark" | "filter":
+                return bool(self.entries)
+        return super().offers(meaning)
+
     # the selected runs
 
     def _entry_under_cursor(self) -> RunEntry | None:
@@ -243,6 +251,7 @@ class RunsScreen(RunSearch, RunPanes):
         """Show the run under the cursor unless runs are marked."""
         here = self._entry_under_cursor()
         self._show_note()
+        self.refresh_bindings()
         if not self.marked and here is not None and here.name != self._followed:
             self._followed = here.name
             self.look()
@@ -308,7 +317,7 @@ class RunsScreen(RunSearch, RunPanes):
         if len(chosen) == 2:
             self.app.push_screen(DifferenceScreen(*chosen))
         else:
-            error = UsageError(f"{len(chosen)} runs are chosen, not two", hint="mark two with space, then press d")
+            error = UsageError(f"{len(chosen)} runs are chosen, not two", hint=f"mark two with space, then press {shown_key('recipes')}")
             self.dashboard.report(error, severity="warning")
 
     @work(group=DIALOG)
@@ -327,7 +336,7 @@ class RunsScreen(RunSearch, RunPanes):
         if not found.status.is_unfinished:
             self.dashboard.report(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
         elif not found.run.recipe_file.exists():
-            hint = "press l to read why, 4 to start it again, D to delete it"
+            hint = f"press {shown_key('log')} to read why, 4 to start it again, {shown_key('delete')} to delete it"
             self.dashboard.report(
                 UsageError(f"run {found.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
             )
@@ -389,7 +398,9 @@ class RunsScreen(RunSearch, RunPanes):
         except EmbedlabError as error:
             self.dashboard.report(error)
         except OSError as error:
-            self.dashboard.report(EmbedlabError(f"this failed: {error}", hint="press r to see the present state of the runs"))
+            self.dashboard.report(
+                EmbedlabError(f"this failed: {error}", hint=f"press {shown_key('reload')} to see the present state of the runs")
+            )
         else:
             self.notify(done, markup=False)
             is_done = True

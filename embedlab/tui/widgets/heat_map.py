@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
+from embedlab.tui.commands import bindings
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import SteadyText
 
@@ -31,12 +32,7 @@ class Heat:
 class HeatMap(SteadyText, can_focus=True):
     """Rows and columns of scores, with a cursor while it has the focus."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1, 0)", show=False),
-        Binding("k,up", "move(-1, 0)", show=False),
-        Binding("l,right", "move(0, 1)", show=False),
-        Binding("h,left", "move(0, -1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("map")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -1,10 +1,12 @@
-"""The last line of every screen: the keys that act on the focused widget."""
+"""The last line of every screen: the keys that do something now, on the focused widget and on what the screen shows."""
 
 from textual import events
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
+
+from embedlab.tui.commands import meaning_of
 
 
 class KeyLine(Widget):
@@ -13,17 +15,19 @@ class KeyLine(Widget):
     Textual's Footer creates a widget for each key, and creates all of them again when the focus changes.
     """
 
+    _drawn: tuple[list[Binding], Binding | None] | None = None
+
     def on_mount(self) -> None:
         """Update the line when the focus changes."""
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def _changed(self, screen: Screen[object]) -> None:
-        if screen is self.screen:
+        if screen is self.screen and self._drawn != self._shown_keys():  # the same line would be sent to the terminal again
             self.refresh()
 
     def render(self) -> Content:
         """The keys from the left and, where there is room, the command palette at the right edge."""
-        keys, palette = self._shown_keys()
+        keys, palette = self._drawn = self._shown_keys()
         left = Content(" ").join(self._content(binding) for binding in keys)
         right = Content("") if palette is None else Content("▏").append(self._content(palette))
         return left.pad_right(max(0, self.size.width - left.cell_length - right.cell_length)).append(right)
@@ -42,11 +46,13 @@ class KeyLine(Widget):
 
     def _shown_keys(self) -> tuple[list[Binding], Binding | None]:
         """One binding of each shown action, and that of the palette unless the others need its room; none that would be typed as text."""
-        active = self.screen.active_bindings
+        active, offers = self.screen.active_bindings, getattr(self.screen, "offers", None)
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         shown: dict[str, Binding] = {}
         for found in active.values():
-            if found.binding.show and found is not palette and not self._is_typed(found.binding):
+            if not found.binding.show or found is palette or self._is_typed(found.binding):
+                continue
+            if offers is None or offers(meaning_of(found.binding)):
                 shown.setdefault(found.binding.action, found.binding)
         keys = list(shown.values())
         needed = sum(self._content(binding).cell_length + 1 for binding in (*keys, *([palette.binding] if palette else [])))

@@ -53,7 +53,8 @@ class SliceDetail(VerticalScroll):
 
 
 def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
-    lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs · Spearman x 100", "bold")]
+    noun = "pairs · Spearman" if one.metric == "spearman" else f"items · {one.metric}"
+    lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} {noun} x 100", "bold")]
     defined = [score for score in one.scores.values() if score.value == score.value]
     low = min((score.low if score.low == score.low else score.value for score in defined), default=0)
     high = max((score.high if score.high == score.high else score.value for score in defined), default=1)

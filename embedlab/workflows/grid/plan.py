@@ -132,7 +132,7 @@ def _selected_grid(options: GridOptions) -> Grid:
 def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
     """Refuse a selection that differs from how the cells of a started grid are made, instead of ignoring it."""
     default, selected = GridPlace(runs="", cache=""), GridPlace.of(settings)
-    keys = ("data", "offline", "allow_partial", "device", "precision")
+    keys = ("data", "offline", "allow_partial", "device", "precision", "deterministic")
     others = [key for key in keys if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}]
     others += ["threads"] if settings.threads not in {None, plan.threads} else []
     if others:

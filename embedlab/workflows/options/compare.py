@@ -29,3 +29,11 @@ class CompareOptions(OfGroupedItems, OfModelsAndFiles):
     published: Annotated[
         bool, Flag(names=("--published",), help="Also show what papers print for models of these names.", after="common")
     ] = False
+    cost: Annotated[
+        bool,
+        Flag(
+            names=("--cost",),
+            help="Also measure what each model costs here, time, memory and bytes, and what it loses with fewer dimensions or bits.",
+            after="published",
+        ),
+    ] = False

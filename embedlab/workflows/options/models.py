@@ -11,7 +11,7 @@ Typed = TypeVar("Typed", str, list[str])
 _HELP = (
     "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, scores:FILE, vectors:FILE, wordllama:NAME, "
     "http://HOST/v1#MODEL; NAME=MODEL calls it NAME from then on; "
-    "options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, ?normalise, ?adapter=, "
+    "options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, ?normalise, ?bits=, ?adapter=, "
     "?code=native, ?revision=."
 )
 

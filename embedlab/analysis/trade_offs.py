@@ -1,0 +1,23 @@
+"""Which of several choices no other one beats: at least as good in everything, and better in something."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from embedlab.analysis.influence import Floats
+
+
+def undominated(scores: Sequence[float], costs: Sequence[Sequence[float]]) -> list[bool]:
+    """Return of each choice whether none other has a SCORE as high and COSTS as low, and one of them better; (choices,).
+
+    A choice of which something is not known (nan) is not among those, and beats no other.
+    """
+    if not scores:
+        return []
+    lower: Floats = np.column_stack([-np.asarray(scores, np.float64), np.asarray(costs, np.float64)])
+    known = [bool(np.isfinite(own).all()) for own in lower]
+    found = []
+    for own, is_known in zip(lower, known, strict=True):
+        beats = np.array(known) & (lower <= own).all(axis=1) & (lower < own).any(axis=1)
+        found.append(is_known and not beats.any())
+    return found

@@ -1,0 +1,94 @@
+"""Measures what a model takes in a process of its own: the time of a sentence, and the largest memory of the process.
+
+Arguments: settings as JSON, a model's name. In: a JSON list of sentences. Out: one line of JSON with the fields of `MeasuredCost`. A model
+without vectors is measured on pairs of a sentence with the next one.
+"""
+
+import json
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from embedlab.core.crash_reports import run_guarded, show_in_log
+from embedlab.core.errors import ExitCode
+from embedlab.core.schema import build
+from embedlab.core.settings import Settings
+from embedlab.encoders.encoder import PairScorer
+from embedlab.encoders.loading import scorer_for
+from embedlab.models.catalog import resolve
+from embedlab.models.location import pinned
+
+ROUNDS = 3
+WARM, FEWEST = 16, 32  # sentences
+SECONDS = 3.0  # of a round, about
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredCost:
+    """What one model takes on this machine."""
+
+    milliseconds: tuple[float, ...]  # a sentence, one number a round
+    sentences: int  # of a round
+    memory_mib: float  # the largest that the process had, Python and its libraries included
+    is_of_pairs: bool
+    device: str
+    threads: int
+    processor: str
+
+
+def measure(scorer: PairScorer, sentences: Sequence[str], clock: Callable[[], float] = time.perf_counter) -> tuple[list[float], int]:
+    """Return the milliseconds that a sentence takes in each round, and how many sentences a round has: a slow model gets fewer."""
+
+    def taken(some: Sequence[str]) -> float:
+        before = clock()
+        if hasattr(scorer, "encode"):
+            scorer.encode(some)
+        else:
+            scorer.score(some, [*some[1:], *some[:1]])
+        return (clock() - before) / len(some)
+
+    taken(sentences[:WARM])
+    rate = taken(sentences[WARM : WARM + FEWEST] or sentences)
+    count = max(min(len(sentences), int(SECONDS / max(rate, 1e-9))), min(FEWEST, len(sentences)))
+    return [1000 * taken(sentences[:count]) for _ in range(ROUNDS)], count
+
+
+def processor_name() -> str:
+    """Return the name of the processor, as the system states it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return named or platform.processor() or platform.machine()
+
+
+def main() -> int:
+    """Measure, and write the line."""
+    from embedlab.encoders.device import machine
+
+    settings, name = build(Settings, json.loads(sys.argv[1]), where="settings"), sys.argv[2]
+    sentences = json.loads(sys.stdin.buffer.read())
+    here = machine(settings)
+    scorer = scorer_for(pinned(resolve(name, settings.runs_folder).members[0], offline=settings.offline), settings)
+    found, count = measure(scorer, sentences)
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
+    cost = MeasuredCost(
+        milliseconds=tuple(found),
+        sentences=count,
+        memory_mib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
+        is_of_pairs=not hasattr(scorer, "encode"),
+        device=here.device.type,
+        threads=here.threads,
+        processor=processor_name(),
+    )
+    print(json.dumps(asdict(cost)))  # noqa: T201 - the answer
+    return ExitCode.OK
+
+
+if __name__ == "__main__":
+    sys.exit(run_guarded(main, show_in_log))

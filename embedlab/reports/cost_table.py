@@ -1,0 +1,148 @@
+"""What models cost beside what they score: a row a model, and one for each way to store fewer numbers or bits of its vectors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from statistics import median
+
+from embedlab.analysis.comparison import Difference, SliceScore
+from embedlab.analysis.trade_offs import undominated
+from embedlab.core.signs import UNBEATEN
+from embedlab.models.grammar import titles_of
+from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.tasks.task import scale_of
+
+FLOAT_BITS = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredSlice:
+    """What a score is of."""
+
+    key: str
+    title: str
+    task: str
+    metric: str
+
+    @property
+    def scale(self) -> float:
+        """What people see it multiplied by."""
+        return scale_of(self.task, self.metric)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostRow:
+    """One model, or one way to store its vectors."""
+
+    model: str  # whose vectors these are
+    name: str
+    dims: int | None = None  # numbers of a vector; None where there are no vectors
+    bits: int = FLOAT_BITS  # of a number
+    milliseconds: Sequence[float] = ()  # a sentence, one number a round; none where it was not measured
+    memory_mib: float | None = None
+    scores: Mapping[str, SliceScore]  # by the key of a slice
+    losses: Mapping[str, Difference]  # from the whole vectors; empty of these
+
+    @property
+    def bytes(self) -> int | None:
+        """The size of a vector."""
+        return None if self.dims is None else -(-self.dims * self.bits // 8)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are the model's own vectors."""
+        return self.model == self.name
+
+    @property
+    def time_ms(self) -> float:
+        """The median time of a sentence; nan where it was not measured."""
+        return median(self.milliseconds) if self.milliseconds else nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What models score and cost on one machine."""
+
+    rows: Sequence[CostRow]
+    slices: Sequence[ScoredSlice]
+    machine: str  # what was measured on, and how
+    notes: Sequence[str] = ()
+
+    @property
+    def unbeaten(self) -> list[bool]:
+        """Whether no other row has as high a first score for as little time and as few bytes, and one of these better."""
+        first = self.slices[0].key
+        sizes = [float(row.bytes) if row.bytes is not None else nan for row in self.rows]
+        costs = list(zip((row.time_ms for row in self.rows), sizes, strict=True))
+        return undominated([row.scores[first].value if first in row.scores else nan for row in self.rows], costs)
+
+
+def cost_table(found: Costs) -> Table:
+    """Return the table of scores, losses and costs."""
+    several = len(found.slices) > 1
+    scored = [
+        column
+        for one in found.slices
+        for column in (
+            Column(key=f"{one.key}.score", title=f"{one.title} {one.metric}" if several else one.metric, role="score", align="right"),
+            Column(key=f"{one.key}.loss", title=f"{one.title}: lost" if several else "less or more than whole", role="difference"),
+        )
+    ]
+    titles = titles_of([row.name for row in found.rows])
+    of = "" if several else f" on {found.slices[0].title}"
+    return Table(
+        title=f"What a choice costs{of}, scores x 100",
+        columns=[
+            Column(key="model", title="model", role="key"),
+            Column(key="dims", title="dims"),
+            Column(key="bits", title="bits"),
+            Column(key="bytes", title="bytes a vector"),
+            Column(key="milliseconds", title="ms a sentence", align="right"),
+            Column(key="memory_mib", title="MiB", align="right", digits=0),
+            *scored,
+            Column(key="unbeaten", title=UNBEATEN.sign),
+        ],
+        rows=[_row(row, found, titles[row.name], is_best=own) for row, own in zip(found.rows, found.unbeaten, strict=True)],
+        notes=[*_notes(found)],
+        titles=titles,
+    )
+
+
+def _row(row: CostRow, found: Costs, title: str, *, is_best: bool) -> Mapping[str, Value | TableCell]:
+    cells: dict[str, Value | TableCell] = {
+        "model": TableCell(value=row.name, text=title),
+        "dims": row.dims,
+        "bits": row.bits if row.dims is not None else None,
+        "bytes": row.bytes,
+        "milliseconds": _time(row),
+        "memory_mib": row.memory_mib,
+        "unbeaten": TableCell(value=is_best, text=UNBEATEN.sign if is_best else ""),
+    }
+    for one in found.slices:
+        if (score := row.scores.get(one.key)) is not None:
+            value = one.scale * score.value
+            cells[f"{one.key}.score"] = TableCell(value=value, text=f"{value:z.2f}")
+        if (loss := row.losses.get(one.key)) is not None:
+            value, low, high = (one.scale * number for number in (loss.delta, loss.low, loss.high))
+            cells[f"{one.key}.loss"] = TableCell(value=value, text=f"{value:+z.2f} [{low:+z.2f}, {high:+z.2f}]{loss.reach_sign}")
+            cells |= {f"{one.key}.loss_low": low, f"{one.key}.loss_high": high}
+    return cells
+
+
+def _time(row: CostRow) -> Value | TableCell:
+    if not row.milliseconds:
+        return None
+    low, high = min(row.milliseconds), max(row.milliseconds)
+    return TableCell(value=row.time_ms, text=f"{row.time_ms:.3g} ({low:.3g}–{high:.3g})" if row.is_whole else f"{row.time_ms:.3g}")
+
+
+def _notes(found: Costs) -> Iterator[str]:
+    yield found.machine
+    yield "MiB: the largest memory of a process that does nothing else, Python and its libraries included"
+    if any(not row.is_whole for row in found.rows):
+        yield (
+            "less or more than whole: the difference from the model's own vectors with its 95% interval; *, °: different (5%, Holm over "
+            "each model's own rows); what stores less is computed from whole vectors, in their time"
+        )
+    yield str(UNBEATEN)
+    yield from found.notes

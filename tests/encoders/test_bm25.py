@@ -1,0 +1,71 @@
+"""The index of bm25s against the formula of Lucene's variant, written out; what has no words, and what is refused."""
+
+from importlib.metadata import PackageNotFoundError
+from math import log
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.settings import Settings
+from embedlab.encoders.kinds import bm25
+from embedlab.encoders.kinds.bm25 import Bm25Index
+from embedlab.encoders.loading import load_encoder, scorer_for
+from embedlab.evaluation.stated_text import is_text_unknown
+from embedlab.models.catalog import resolve
+
+DOCUMENTS = ["A dog barks at night, the dog.", "the fox barks too", "", "a bird sings at night to a bird", "of the"]
+WORDS = [["dog", "barks", "night", "dog"], ["fox", "barks", "too"], [], ["bird", "sings", "night", "bird"], []]
+
+
+def by_formula(query: list[str], document: list[str]) -> float:
+    mean = sum(map(len, WORDS)) / len(WORDS)
+    total = 0.0
+    for word in query:
+        having = sum(word in own for own in WORDS)
+        count = document.count(word)
+        total += log(1 + (len(WORDS) - having + 0.5) / (having + 0.5)) * count / (count + 1.5 * (0.25 + 0.75 * len(document) / mean))
+    return total
+
+
+@pytest.mark.parametrize("query", ["Does a dog bark?", "NIGHT barks", "barks barks fox", "birds of the", "zebra", ""])
+def test_scores_are_those_of_the_formula(query: str) -> None:
+    words = [word for word in query.lower().replace("?", "").split() if word in {"dog", "barks", "night", "fox"}]
+    found = Bm25Index(DOCUMENTS, "lucene").scores(query)
+    assert found.tolist() == pytest.approx([by_formula(words, own) for own in WORDS], rel=1e-5)
+
+
+def test_documents_without_a_word_have_no_score() -> None:
+    assert Bm25Index(["", "the of"], "lucene").scores("a dog").tolist() == [0, 0]
+
+
+def test_a_variant_has_scores_of_its_own_and_is_named(tmp_path: Path) -> None:
+    one, other = (Bm25Index(DOCUMENTS, variant).scores("dog barks").tolist() for variant in ("lucene", "bm25+"))
+    assert one != other
+    (alone,), (named,), (plus,) = (resolve(name, tmp_path).members for name in ("bm25", "bm25:lucene", "bm25:bm25+"))
+    assert alone.location == named.location != plus.location
+    assert not is_text_unknown(alone)
+    with pytest.raises(UsageError, match="no variant of BM25 named 'lucen'"):
+        resolve("bm25:lucen", tmp_path)
+    with pytest.raises(UsageError, match="takes no option 'dim'"):
+        resolve("bm25?dim=3", tmp_path)
+
+
+def test_it_has_neither_vectors_nor_scores_of_pairs(tmp_path: Path) -> None:
+    from embedlab.encoders.device import machine
+
+    (spec,) = resolve("bm25", tmp_path).members
+    with pytest.raises(UsageError, match="weighs words by all documents of a search"):
+        scorer_for(spec, Settings(device="cpu")).score(["a"], ["b"])
+    with pytest.raises(UsageError, match="has no vectors"):
+        load_encoder(spec, machine(Settings(device="cpu")))
+
+
+def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(bm25, "version", absent)
+    with pytest.raises(MissingError, match="the package bm25s is not installed") as missing:
+        resolve("bm25", tmp_path)
+    assert missing.value.hint == "pip install 'embedlab[search]'"

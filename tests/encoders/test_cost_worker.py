@@ -1,0 +1,50 @@
+"""How often a model encodes while it is measured, and what of it counts."""
+
+from collections.abc import Sequence
+from itertools import count
+
+import pytest
+
+from embedlab.encoders.cost_worker import FEWEST, ROUNDS, WARM, measure, processor_name
+
+TEXTS = [str(number) for number in range(300)]
+
+
+class Timed:
+    """An encoder that takes a number of milliseconds for each sentence, the first call ten times as long, on a clock of its own."""
+
+    def __init__(self, milliseconds: float) -> None:
+        self.now, self.calls, self._each = 0.0, [], milliseconds / 1000
+
+    def encode(self, sentences: Sequence[str]) -> None:
+        self.now += self._each * len(sentences) * (1 if self.calls else 10)
+        self.calls.append(len(sentences))
+
+
+@pytest.mark.parametrize(("milliseconds", "counted"), [(0.5, 300), (19.9, 150), (500.0, FEWEST)])
+def test_rounds_are_as_long_as_a_model_is_fast_and_the_first_call_does_not_count(milliseconds: float, counted: int) -> None:
+    model = Timed(milliseconds)
+    found, sentences = measure(model, TEXTS, clock=lambda: model.now)
+    assert found == pytest.approx([milliseconds] * ROUNDS)
+    assert sentences == counted
+    assert model.calls == [WARM, FEWEST, *[counted] * ROUNDS]
+
+
+def test_a_model_without_vectors_reads_pairs_of_different_sentences() -> None:
+    seen: list[tuple[Sequence[str], Sequence[str]]] = []
+
+    class Pairs:
+        def score(self, first: Sequence[str], second: Sequence[str]) -> None:
+            seen.append((first, second))
+
+    clock = count()
+    found, sentences = measure(Pairs(), TEXTS[:40], clock=lambda: next(clock))
+    assert sentences == 40
+    assert found == [1000 / 40] * ROUNDS
+    assert all(sorted(first) == sorted(second) and not any(map(str.__eq__, first, second)) for first, second in seen)
+
+
+def test_few_sentences_are_enough() -> None:
+    model = Timed(1.0)
+    assert measure(model, TEXTS[:5], clock=lambda: model.now)[1] == 5
+    assert processor_name()
