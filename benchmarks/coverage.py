@@ -2,10 +2,10 @@
 
     python benchmarks/coverage.py PART --data DIR [--runs 5000] [--jobs 2] [--scores FOLDER] [--members NAME…] [--encoder MODEL]
 
-PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, equivalence, halves (real scores,
-split in two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of equal
-seeds, every split). The last two read score files: parquet files with pair_key and similarity, or files of results/scores with a column a
-member.
+PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, equivalence, halves (real
+scores, split in two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of
+equal seeds, every split). The last two read score files: parquet files with pair_key and similarity, or files of results/scores with a
+column a member.
 Each cell says its Monte Carlo error.
 """
 
