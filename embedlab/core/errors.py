@@ -61,6 +61,10 @@ class NotDownloadedError(MissingError):
         super().__init__(f"{subject} is not on this machine", hint=hint)
 
 
+class PartialDataError(MissingError):
+    """A corpus is there, but not whole: a user may take what there is."""
+
+
 class NotLoadedError(MissingError):
     """A plug-in that this process does not load: another one may use it."""
 

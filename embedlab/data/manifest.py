@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import PartialDataError
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Expected
 
 
@@ -40,7 +40,7 @@ def is_partial(label: str, kind: DatasetKind, frame: pl.DataFrame, expected: Exp
     """Return whether FRAME differs from the whole corpus; a difference is an error unless it is allowed."""
     odd = corpus_differences(kind, frame, expected) if expected else []
     if odd and not allow_partial:
-        raise MissingError(
+        raise PartialDataError(
             f"{label} is truncated or odd: it has {', '.join(odd)}",
             hint="get the whole corpus, or use these rows with --allow-partial: every number made from it is marked partial",
         )

@@ -26,6 +26,7 @@ class Cost:
     seconds: float | None
     measured: str  # source of the time estimate
     disk_bytes: int | None
+    is_least: bool = False  # a part of the work was never measured: it takes at least these seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,19 +37,21 @@ class CellTimes:
     measured: str
     cells: int
     sizes: Sequence[int] | None  # of the cells' models, in bytes
+    is_least: bool = False  # the scoring on some tasks was never measured
 
     @classmethod
     def of(cls, plan: GridPlan, entries: Sequence[QueueEntry]) -> "CellTimes":
         """The times of the cells that ENTRIES have to do; failed, stopped and cancelled cells wait for a new start."""
         todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
         done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
-        seconds, measured = _seconds(plan, todo, done)
+        seconds, measured, is_least = _seconds(plan, todo, done)
         keys = [(cell.variant.run, cell.seed) for cell in todo]
         return cls(
             seconds=dict(zip(keys, seconds, strict=True)) if seconds is not None else None,
             measured=measured,
             cells=len(todo),
             sizes=_sizes(todo),
+            is_least=is_least,
         )
 
     def cost(self, workers: int, spent_s: Mapping[tuple[str, int], float] = MappingProxyType({})) -> Cost:
@@ -59,7 +62,7 @@ class CellTimes:
             left = max(sum(each) / min(workers, max(1, len(each))), max(each, default=0.0))
         # The models to come, and the checkpoints of the cells that run.
         disk = sum(self.sizes) + TRAINING_COPIES * workers * max(self.sizes, default=0) if self.sizes is not None else None
-        return Cost(cells=self.cells, seconds=left, measured=self.measured, disk_bytes=disk)
+        return Cost(cells=self.cells, seconds=left, measured=self.measured, disk_bytes=disk, is_least=self.is_least)
 
 
 def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) -> Cost:
@@ -67,26 +70,27 @@ def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) 
     return CellTimes.of(plan, entries).cost(workers)
 
 
-def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[list[float] | None, str]:
-    """Return the seconds of each cell in TODO."""
+def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[list[float] | None, str, bool]:
+    """Return the seconds of each cell in TODO, what they were measured on, and whether a part of the work was never measured."""
     if not todo:
-        return None, "nothing is left to do"
+        return None, "nothing is left to do", False
     if done:
         rows = sum(plan.cell(entry.number).variant.rows for entry in done)
         spent = sum(entry.seconds for entry in done)
         scale = spent / rows if rows else 0.0
         per_cell = spent / len(done)
-        return [cell.variant.rows * scale or per_cell for cell in todo], f"{len(done)} finished cells"
+        return [cell.variant.rows * scale or per_cell for cell in todo], f"{len(done)} finished cells", False
     encoders = {_encoder(cell) for cell in todo}
     speeds = _speeds(plan.place, encoders)
     if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
-        return None, "nothing measured yet"
+        return None, "nothing measured yet", False
     scoring = scoring_seconds(plan.place.runs_folder, encoders)
     unknown = {task for cell in todo for task in cell.tasks if (_encoder(cell), task) not in scoring}
     missing = f"; scoring of {', '.join(sorted(unknown))} not counted" if unknown else ""
-    return [
+    seconds = [
         cell.variant.rows / speeds[_encoder(cell)] + sum(scoring.get((_encoder(cell), task), 0.0) for task in cell.tasks) for cell in todo
-    ], f"other runs of the same encoder{missing}"
+    ]
+    return seconds, f"other runs of the same encoder{missing}", bool(unknown)
 
 
 def _encoder(cell: Cell) -> str:

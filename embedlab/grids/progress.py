@@ -34,6 +34,7 @@ class CellProgress:
     step: events.Step | None = None
     losses: tuple[float, ...] = ()
     dev: tuple[float, ...] = ()
+    resumed_at: int = 0  # the step from which its newest process went on; 0 = from the beginning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,7 @@ class _Curves:
 
     offset: int = 0
     started_s: float | None = None  # by its newest process, seconds since 1970
+    resumed_at: int = 0  # the step from which that went on
     step: events.Step | None = None
     losses: list[float] = field(default_factory=list)
     dev: list[float] = field(default_factory=list)
@@ -79,7 +81,7 @@ class _Curves:
             return
         for event in found:
             if isinstance(event, events.Started):
-                self.started_s = event.time
+                self.started_s, self.resumed_at = event.time, event.step
             elif isinstance(event, events.Step):
                 self.step = event
                 self.losses.append(event.loss)
@@ -124,7 +126,9 @@ class GridFollower:
         cell = self.plan.cell(entry.number)
         curves = self._curves.setdefault(entry.key, _Curves())
         curves.read(self.plan.run(cell))
-        return CellProgress(cell=cell, entry=entry, step=curves.step, losses=tuple(curves.losses), dev=tuple(curves.dev))
+        return CellProgress(
+            cell=cell, entry=entry, step=curves.step, losses=tuple(curves.losses), dev=tuple(curves.dev), resumed_at=curves.resumed_at
+        )
 
     def close(self) -> None:
         """Close the queue."""

@@ -25,7 +25,8 @@ _GRIDS = (
 def states_line(progress: GridProgress) -> str:
     """Return the states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
     parts = [f"{progress.counts[state]} {state}" for state in _LISTED_STATES if progress.counts.get(state)]
-    left = f", about {duration(progress.cost.seconds)} left" if progress.cost.cells and progress.cost.seconds is not None else ""
+    about = "at least" if progress.cost.is_least else "about"
+    left = f", {about} {duration(progress.cost.seconds)} left" if progress.cost.cells and progress.cost.seconds is not None else ""
     return ", ".join(parts) + left
 
 

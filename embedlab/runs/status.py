@@ -7,6 +7,7 @@ from typing import Literal
 
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 from embedlab.runs import events
+from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.store import RunFolder
 
 RunState = Literal["starting", "running", "silent", "finished", "failed", "interrupted", "cancelled", "crashed", "unreadable"]
@@ -36,12 +37,20 @@ class Status:
     best_dev: events.Dev | None = None  # among the last few hundred events
     last_s: float | None = None  # time of the last event, seconds since 1970
     spread: events.VectorSpread | None = None  # how far apart its vectors are
-    message: str = ""  # why it failed or cannot be read, fully or partly, or that its vectors collapsed
+    message: str = ""  # why it failed, crashed or cannot be read, fully or partly, or that its vectors collapsed
+    hint: str = ""  # what to do about a failure
+    resumed_at: int = 0  # the step from which its newest process went on; 0 = from the beginning
+    is_scoring: bool = False  # a process scores the finished model now
+
+    @property
+    def shown_state(self) -> str:
+        """The state in a word for people: a finished run may be being scored."""
+        return "scoring" if self.is_scoring else self.state
 
     @property
     def is_alive(self) -> bool:
         """Whether its process is at work."""
-        return self.state in {"starting", "running", "silent"}
+        return self.state in {"starting", "running", "silent"}  # its training; a model that is scored is complete
 
     @property
     def is_unfinished(self) -> bool:
@@ -63,14 +72,20 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         return Status(state="unreadable", message=str(error))
     dev = _dev_scores(found)
     state = _state(recent, alive=holder is not None, now=time.time() if now is None else now)
+    step = _newest_step(recent)
+    failed = _failure(recent) if state == "failed" else None
+    why = failed.message if failed is not None else _crash(step) if state == "crashed" else ""
     return Status(
         state=state,
-        step=_newest_step(recent),
+        step=step,
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
         spread=(spread := _newest_spread(recent)),
-        message=(_reason(recent) if state == "failed" else "") or _damage(recent) or collapse_of(spread),
+        message="; ".join(part for part in (why, _damage(recent)) if part) or collapse_of(spread),
+        hint=failed.hint if failed is not None else "",
+        resumed_at=recent[0].step if recent and isinstance(recent[0], events.Started) else 0,
+        is_scoring=state == "finished" and is_being_scored(run),
     )
 
 
@@ -107,8 +122,14 @@ def refuse_begun(run: RunFolder) -> None:
         raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
 
 
-def _reason(recent: list[events.Event]) -> str:
-    return next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), "")
+def _failure(recent: list[events.Event]) -> events.Failed | None:
+    return next((event for event in reversed(recent) if isinstance(event, events.Failed)), None)
+
+
+def _crash(step: events.Step | None) -> str:
+    """Return what is known of a process that ended without a report."""
+    where = f"at step {step.step} of {step.steps}" if step is not None else "before its first step"
+    return f"its process ended {where} without a report: it was killed, or the machine stopped"
 
 
 def _damage(recent: list[events.Event]) -> str:

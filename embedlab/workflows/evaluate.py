@@ -1,16 +1,18 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
 from embedlab.choices import Aggregate, By
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.evaluation.selection import SelectedTask, select_from
 from embedlab.evaluation.task_comparison import Slicing
-from embedlab.models.catalog import Model, ModelSpec
+from embedlab.models.aliases import declared
+from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.reports.figure_subjects import EvaluatedModels
@@ -22,6 +24,8 @@ from embedlab.reports.stated_figures import stated_table
 from embedlab.reports.suite_table import SuiteEvaluations, joined_evaluations, suite_table
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Table
+from embedlab.runs.scoring import being_scored
+from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
@@ -54,8 +58,17 @@ class EvaluationReport(Report):
 
 def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationReport:
     """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
-    report = _evaluated(options, session)
+    with being_scored(_runs_of(options.models, session)):
+        report = _evaluated(options, session)
     return report if options.rows == "slices" else replace(report, tables=tuple(map(with_model_rows, report.tables)))
+
+
+def _runs_of(models: Sequence[str | Model], session: Session) -> Iterator[RunFolder]:
+    """Yield the runs among MODELS; what is wrong with a name is reported when it is evaluated."""
+    for one in models:
+        with suppress(EmbedlabError):
+            found = resolve(declared(one), session.settings.runs_folder) if isinstance(one, str) else one
+            yield from (RunFolder(Path(member.location).parent) for member in found.members if member.is_run)
 
 
 def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:

@@ -6,10 +6,10 @@ from embedlab.grids.estimate import Cost
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridPlace
-from embedlab.grids.progress import GridProgress
+from embedlab.grids.progress import CellProgress, GridProgress
 from embedlab.grids.queue import CellState, QueueEntry
 from embedlab.grids.table import Spread, apart_over_seeds, marked_best
-from embedlab.runs.events import Step
+from embedlab.runs.events import EventLog, Failed, Step
 from embedlab.tui.launch.grid_board import GridLook, chosen, shown, step_text
 from embedlab.tui.widgets.heat_map import Heat, draw_heat_map
 
@@ -38,6 +38,26 @@ def test_a_cell_that_is_trained_is_shown_as_being_scored() -> None:
     step = Step(stage=0, epoch=1.0, step=19, steps=20, loss=0.1, lr=1e-5, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0)
     assert "19/20  loss 0.1000" in step_text(step)
     assert "its tasks are being scored" in step_text(replace(step, step=20))
+
+
+def test_a_killed_cell_that_goes_on_and_a_failed_one_say_why(tmp_path: Path) -> None:
+    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    plan = expand_grid(load_grid("sbert-lr"), GridPlace.of(settings))
+    cells, step = (
+        list(plan.cells),
+        Step(stage=0, epoch=1.0, step=12, steps=20, loss=0.1, lr=1e-5, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0),
+    )
+    entries = [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in cells]
+    entries[:2] = [replace(entries[0], state="running", kills=1), replace(entries[1], state="failed", reason="'snli' is truncated")]
+    with EventLog(plan.run(cells[1]).events_file) as log:
+        log.append(Failed(message="'snli' is truncated", hint="get the whole corpus"))
+    running = CellProgress(cell=cells[0], entry=entries[0], step=step, resumed_at=10)
+    cost = Cost(cells=17, seconds=26.0, measured="other runs; scoring of sts not counted", disk_bytes=0, is_least=True)
+    lines = shown(GridProgress(plan=plan, entries=tuple(entries), running=(running,), cost=cost)).lines
+    assert lines[2].startswith("left: at least 26s, measured on other runs; scoring of sts not counted")
+    assert lines[3].endswith("goes on from step 10: its process was killed")
+    assert lines[4].endswith("'snli' is truncated")
+    assert lines[5] == "  hint: get the whole corpus"
 
 
 def test_the_map_marks_the_best_and_says_how_far_it_is_too_high() -> None:

@@ -11,7 +11,16 @@ from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.tui.dialogs import Confirm, TextDialog
-from embedlab.tui.launch.form import choice_of_file, choices_of_files, grid_fields, grid_launch, recipe_fields, recipe_launch
+from embedlab.tui.launch.form import (
+    OTHERS,
+    PARTIAL,
+    choice_of_file,
+    choices_of_files,
+    grid_fields,
+    grid_launch,
+    recipe_fields,
+    recipe_launch,
+)
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.workflows.train.missing import missing_parts
 from tests.tui.driving import Open, on_top, until
@@ -87,6 +96,28 @@ def test_rows_that_cannot_be_trained_on_are_refused_before_the_start(own_files: 
     assert found.missing == ()
     with pytest.raises(EmbedlabError, match="'positive'"):
         found.check()
+
+
+def test_incomplete_data_is_refused_before_a_grid_starts_and_taken_by_its_line(own_files: Path, world: Settings) -> None:
+    (own_files / "SNLI").mkdir()
+    row = '{"gold_label": "entailment", "sentence1": "A dog runs.", "sentence2": "A dog moves.", "captionID": "1", "pairID": "1"}\n'
+    (own_files / "SNLI" / "snli_1.0_train.jsonl").write_text(row * 40)
+    settings = replace(world, sample=False, data=own_files, runs=own_files / "runs", cache=own_files, offline=True)
+    values = {field.key: field.value for field in grid_fields("over.toml")} | {OTHERS: "evaluate.dev=none evaluate.tasks=[]"}
+    found = grid_launch("over.toml", values, settings, own_files / "edited")
+    with pytest.raises(EmbedlabError, match="truncated or odd") as refused:
+        found.check()
+    assert "type yes in the line 'allow partial'" in refused.value.hint
+    assert "--" not in refused.value.hint, "an option of the command line is not a line of the form"
+    partial = grid_launch("over.toml", {**values, PARTIAL: "yes"}, settings, own_files / "edited")
+    partial.check()
+    assert "--allow-partial" in partial.arguments
+    assert "--allow-partial" not in found.arguments
+    for launch, fields in ((grid_launch, grid_fields("over.toml")), (recipe_launch, recipe_fields("snli-ce"))):
+        typed = {field.key: field.value for field in fields} | {PARTIAL: "perhaps"}
+        more = (own_files / "edited",) if launch is grid_launch else ()
+        with pytest.raises(UsageError, match="allow partial is 'perhaps'"):
+            launch("over.toml" if more else "snli-ce", typed, settings, *more)  # type: ignore[operator]
 
 
 def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Path, world: Settings) -> None:

@@ -3,14 +3,20 @@
 import threading
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn, cast
 
 import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.runs import events
+from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.store import RunFolder
+from embedlab.workflows import evaluate
 from embedlab.workflows import runs as workflow
+from embedlab.workflows.options.evaluate import EvaluateOptions
+from embedlab.workflows.session import Session
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
 
@@ -47,3 +53,22 @@ def test_nothing_unfinished_cannot_be_resumed(settings: Settings) -> None:
     with pytest.raises(UsageError, match="no unfinished seed"):
         workflow.unfinished_runs("mine", settings)
     assert workflow.prune_runs((), settings).freed == {}
+
+
+def test_an_evaluation_shows_its_runs_as_being_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    run = RunFolder.of(tmp_path / "runs", "mine", 1)
+    run.model.mkdir(parents=True)
+    (run.model / "config.json").write_text("{}")
+
+    def evaluated(_options: EvaluateOptions, _session: Session) -> NoReturn:
+        seen.append(is_being_scored(run))
+        raise UsageError("enough")
+
+    monkeypatch.setattr(evaluate, "_evaluated", evaluated)
+    session = cast("Session", SimpleNamespace(settings=Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")))
+    for names in (("mine",), ("m=mine@1", "dice", "no-such-model")):
+        with pytest.raises(UsageError, match="enough"):
+            evaluate.evaluation_report(EvaluateOptions(models=names), session)
+    assert seen == [True, True]
+    assert not is_being_scored(run)

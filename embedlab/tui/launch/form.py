@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.durations import duration
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, PartialDataError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
 from embedlab.core.paths import state_folder
 from embedlab.core.plain_values import quote
@@ -33,7 +33,7 @@ from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.store.files import write_atomic
 from embedlab.tui.key_table import shown_key
-from embedlab.workflows.grid.checks import missing_of_variants
+from embedlab.workflows.grid.checks import check_variant_rows, missing_of_variants
 from embedlab.workflows.grid.plan import plan_grid
 from embedlab.workflows.options.grid import GridOptions
 from embedlab.workflows.options.train import TrainOptions
@@ -44,6 +44,8 @@ from embedlab.workflows.train.plan import plan_training, train_arguments
 STARTED = "started grid"
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 GRID_NAME = "grid name"
+PARTIAL = "allow partial"
+_PARTIAL_FIELD_HINT = "yes: take incomplete data; every number from it is marked partial"
 _VARIANTS_SHOWN = 9
 _EDITED_LIMIT = 50  # files of edited grids; a grid that was started has read its own within seconds
 _MOST = 1000  # seeds, or cells at once; the folder of each seed is looked at while one types
@@ -151,6 +153,7 @@ def recipe_fields(name: str) -> list[Field]:
     return [
         Field(key=NAME, value=recipe.name, hint="letters, digits, . _ + -"),
         Field(key=SEEDS, value="1", hint="how many: 3 trains with 1, 2 and 3"),
+        Field(key=PARTIAL, value="", hint=_PARTIAL_FIELD_HINT),
         *own,
         Field(key=OTHERS, value="", hint="such as optim.clip=1.0 data.rows=1000"),
     ]
@@ -159,7 +162,8 @@ def recipe_fields(name: str) -> list[Field]:
 def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> Launch:
     """Return what starting the recipe with these VALUES does; what cannot be is a UsageError."""
     original = {field.key: field.value for field in recipe_fields(name)}
-    overrides = [f"{key}={text}" for key, text in values.items() if key not in {NAME, SEEDS, OTHERS} and text != original[key]]
+    settings = _with_partial(values, settings)
+    overrides = [f"{key}={text}" for key, text in values.items() if key not in {NAME, SEEDS, PARTIAL, OTHERS} and text != original[key]]
     overrides += _overrides(values[OTHERS])
     seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
     options = TrainOptions(
@@ -176,7 +180,7 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
         notes=plan.notes,
         missing=(*missing, *(missing_evaluation(plan.recipe, settings) if plan.todo else ())),
         run=first,
-        check=partial(check_rows, plan, settings) if plan.todo and not missing else lambda: None,
+        check=partial(_check_data, partial(check_rows, plan, settings)) if plan.todo and not missing else lambda: None,
     )
 
 
@@ -202,6 +206,7 @@ def grid_fields(name: str) -> list[Field]:
     return [
         Field(key=GRID_NAME, value="", hint=f"{plain}, or {plain}-edited with other values"),
         Field(key=SEEDS, value=_text(list(grid.seeds)), hint="a list"),
+        Field(key=PARTIAL, value="", hint=_PARTIAL_FIELD_HINT),
         *axes,
         Field(key=OTHERS, value="", hint="for every cell, such as data.rows=1000"),
         Field(key=WORKERS, value="1", hint="cells at once"),
@@ -211,7 +216,7 @@ def grid_fields(name: str) -> list[Field]:
 def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder: Path) -> Launch:
     """Return what starting the grid with these VALUES does; a grid with other axes is written as a file of its own to FOLDER."""
     original = {field.key: field.value for field in grid_fields(name)}
-    workers = _count(values[WORKERS], WORKERS)
+    workers, settings = _count(values[WORKERS], WORKERS), _with_partial(values, settings)
     edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
     own_name = values.get(GRID_NAME, "").strip()
     base = _plain_name(name)
@@ -229,6 +234,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         notes=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
         missing=tuple(missing_of_variants(plan.variants, settings)),
         plan=plan,
+        check=partial(_check_data, partial(check_variant_rows, plan, settings)),
     )
 
 
@@ -238,6 +244,7 @@ def resume_launch(name: str, settings: Settings) -> Launch:
     stored = GridPlan.load(folder.plan_file)
     if is_alive(folder):
         raise UsageError(f"grid {name!r} is running", hint=f"{shown_key('stop')} stops it")
+    settings = replace(settings, allow_partial=stored.place.allow_partial)  # as its form said
     planned = plan_grid(GridOptions(grid=name), settings).plan
     if planned != stored:
         raise UsageError(
@@ -273,7 +280,10 @@ def _free_name(typed: str, base: str, runs: Path) -> str:
 
 def cost_text(cost: Cost) -> str:
     """The estimate in words."""
-    time = f"about {duration(cost.seconds)}, measured on {cost.measured}" if cost.seconds is not None else f"time unknown: {cost.measured}"
+    if cost.seconds is None:
+        time = f"time unknown: {cost.measured}"
+    else:
+        time = f"{'at least' if cost.is_least else 'about'} {duration(cost.seconds)}, measured on {cost.measured}"
     return f"{time}, {_size(cost.disk_bytes)} of disk" if cost.disk_bytes else time
 
 
@@ -319,6 +329,23 @@ def _absolute(base: Any, folder: Path) -> Any:
     if isinstance(base, str):
         return str(folder / base) if base.endswith(".toml") else base
     return [_absolute(one, folder) for one in base]
+
+
+def _with_partial(values: Mapping[str, str], settings: Settings) -> Settings:
+    """SETTINGS with what the line about incomplete data says; an empty one leaves how the dashboard was started."""
+    text = values[PARTIAL].strip().lower()
+    if text not in {"", "yes", "no"}:
+        raise UsageError(f"{PARTIAL} is {values[PARTIAL]!r}: neither yes nor no", hint=f"type yes or no in the line {PARTIAL!r}")
+    return replace(settings, allow_partial=text == "yes") if text else settings
+
+
+def _check_data(check: Callable[[], None]) -> None:
+    """Run CHECK; the error of incomplete data names the line of the form that takes it."""
+    try:
+        check()
+    except PartialDataError as error:
+        hint = f"get the whole corpus, or type yes in the line {PARTIAL!r}: every number made from these rows is marked partial"
+        raise PartialDataError(error.message, hint=hint) from error
 
 
 def _value(key: str, text: str) -> Any:

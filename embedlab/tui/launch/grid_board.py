@@ -8,7 +8,7 @@ from statistics import fmean
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.progress import GridFollower, GridProgress
+from embedlab.grids.progress import CellProgress, GridFollower, GridProgress
 from embedlab.grids.table import Spread, apart_over_seeds, marked_best
 from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
@@ -77,12 +77,23 @@ def shown(progress: GridProgress) -> GridLook:
     for cell in progress.running:
         step = step_text(cell.step)
         dev = f"  dev {cell.dev[-1]:z.2f}" if cell.dev else ""
-        lines.append(f"▶ {cell.cell.id}  {step}{dev}")
-    lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed[:_FAILED_SHOWN]]
+        lines.append(f"▶ {cell.cell.id}  {step}{dev}{_resumed(cell)}")
+    for entry in progress.failed[:_FAILED_SHOWN]:
+        lines.append(f"✗ {entry.run}@{entry.seed}  {entry.reason}")
+        hint = run_status(progress.plan.run(progress.plan.cell(entry.number))).hint
+        lines += [f"  hint: {hint}"] if hint else []
     if len(progress.failed) > _FAILED_SHOWN:
         lines.append(f"✗ {len(progress.failed) - _FAILED_SHOWN} more")
     is_left = not is_running and counts.get("done", 0) < total
     return GridLook(lines=tuple(lines), heat=heat_map(progress), is_running=is_running, is_left=is_left)
+
+
+def _resumed(cell: CellProgress) -> str:
+    """What brought a running cell here, where it did not begin at its first step."""
+    if not cell.resumed_at and not cell.entry.kills:
+        return ""
+    start = f"from step {cell.resumed_at}" if cell.resumed_at else "from the beginning"
+    return f"  goes on {start}{': its process was killed' if cell.entry.kills else ''}"
 
 
 def heat_map(progress: GridProgress) -> Heat:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.schema import read_toml
+from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
 from embedlab.tui.widgets.bars import thin_bar
@@ -21,6 +22,7 @@ from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn
 SIGNS = {
     "starting": "·",
     "running": "▶",
+    "scoring": "▷",
     "silent": "…",
     "finished": "✓",
     "failed": "✗",
@@ -87,7 +89,7 @@ class Board:
     @property
     def has_ended(self) -> bool:
         """Whether no run is at work: its texts then change with the day alone."""
-        return all(found.status.state in {*_ENDED, "unreadable"} for found in self.runs)
+        return all(found.status.state in {*_ENDED, "unreadable"} and not found.status.is_scoring for found in self.runs)
 
     def by_id(self) -> Mapping[str, BoardRun]:
         """The runs by the id that a user types."""
@@ -106,7 +108,7 @@ class Board:
         Notes take room only where a run has one.
         """
         longest = max((len(found.run.id) for found in self.runs), default=0)
-        has_notes = bool(self.unreadable) or any(found.status.message for found in self.runs)
+        has_notes = bool(self.unreadable) or any(run_note(found.status) for found in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
         width = min(max(longest, 12), _WIDEST_NAME)
         shown = sorted(_COLUMNS, key=lambda column: column.key in _CAN_WAIT) if room < _ROOMY else _COLUMNS
@@ -146,7 +148,7 @@ class RunFollower:
         stamp = _stamp(run)
         known = self._ended.get(run.path)
         if known is not None and known[0] == stamp:
-            found = known[1]
+            found = replace(known[1], is_scoring=known[1].state == "finished" and is_being_scored(run))  # which changes no file
         else:
             found = run_status(run, now)
             if found.state in _ENDED:
@@ -185,7 +187,7 @@ def board_row(found: BoardRun, now: float) -> dict[str, object]:
     is_alive = status.state in {"running", "silent"}
     return {
         "run": found.run.id,
-        "state": f"{SIGNS[status.state]} {status.state}",
+        "state": f"{SIGNS[status.shown_state]} {status.shown_state}",
         "progress": _progress(step.step, step.steps) if step else "",
         "loss": step.loss if step else None,
         "dev": status.dev.score if status.dev else None,
@@ -196,10 +198,16 @@ def board_row(found: BoardRun, now: float) -> dict[str, object]:
         "last_s": status.last_s or None,
         "eta_s": step.eta_s if step and is_alive else None,
         "share": step.step / max(step.steps, 1) if step else None,
-        "state_place": float(list(SIGNS).index(status.state)),
+        "state_place": float(list(SIGNS).index(status.shown_state)),
         "objective": found.objective,
-        "note": status.message,
+        "note": run_note(status),
     }
+
+
+def run_note(status: Status) -> str:
+    """What the user should know of a run: why it ended, or that it goes on from a checkpoint."""
+    resumed = f"goes on from step {status.resumed_at}" if status.resumed_at and status.is_alive else ""
+    return status.message or resumed
 
 
 def _last(last_s: float | None, now: float, *, is_alive: bool) -> str:
@@ -220,6 +228,6 @@ def states(board: Board) -> str:
     """The number of runs in each state, for the line above the table."""
     counts: dict[str, int] = {}
     for found in board.runs:
-        counts[found.status.state] = counts.get(found.status.state, 0) + 1
+        counts[found.status.shown_state] = counts.get(found.status.shown_state, 0) + 1
     order: Sequence[str] = tuple(SIGNS)
     return "  ".join(f"{SIGNS[state]} {counts[state]} {state}" for state in order if state in counts)

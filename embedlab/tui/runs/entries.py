@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from embedlab.tui.runs.board import SIGNS, Board, BoardRun, board_row
+from embedlab.tui.runs.board import SIGNS, Board, BoardRun, board_row, run_note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def entries(board: Board, query: str, opened: Collection[str], *, is_folding: bo
 
 
 def _matches(found: BoardRun, query: str) -> bool:
-    text = f"{found.run.id} {found.objective} {found.status.state}".lower()
+    text = f"{found.run.id} {found.objective} {found.status.shown_state}".lower()
     return all(word in text for word in query.lower().split())
 
 
@@ -49,7 +49,7 @@ def rows(shown: Sequence[RunEntry], now: float) -> Iterator[dict[str, object]]:
             yield board_row(entry.runs[0], now)
             continue
         each = [board_row(one, now) for one in entry.runs]
-        states = [one.status.state for one in entry.runs]
+        states = [one.status.shown_state for one in entry.runs]
         counts = {state: states.count(state) for state in SIGNS if state in states}
         one_state = f"{SIGNS[states[0]]} {len(states)} {states[0]}"
         steps = [one.status.step.step if one.status.step is not None else -1 for one in entry.runs]
@@ -58,7 +58,7 @@ def rows(shown: Sequence[RunEntry], now: float) -> Iterator[dict[str, object]]:
             "run": entry.name,
             "state": one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items()),
             **{key: _mean([values[key] for values in each]) for key in ("loss", "dev", "rows_per_s", "memory_mib")},
-            "note": next((one.status.message for one in entry.runs if one.status.message), ""),
+            "note": next((text for one in entry.runs if (text := run_note(one.status))), ""),
         }
 
 

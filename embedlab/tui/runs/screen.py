@@ -22,7 +22,7 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.key_table import shown_key
-from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, states
+from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, run_note, states
 from embedlab.tui.runs.curves import Curves, log_tail
 from embedlab.tui.runs.entries import RunEntry, entries, rows
 from embedlab.tui.runs.panes import RunPanes
@@ -185,10 +185,12 @@ class RunsScreen(RunSearch, RunPanes):
 
     def _show_note(self) -> None:
         """Show the full message of the run under the cursor: its column shows only the beginning."""
-        here, note = self._run_under_cursor(), self.query_one("#run-note", Static)
-        shown = f"{here.run.id}: {here.status.message}" if here is not None and here.status.message else ""
-        note.display = bool(shown)
-        note.update(plain(shown))
+        here, line = self._run_under_cursor(), self.query_one("#run-note", Static)
+        text = run_note(here.status) if here is not None else ""
+        hint = _hint(here) if here is not None else ""
+        shown = f"{here.run.id}: {text}{hint}" if here is not None and text else ""
+        line.display = bool(shown)
+        line.update(plain(shown))
 
     def go_to(self, run: RunFolder) -> None:
         """Put the cursor on RUN as soon as the table shows it."""
@@ -226,7 +228,7 @@ class RunsScreen(RunSearch, RunPanes):
         here = self._entry_under_cursor()
         found = [self.board.by_id().get(one.run.id) for one in here.runs] if here is not None else []
         present = [one for one in found if one is not None]
-        return next((one for one in present if one.status.message), present[0] if present else None)
+        return next((one for one in present if run_note(one.status)), present[0] if present else None)
 
     def _chosen(self) -> list[BoardRun]:
         """The marked runs, or those of the row under the cursor."""
@@ -406,3 +408,11 @@ class RunsScreen(RunSearch, RunPanes):
             is_done = True
         self.look()
         return is_done
+
+
+def _hint(found: BoardRun) -> str:
+    """The next step of an unfinished run, on a line of its own."""
+    hint = found.status.hint
+    if not hint and found.status.state == "crashed":
+        hint = f"{shown_key('resume')} resumes it, {shown_key('log')} shows its log"
+    return f"\nhint: {hint}" if hint else ""

@@ -1,12 +1,14 @@
 """What the cells of a grid need and this machine lacks, found before one of them starts."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, NotDownloadedError, NotLoadedError
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.grids.plan import Variant
+from embedlab.grids.plan import GridPlan, Variant
 from embedlab.models.catalog import starting_location
 from embedlab.workflows.train.missing import missing_encoder, missing_evaluation
 
@@ -28,6 +30,23 @@ def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list
     variants = list(variants)
     encoders = [line for name in _encoders(variants) for line in missing_encoder(name, settings)]
     return list(dict.fromkeys([*encoders, *(line for recipe in _recipes(variants) for line in missing_evaluation(recipe, settings))]))
+
+
+def check_variant_rows(plan: GridPlan, settings: Settings) -> None:
+    """Refuse rows that a stage of a cell cannot be trained on, as for a recipe; what has to be downloaded is not read.
+
+    Variants that differ in other things than their data, or in the number of its rows, are checked once.
+    """
+    from embedlab.training.stage_data import open_stages
+
+    source, seen = replace(Source.from_settings(settings), downloads=False), set()
+    for variant in plan.variants:
+        recipe = from_table(variant.recipe, name=variant.run, where=variant.run)
+        data = repr([(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages])
+        if data not in seen:
+            seen.add(data)
+            with suppress(NotDownloadedError, NotLoadedError):
+                open_stages(recipe, source, plan.seeds[0])
 
 
 def _encoders(variants: Iterable[Variant]) -> list[str]:

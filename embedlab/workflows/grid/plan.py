@@ -156,7 +156,9 @@ def _threads(count: int) -> str:
 
 
 def _time(cost: Cost) -> str:
-    return f"about {duration(cost.seconds)} (from {cost.measured})" if cost.seconds is not None else cost.measured
+    if cost.seconds is None:
+        return cost.measured
+    return f"{'at least' if cost.is_least else 'about'} {duration(cost.seconds)} (from {cost.measured})"
 
 
 def _disk(cost: Cost, free: int) -> str:
