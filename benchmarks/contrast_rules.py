@@ -3,10 +3,10 @@
     python benchmarks/contrast_rules.py --data DIR [--list] [--write]
 
 A triple is a pair of SICK that people labelled entailment and scored 4.5 of 5 or more, and its second sentence as a rule changes it.
-`number` is the rule of `explain --edit number`; `roles` exchanges the two noun phrases of a sentence such as "The dog is licking the
-baby". Of each, 50 triples that a fixed seed draws were read once, by a language model: wrong is a changed sentence that does not
-contradict the first one, or that no person would write. `--list` prints them with what was found. SICK may not be shipped: the
-readings are by the places of the triples, and are refused where the data give others.
+`number` is the rule of `explain --edit number`, whose triples are the set `contrast-number`; `roles`, of which no set is made, exchanges
+the two noun phrases of a sentence such as "The dog is licking the baby". Of each, 50 triples that a fixed seed draws were read once, by a
+language model: wrong is a changed sentence that does not contradict the first one, or that no person would write. `--list` prints them
+with what was found. SICK may not be shipped: the readings are by the places of the triples, and are refused where the data give others.
 """
 
 import argparse
@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from record import write_table
 
-from embedlab.analysis.edits import edited
 from embedlab.core.errors import UsageError
+from embedlab.data.contrasts import open_contrasts
 from embedlab.data.source import Source
 
 READ, SEED, LEAST = 50, 0, 4.5
@@ -49,7 +49,7 @@ def exchanged(sentence: str) -> str | None:
 class Reading:
     """What reading the sample found."""
 
-    rule: Callable[[str], str | None]
+    triples: Callable[[Path], list[Triple]]  # of a data folder
     sample: str  # digest of the texts that were read
     wrong: Mapping[int, str]  # by the place of the triple among all of the rule
 
@@ -61,18 +61,20 @@ _THINGS = (
 )
 READINGS = {
     "number": Reading(
-        rule=lambda sentence: edited(sentence, "number"),
+        triples=lambda data: open_contrasts(Source(folder=data), "contrast-number").frame.rows(),
         sample="40e3e413996d6f03",
         wrong={36: "a dog with three front paws", 116: "five children, three girls and one boy"},
     ),
     "roles": Reading(
-        rule=exchanged, sample="15115c67771e67cd", wrong={**dict.fromkeys(_THINGS, _CANNOT), **dict.fromkeys((0, 39, 182, 291), _VERB)}
+        triples=lambda data: with_exchanged_roles(data),
+        sample="15115c67771e67cd",
+        wrong={**dict.fromkeys(_THINGS, _CANNOT), **dict.fromkeys((0, 39, 182, 291), _VERB)},
     ),
 }
 
 
-def triples(data: Path, rule: Callable[[str], str | None]) -> list[Triple]:
-    """Return the triples that a RULE makes of SICK, in its order."""
+def with_exchanged_roles(data: Path) -> list[Triple]:
+    """Return the triples of SICK whose second sentence has two noun phrases to exchange, in its order."""
     source = Source(folder=data)
     labelled, scored = (pl.concat([source.open(name, split).frame for split in ("train", "dev", "test")]) for name in ("sick-e", "sick-r"))
     both = ["sentence1", "sentence2"]
@@ -80,7 +82,7 @@ def triples(data: Path, rule: Callable[[str], str | None]) -> list[Triple]:
         (pl.col("label").str.to_lowercase() == "entailment") & (pl.col("gold") >= LEAST)
     )
     rows = pairs.select(both).unique(maintain_order=True).rows()
-    return [(first, second, changed) for first, second in rows if (changed := rule(second)) is not None]
+    return [(first, second, changed) for first, second in rows if (changed := exchanged(second)) is not None]
 
 
 def drawn(found: list[Triple]) -> dict[int, Triple]:
@@ -106,7 +108,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the triples that were read")
     parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
     options = parser.parse_args()
-    made = {name: triples(options.data, reading.rule) for name, reading in READINGS.items()}
+    made = {name: reading.triples(options.data) for name, reading in READINGS.items()}
     if options.list:
         for name, found in made.items():
             for place, texts in drawn(found).items():

@@ -1,15 +1,15 @@
-"""Tables of models compared on classified items, from their stored answers, without the models.
+"""Tables of models compared on items, from their stored answers, without the models.
 
-    python benchmarks/stored_answers.py store results/scores/NAME.parquet MODEL… --task glue --data DIR --runs DIR
-    python benchmarks/stored_answers.py show results/scores/NAME.parquet [MODEL…] [--signature]
+    python benchmarks/stored_answers.py store results/scores/NAME.parquet MODEL… --task glue --data DIR --runs DIR [--by PROPERTY]
+    python benchmarks/stored_answers.py show results/scores/NAME.parquet [MODEL…] [--by PROPERTY] [--dataset NAME] [--measure NAME]
     python benchmarks/stored_answers.py refresh results/PAGE.md…
 
 MODEL may be NAME=MODEL. `store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no
-text; and, as metadata, what titles and notes of tables say. Models are compared with the first. `show` prints what
-`embedlab compare MODEL… --suite TASK` prints. `refresh` writes each table of a page again that is between these two lines; tables of
-similarities of pairs are those of stored_tables.py:
+text; the value of each PROPERTY that tables are cut by; and, as metadata, what titles and notes of tables say. Models are compared with
+the first. `show` prints what `embedlab compare MODEL… --suite TASK` prints; the correction is over the datasets that are shown. `refresh`
+writes each table of a page again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
 
-    <!-- answers scores/NAME.parquet [MODEL…] [--notes] [--signature] -->
+    <!-- answers scores/NAME.parquet [MODEL…] [--by PROPERTY] [--dataset NAME] [--measure NAME] [--notes] [--signature] -->
     <!-- end of answers -->
 """
 
@@ -24,24 +24,42 @@ import table_pages
 from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
+from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.scores import ModelColumns
+from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.frames import item_evidence
-from embedlab.evaluation.outcomes import MemberOutcomes, member_outcomes
+from embedlab.evaluation.frames import item_outcomes
+from embedlab.evaluation.outcomes import MemberOutcomes, figure_evidence, member_outcomes
 from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import Slicing, TaskComparison
+from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.models.catalog import ModelSpec
+from embedlab.outcomes.cuts import DATASET, ItemSlice, cut
+from embedlab.outcomes.frame import Outcomes, joined_outcomes
+from embedlab.outcomes.property import property_named
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, StoredOutcomes
 from embedlab.runs.parts import StoredPart
 from embedlab.workflows.options.models import with_aliases
 
 FACTS = "embedlab-answers"  # the parquet metadata key
+OF_ITEM = "item:"  # before the name of a property in the names of columns
 WHOSE = ("task", "member", "name")  # of the items: columns next to those of outcomes
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownRows:
+    """Which rows a table has of a file."""
+
+    by: str = DATASET  # a property that the file has of its items
+    datasets: tuple[str, ...] = ()  # none: all
+    measure: str = ""  # none: all
+
+
+ALL_ROWS = ShownRows()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,25 +98,30 @@ class StoredComparison:
     states: tuple[DatasetState, ...]
     is_whole: bool
     tasks: Mapping[str, tuple[str, ...]]  # the selected datasets of each; none: the whole task
+    properties: tuple[str, ...] = ()  # of which each item's value is stored
     members: Mapping[str, Mapping[str, StoredMember]]  # by task, then by member
 
 
-def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], settings: Settings) -> None:
-    """Write the answers of the models called NAMES into PATH; what is not evaluated yet is evaluated first."""
+def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], settings: Settings, properties: Sequence[str] = ()) -> None:
+    """Write the answers of the models called NAMES, and the PROPERTIES of items, into PATH; those that lack are evaluated first."""
     from embedlab.workflows.compare_tasks import gather
     from embedlab.workflows.models import resolve_model
     from embedlab.workflows.notebook_session import NotebookSession
 
     session = NotebookSession(settings=settings)
-    compared = gather(names, tasks, session, slicing=Slicing(), setting="literature").compared(Slicing())
+    gathered = gather(names, tasks, session, slicing=Slicing(), setting="literature")
+    compared = gathered.compared(Slicing())
+    cut = [compared, *(gathered.compared(Slicing(by=name)) for name in properties)]
     specs = [spec for name in names for spec in resolve_model(name, session).members]
     answers = {
         one.task: {spec.name: member_outcomes(one, spec, settings, None, lambda _: lambda *_: None, "literature") for spec in specs}
         for one in tasks
     }
     own = {item.name: getattr(compared, item.name) for item in fields(StoredComparison) if hasattr(compared, item.name)}
+    own |= {name: together([getattr(one, name) for one in cut]) for name in ("shared", "counts")}
     facts = StoredComparison(
         **{**own, "models": tuple(compared.models), "notes": tuple(map(str, compared.notes)), "states": tuple(compared.states)},
+        properties=tuple(properties),
         tasks={one.task: one.names for one in tasks},
         members={
             one.task: {spec.name: stored_member(one, spec, answers[one.task][spec.name], settings) for spec in specs} for one in tasks
@@ -106,7 +129,30 @@ def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], setti
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(facts), default=sorted)
-    pl.concat(items_of(answers), how="diagonal").write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: text})
+    items = with_properties(pl.concat(items_of(answers), how="diagonal"), gathered, properties)
+    items.write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: text})
+
+
+def together(parts: Sequence[Mapping[str, Mapping[str, Overlap]]]) -> dict[str, dict[str, Overlap]]:
+    """Return the text that the slices of all PARTS share, by model and slice."""
+    return {name: {key: found for part in parts for key, found in part.get(name, {}).items()} for part in parts for name in part}
+
+
+def with_properties(items: pl.DataFrame, gathered: Gathered, names: Sequence[str]) -> pl.DataFrame:
+    """Return ITEMS with the value of each property in NAMES, which GATHERED models' items have."""
+    if not names:
+        return items
+    outcomes = joined_outcomes(gathered.outcomes)
+    blocks = blocks_of(outcomes)
+    values = [property_named(name).values(outcomes).alias(f"{OF_ITEM}{name}") for name in names]
+    known = outcomes.rows.select("block", "item").with_columns(values).join(blocks, on="block", maintain_order="left").drop("block")
+    return items.join(known, on=["task", "name", "item"], how="left", maintain_order="left")
+
+
+def blocks_of(outcomes: Outcomes) -> pl.DataFrame:
+    """Return the task and dataset of each block."""
+    rows = [(place, block.task, block.dataset) for place, block in enumerate(outcomes.blocks)]
+    return pl.DataFrame(rows, schema={"block": pl.UInt16, "task": pl.String, "name": pl.String}, orient="row")
 
 
 def stored_member(task: SelectedTask, spec: ModelSpec, found: MemberOutcomes, settings: Settings) -> StoredMember:
@@ -139,48 +185,73 @@ def stored_comparison(path: Path) -> StoredComparison:
     return TypeAdapter(StoredComparison).validate_json(pl.read_parquet_metadata(path)[FACTS])
 
 
-def compared_again(path: Path, names: Sequence[str] = ()) -> TaskComparison:
-    """Return the comparison of the models called NAMES (none: all) in the file at PATH by the procedure of today."""
-    from embedlab.analysis.comparison import compare_evidence
-
+def compared_again(path: Path, names: Sequence[str] = (), rows: ShownRows = ALL_ROWS) -> TaskComparison:
+    """Return the comparison of the models called NAMES (none: all) on ROWS of the file at PATH by the procedure of today."""
     stored = stored_comparison(path)
     known = {model.name: model for model in stored.models}
     if lacking := [name for name in names if name not in known]:
         raise SystemExit(f"{path}: no model {lacking[0]!r}; it has {', '.join(known)}")
     items, columns = pl.read_parquet(path), [known[name] for name in names or known]
     members = member_columns(columns)
-    found = evidence_again(stored, items, members)
+    found = evidence_again(stored, items, members, rows)
     slices = compare_evidence(found, columns, columns[0].name)
     others = tuple(f"{name}: " for name in known if name not in {model.name for model in columns})
-    parts = {item.name: getattr(stored, item.name) for item in fields(StoredComparison) if item.name not in {"tasks", "members"}}
-    parts |= {"models": tuple(columns), "notes": tuple(note for note in stored.notes if not note.startswith(others))}
+    left_out = tuple(f"{state.name} " for state in stored.states if rows.datasets and state.name not in rows.datasets)
+    said = [note for note in stored.notes if not note.startswith(others + left_out)]
+    names_of_tables = {item.name for item in fields(TaskComparison)}
+    parts = {item.name: getattr(stored, item.name) for item in fields(StoredComparison) if item.name in names_of_tables}
+    parts |= {"models": tuple(columns), "notes": tuple(said), "slicing": Slicing(by=rows.by)}
     return TaskComparison(**parts, slices=slices)
 
 
-def evidence_again(stored: StoredComparison, items: pl.DataFrame, members: Sequence[str]) -> list[Evidence]:
-    """Return the evidence of the answers of MEMBERS to all ITEMS of a file."""
+def evidence_again(stored: StoredComparison, items: pl.DataFrame, members: Sequence[str], rows: ShownRows = ALL_ROWS) -> list[Evidence]:
+    """Return the evidence of the answers of MEMBERS to ITEMS of a file, those of some ROWS."""
     found = []
     for task, own in stored.members.items():
-        answers = {name: answers_of(task, name, one, items) for name, one in own.items() if name in members}
-        found += item_evidence(SelectedTask(task=task, names=stored.tasks[task]), answers, members)
-    return found
+        answers = {name: answers_of(task, name, one, items, rows.datasets) for name, one in own.items() if name in members}
+        outcomes = item_outcomes(SelectedTask(task=task, names=rows.datasets or stored.tasks[task]), answers, members)
+        if outcomes is not None:
+            found += outcome_evidence(outcomes, members, None if rows.by == DATASET else [*cut_by(outcomes, items, rows.by)])
+        if rows.by == DATASET:
+            found += figure_evidence(task, answers, members)
+    return [one for one in found if rows.measure in {"", one.metric}]
 
 
-def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame) -> MemberOutcomes:
-    """Return what a member answered to a task."""
+def cut_by(outcomes: Outcomes, items: pl.DataFrame, by: str) -> Iterator[ItemSlice]:
+    """Yield the slices of OUTCOMES BY a property, whose values are a column of the ITEMS of the file."""
+    if (column := f"{OF_ITEM}{by}") not in items.columns:
+        known = ", ".join(name.removeprefix(OF_ITEM) for name in items.columns if name.startswith(OF_ITEM)) or "none"
+        raise SystemExit(f"the file has no property {by!r} of its items; it has {known}")
+    blocks = blocks_of(outcomes)
+    values = items.select("task", "name", "item", column).unique(["task", "name", "item"]).join(blocks, on=["task", "name"])
+    of_rows = outcomes.rows.select("block", "item").join(values, on=["block", "item"], how="left", maintain_order="left")
+    yield from cut(outcomes, property_named(by), of_rows[column])
+
+
+def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame, datasets: Sequence[str] = ()) -> MemberOutcomes:
+    """Return what a member answered to a task, or to DATASETS of it."""
     outcomes = {}
     for name, one in stored.outcomes.items():
+        if datasets and name not in datasets:
+            continue
         own = items.filter(**dict(zip(WHOSE, (task, member, name), strict=True))).drop(WHOSE)
         texts = [key for key in TEXT_COLUMNS if key in own.columns and not own[key].null_count()]
         outcomes[name] = StoredOutcomes(**vars(one), task=task, model=member, items=own.select(*ITEM_COLUMNS, *texts))
     return MemberOutcomes(outcomes=outcomes, scores=stored.scores, overlaps={}, marks=(), notes=())
 
 
-def shown(path: Path, models: Sequence[str] = (), *, is_signed: bool, has_all_notes: bool) -> str:
-    """Return the table of MODELS (none: all) of the file at PATH in Markdown."""
+def shown(
+    path: Path,
+    models: Sequence[str] = (),
+    rows: ShownRows = ALL_ROWS,
+    *,
+    is_signed: bool,
+    has_all_notes: bool,
+) -> str:
+    """Return the table of MODELS (none: all) and ROWS of the file at PATH in Markdown."""
     from embedlab.reports.comparison_table import comparison_table
 
-    return replace(comparison_table(compared_again(path, models)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
+    return replace(comparison_table(compared_again(path, models, rows)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
 
 
 def refreshed(page: str, folder: Path) -> str:
@@ -190,7 +261,8 @@ def refreshed(page: str, folder: Path) -> str:
 
 def shown_as(arguments: argparse.Namespace) -> str:
     """Return the table that the ARGUMENTS of `show` describe, in Markdown."""
-    return shown(arguments.file, arguments.models, is_signed=arguments.signature, has_all_notes=arguments.notes)
+    rows = ShownRows(by=arguments.by, datasets=tuple(arguments.dataset), measure=arguments.measure)
+    return shown(arguments.file, arguments.models, rows, is_signed=arguments.signature, has_all_notes=arguments.notes)
 
 
 def parser_of_tables() -> argparse.ArgumentParser:
@@ -198,6 +270,9 @@ def parser_of_tables() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("file", type=Path)
     parser.add_argument("models", nargs="*")
+    parser.add_argument("--by", default=DATASET, help="a property that the file has of its items")
+    parser.add_argument("--dataset", action="append", default=[], help="one of the datasets; can be repeated")
+    parser.add_argument("--measure", default="", help="one of the measures")
     parser.add_argument("--signature", action="store_true")
     parser.add_argument("--notes", action="store_true")
     return parser
@@ -213,6 +288,7 @@ def main() -> None:
     storing.add_argument("--task", action="append", required=True, help="a task, or TASK:DATASET for one of its datasets")
     storing.add_argument("--data", type=Path, required=True)
     storing.add_argument("--runs", type=Path)
+    storing.add_argument("--by", action="append", default=[], help="a property that tables are cut by; can be repeated")
     commands.add_parser("show", parents=[parser_of_tables()])
     refreshing = commands.add_parser("refresh")
     refreshing.add_argument("pages", type=Path, nargs="+")
@@ -227,8 +303,9 @@ def main() -> None:
             runs = {"runs": arguments.runs} if arguments.runs else {}
             settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]
             chosen = [text.partition(":") for text in arguments.task]
-            tasks = [SelectedTask(task=task, names=(name,) if name else ()) for task, _, name in chosen]
-            store(arguments.file, with_aliases(arguments.models), tasks, settings)
+            named = {task: tuple(name for other, _, name in chosen if other == task and name) for task, _, _ in chosen}
+            tasks = [SelectedTask(task=task, names=names) for task, names in named.items()]
+            store(arguments.file, with_aliases(arguments.models), tasks, settings, arguments.by)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ import polars as pl
 import stored_answers
 import stored_reproductions
 import stored_tables
+import stored_why
 import table_pages
 
 from embedlab.analysis.claims import Claim, ClaimedDifference, ComparedTable, SettledClaim, check_claim, claimed_difference, settle_claims
@@ -56,8 +57,9 @@ class StoredSlices:
 
     file: str  # of scores, beside the page
     models: tuple[str, ...]  # those of the page's own table: a claim without a source was found among their comparisons
-    by: str = "dataset"
+    by: str = "dataset"  # "why": each kind of items against all others, as stored_why.py tests them
     dataset: str = ""  # one alone
+    measure: str = ""  # of items that have several; empty: all
     aggregate: Aggregate = "all"
 
 
@@ -133,12 +135,16 @@ def evidence_of_file(
 ) -> tuple[Sequence[ModelColumns], dict[str, Evidence]]:
     """Return what the file at PATH says of MODELS on the slices, by the keys of these."""
     if stored_tables.FACTS in pl.read_parquet_metadata(path):
+        if slices.by == "why":
+            scored = stored_tables.stored_pairs(path, models, settings, "dataset", slices.dataset)
+            return scored.models, stored_why.contrasts_by_kind(scored)
         scored = stored_tables.stored_pairs(path, models, settings, slices.by, slices.dataset)
         compared = stored_tables.compared_pairs(scored, by=slices.by, aggregate=slices.aggregate)
         return scored.models, {one.key: one for one in compared.evidence}
     stored, items = stored_answers.stored_comparison(path), pl.read_parquet(path)
     columns = [model for name in models for model in stored.models if model.name == name]
-    found = stored_answers.evidence_again(stored, items, member_columns(columns))
+    rows = stored_answers.ShownRows(by=slices.by, datasets=(slices.dataset,) if slices.dataset else (), measure=slices.measure)
+    found = stored_answers.evidence_again(stored, items, member_columns(columns), rows)
     return columns, {one.key: one for one in found}
 
 

@@ -1,7 +1,8 @@
 """Contrasts: a sentence that people say follows from an anchor, next to one that they say contradicts it.
 
 Those of corpora are made of labelled pairs: every two of an anchor's sentences of which one was labelled entailment and the other
-contradiction. A user's own file has them as columns. Columns: sentence1 (the anchor), sentence2 (entailed), contradicted.
+contradiction; one set has contradicted sentences that a rule makes of the entailed ones. A user's own file has them as columns. Columns:
+sentence1 (the anchor), sentence2 (entailed), contradicted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from types import MappingProxyType
 
 import polars as pl
 
+from embedlab.analysis.edits import edited
+from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
@@ -38,6 +41,7 @@ class LabelledSource:
     summary: str
     scores: str | None = None  # the dataset with human scores of the same pairs
     least: float = 0.0  # such a score of an entailed sentence
+    rule: EditRule | None = None  # makes the contradicted sentence of the entailed one; None: people wrote it
 
 
 SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
@@ -64,6 +68,16 @@ SOURCES: Mapping[str, LabelledSource] = MappingProxyType(
             columns=("premise", "hypothesis"),
             is_either=False,
             summary="the hypotheses that people wrote for one premise of SNLI dev",
+        ),
+        "contrast-number": LabelledSource(
+            corpus="sick-e",
+            splits=("train", "dev", "test"),
+            columns=("sentence1", "sentence2"),
+            is_either=False,
+            summary="SICK pairs of entailment that people score 4.5 of 5 or more; a rule makes the first number of the entailed one larger",
+            scores="sick-r",
+            least=4.5,
+            rule="number",
         ),
     }
 )
@@ -98,16 +112,23 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
     return entailed.join(contradicted, on="sentence1", maintain_order="left_right").select(COLUMNS)
 
 
+def _made(pairs: pl.DataFrame, rule: EditRule) -> pl.DataFrame:
+    """Return the contrasts that a RULE makes of the labelled PAIRS of entailment that it is safe for, in their order."""
+    entailed = pairs.filter(pl.col("label").str.to_lowercase() == "entailment").select(sentence1="first", sentence2="second")
+    changed = [edited(sentence, rule) for sentence in entailed["sentence2"].to_list()]
+    return entailed.with_columns(pl.Series("contradicted", changed, dtype=pl.String)).drop_nulls()
+
+
 def _of_corpus(source: Source, name: str) -> Part:
     own = SOURCES[name]
     if source.sample and own.scores is not None:  # generated SICK pairs share no anchor
-        own = replace(SOURCES["contrast-snli"], splits=("test",))
+        own = replace(SOURCES["contrast-snli"], splits=("test",), rule=own.rule)
     parts = [source.open_split(dataset(own.corpus), split) for split in own.splits]
     first, second = own.columns
     pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
     if own.scores is not None:
         pairs = _without_distant(pairs, [source.open_split(dataset(own.scores), split).frame for split in own.splits], own.least)
-    rows = _distinct(contrasts_of(pairs, is_either=own.is_either))
+    rows = _distinct(contrasts_of(pairs, is_either=own.is_either) if own.rule is None else _made(pairs, own.rule))
     states = [part.state for part in parts]
     expected = [state.expected_rows for state in states if state.expected_rows is not None]
     state = replace(

@@ -8,14 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence
-from embedlab.comparison.evidence import outcome_evidence
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText, sentence_columns, text_keys
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
-from embedlab.evaluation.outcomes import Answers, averages_of, figure_evidence, measures_of
+from embedlab.evaluation.outcomes import Answers, averages_of, measures_of
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.cuts import ItemSlice
@@ -66,13 +64,6 @@ def item_outcomes(
         averages={suite: averages_of(one, datasets)},
         mixed_metrics={suite: find_task(one.task).mixed_metric},
     )
-
-
-def item_evidence(one: SelectedTask, answers: Answers, members: Sequence[str]) -> list[Evidence]:
-    """Return a row of evidence for each dataset and measure of a task, the averages that papers report, and numbers without items."""
-    outcomes = item_outcomes(one, answers, members)
-    tested = outcome_evidence(outcomes, members) if outcomes is not None else []
-    return [*tested, *figure_evidence(one.task, answers, members)]
 
 
 def keyed_items(outcomes: Outcomes, part: ItemSlice) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """The task `contrast`: whether a model puts a sentence that follows from an anchor closer to it than one that contradicts it.
 
 The triples are from people: labelled pairs of SICK, of counterfactually revised SNLI and of SNLI's premises, or a file with three columns.
+Those of one set are made by a rule, as every table with it says.
 It measures entailment, not sameness of meaning: an entailed sentence may say much less than its anchor. An item is a triple, its
 prediction the margin between the two similarities in units of the model's own spread on the dataset; triples of an anchor are averaged
 before anchors are.
@@ -63,6 +64,7 @@ class Contrast(Task):
     )
     datasets = tuple(SOURCES)
     text_datasets = tuple(SOURCES)
+    averaged = tuple(name for name, own in SOURCES.items() if own.rule is None)  # the sets that people wrote
 
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is a set of contrasts, or a user's own file of them."""
@@ -106,8 +108,8 @@ class Contrast(Task):
         return 1 if metric == MARGIN else 100
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
-        """Return the average over the three sets; every table that has it has their own rows too."""
-        return {"average of three": self.datasets} if {*self.datasets} <= {*datasets} else {}
+        """Return the average over the three sets that people wrote; every table that has it has their own rows too."""
+        return {"average of three": self.averaged} if {*self.averaged} <= {*datasets} else {}
 
 
 def scores_of(part: Part, own: Numbers) -> Iterator[StoredScore]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from stored_answers import refreshed, shown, store
+from stored_answers import ShownRows, refreshed, shown, store
 
 from embedlab.core.settings import Settings
 from embedlab.evaluation.selection import SelectedTask
@@ -45,6 +45,30 @@ def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -
     assert made == page.replace("old\n", f"\n{before}\n")
     assert refreshed(made, tmp_path) == made
     assert not {"sentence", "sentence1", "text"} & set(pl.read_parquet(file).columns)
+
+
+def test_a_table_by_a_property_is_made_again_without_the_sentences(tmp_path: Path) -> None:
+    settings = Settings(sample=True, cache=tmp_path / "cache", threads=1)
+    (tmp_path / "words.txt").write_text("the 1 0 2\nis 0.5 1 1\nnot -1 0 1\nman 0 1 0\na 0.1 0.2 0.1\n")
+    names = ["dice", f"word-vectors:{tmp_path / 'words.txt'}"]
+    session, tasks = NotebookSession(settings=settings), ["contrast-snli", "contrast-counterfactual"]
+    (table,) = comparison_report(CompareOptions(models=names, tasks=tasks, by="phenomenon"), session).tables
+
+    file = tmp_path / "answers.parquet"
+    store(file, names, [SelectedTask(task="contrast", names=tuple(tasks))], settings, ["phenomenon"])
+    (tmp_path / "words.txt").unlink()
+    again = shown(file, (), ShownRows(by="phenomenon"), is_signed=False, has_all_notes=True)
+    assert "negation" in again
+    assert "margin" in again
+    assert again == replace(table, is_signed=False, has_all_notes=True).to_markdown()
+    one = shown(
+        file, (), ShownRows(by="phenomenon", datasets=("contrast-snli",), measure="entailed closer"), is_signed=False, has_all_notes=True
+    )
+    assert "contrast-counterfactual" not in one
+    assert "margin" not in one
+    with pytest.raises(SystemExit, match="no property 'negation' of its items; it has phenomenon"):
+        shown(file, (), ShownRows(by="negation"), is_signed=False, has_all_notes=False)
+    assert not {"sentence1", "sentence2", "contradicted"} & set(pl.read_parquet(file).columns)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from embedlab.analysis.edits import edited
 from embedlab.core.errors import MissingError
 from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open_contrasts
 from embedlab.data.dataset import DatasetState, Part
@@ -80,6 +81,19 @@ def test_entailed_sentences_of_sick_are_close_by_people_and_each_triple_counts_o
             both = frozenset(text.strip() for text in pair)  # some pairs are there in both orders
             related[both] = max(score, related.get(both, 0))
     assert min(related[frozenset(row[:2])] for row in part.frame.iter_rows()) >= 4.5
+
+
+def test_a_rule_makes_one_set_of_the_close_entailed_pairs_that_it_is_safe_for() -> None:
+    source = Source(sample=True)
+    part = open_contrasts(source, "contrast-number")
+    rows = source.open("snli", "test").frame
+    expected = []
+    for premise, hypothesis, label in rows.select("premise", "hypothesis", "label").iter_rows():
+        changed = edited(hypothesis.strip(), "number") if label == "entailment" else None
+        triple = (premise.strip(), hypothesis.strip(), changed)
+        if changed is not None and len({*triple}) == 3 and triple not in expected:
+            expected.append(triple)
+    assert part.frame.rows() == expected
 
 
 def test_many_contrasts_are_in_the_order_of_a_loop() -> None:

@@ -12,6 +12,7 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.contrasts import open_contrasts
+from embedlab.data.published import remarks
 from embedlab.data.source import Source
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.evaluation.member import evaluate_task
@@ -30,6 +31,7 @@ TRIPLES = [
     ("A cat sleeps", "An animal rests", "A bird sings"),
     ("She eats", "She eats a bit", "She eats no bit"),
 ]
+HUMAN = ("contrast-sick", "contrast-counterfactual", "contrast-snli")  # written by people
 
 
 @pytest.fixture
@@ -137,7 +139,7 @@ def test_a_whole_task_shows_the_average_after_its_three_sets(embedlab: Embedlab,
     sets = {row["slice"]: row["score"] for row in rows if row["by"] == "dataset"}
     assert [*sets] == [*task("contrast").datasets]
     (average,) = (row["score"] for row in rows if row["by"] == "average")
-    assert average == pytest.approx(np.mean([*sets.values()]))
+    assert average == pytest.approx(np.mean([sets[name] for name in HUMAN]))
     again = embedlab("evaluate", "dice", "--suite", "contrast", "--sample", "--json")
     assert "as it was evaluated before" in again.err
     assert again.rows == found.rows
@@ -196,17 +198,27 @@ def test_words_of_the_anchor_and_lengths_are_counted_as_baselines(file: str) -> 
     assert shares[0] != shares[1]
 
 
+def test_numbers_of_triples_that_a_rule_made_say_so_with_its_errors(shared_data: Path, tmp_path: Path) -> None:
+    settings = Settings(data=shared_data, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
+    spec = resolve("dice", tmp_path / "runs").members[0]
+    found = evaluate_task("contrast", spec, settings, lambda _: lambda *_: None, ["contrast-number"]).evaluation
+    assert {(score.slice, score.items) for score in found.scores if score.by == "phenomenon"} == {("contrast-number number", 166)}
+    (remark,) = remarks(found.data[0])
+    assert remark == "contrast-number test: made by a rule; of 50 that were read, 2 do not contradict the anchor (4%, 95%: 0.5 to 13.7%)"
+    assert not [*remarks({**found.data[0], "sample": True})]
+
+
 def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(tmp_path: Path) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
     spec = resolve("dice", tmp_path / "runs").members[0]
     found = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection())
-    assert found.averages == {"average of three": task("contrast").datasets}
+    assert found.averages == {"average of three": HUMAN}
     assert found.missing == ()
-    sets = [score for score in found.evaluation.scores if score.by == "dataset"]
+    sets = [score for score in found.evaluation.scores if score.by == "dataset" and score.slice in HUMAN]
     averages = {score.metric: (score.value, score.items, score.split) for score in found.evaluation.scores if score.by == "average"}
     for metric in (CLOSER, MARGIN):
         own = [score for score in sets if score.metric == metric]
         assert averages[metric] == (pytest.approx(sum(one.value for one in own) / 3), sum(one.items for one in own), "test")
-    assert [part.frame.columns[:3] for part in found.tested] == [["anchor", "positive", "negative"]] * 3  # as training text names them
+    assert [part.frame.columns[:3] for part in found.tested] == [["anchor", "positive", "negative"]] * 4  # as training text names them
     one = task("contrast").evaluate(spec, settings, lambda _: lambda *_: None, Selection(names=("contrast-sick",)))
     assert (one.averages, [score.by for score in one.evaluation.scores if score.by == "average"]) == ({}, [])

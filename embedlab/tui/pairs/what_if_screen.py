@@ -96,7 +96,7 @@ class WhatIfScreen(ModalScreen[None]):
         shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
-        self._scores = {}
+        self._scores, self._number = {}, 0  # what still comes is of other sentences
         self._show_scores()
         if self._timer is not None:
             self._timer.stop()
@@ -107,7 +107,9 @@ class WhatIfScreen(ModalScreen[None]):
     async def _request(self) -> None:
         first, second = (place.value for place in self._inputs)
         try:
-            self._number = await self._scorer.request(first, second, self._models)
+            number = await self._scorer.request(first, second, self._models)
+            if [place.value for place in self._inputs] == [first, second]:  # starting the scorer takes seconds
+                self._number = number
         except EmbedlabError as error:
             self._dashboard.report(error)
 
