@@ -2,9 +2,10 @@
 
     python benchmarks/coverage.py PART --data DIR [--runs 5000] [--jobs 2] [--scores FOLDER] [--members NAME…] [--encoder MODEL]
 
-PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, halves (real scores, split in
-two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of equal seeds, every
-split). The last two read score files: parquet files with pair_key and similarity, or files of results/scores with a column a member.
+PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, equivalence, halves (real
+scores, split in two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of
+equal seeds, every split). The last two read score files: parquet files with pair_key and similarity, or files of results/scores with a
+column a member.
 Each cell says its Monte Carlo error.
 """
 
@@ -25,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import real_halves
 from record import write_table
-from simulated_comparisons import Cell, average_of, columns_of, evidence_of, first_seeds, simulate, welch
+from simulated_comparisons import VALUES_AT_ONCE, Cell, average_of, columns_of, evidence_of, first_seeds, simulate, weighed_runs, welch
 from simulated_scores import DATASETS, Floats, Graph, World
 
 from embedlab.analysis.families import LARGEST_JOINED
@@ -137,6 +138,52 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
 
 def _percent(share: float, runs: float) -> str:
     return f"{100 * share:.1f} ± {200 * np.sqrt(max(share * (1 - share), 1e-9) / runs):.1f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EquivalenceJob:
+    """Two models that truly differ by exactly the margin, or not at all, on each of the graphs."""
+
+    margin: float
+    difference: float
+    seeds: tuple[int, int]
+    seed_sd: float
+
+    def shown(self, runs: int, graph: Graph) -> list[bool]:
+        """Whether each of RUNS comparisons says that both are equal within the margin."""
+        world = World(share=0.3, gold_share=0.3, differences=(0.0, self.difference), seeds=self.seeds, seed_sd=(self.seed_sd, self.seed_sd))
+        together, found = max(1, VALUES_AT_ONCE // (sum(self.seeds) * len(graph.first))), []
+        for start in range(0, runs, together):
+            drawn = [world.draw(graph, np.random.default_rng(seed)) for seed in range(start, min(start + together, runs))]
+            weighed, pairs = weighed_runs(graph, drawn, self.seeds, [self.seeds])
+            for pair in pairs:
+                apart = weighed.means[pair[0]] - weighed.means[pair[1]]
+                found.append(weighed.of_pair[pair].equivalence(apart, self.margin) < 0.05)
+        return found
+
+
+def _shown_equal(job: tuple[str, EquivalenceJob], data: Path, runs: int) -> float:
+    return float(np.mean(job[1].shown(runs, Graph.read(data, job[:1]))))
+
+
+def show_equivalence(arguments: argparse.Namespace) -> None:
+    """How often two one-sided tests call models equal that differ by exactly the margin, and those that do not differ."""
+    seeds = {(1, 1): 0.0, (3, 3): 0.01}
+    worlds = [(name, margin, count) for name in ("sts13", "sts-benchmark", "sick-r") for count in seeds for margin in (0.03, 0.1)]
+    jobs = [
+        (name, EquivalenceJob(margin=margin, difference=difference, seeds=count, seed_sd=seeds[count]))
+        for name, margin, count in worlds
+        for difference in (margin, 0.0)
+    ]
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        found = iter(pool.map(partial(_shown_equal, data=arguments.data, runs=arguments.runs), jobs))
+    rows = [
+        [name, f"{count[0]} and {count[1]}", f"{100 * margin:g}", *(_percent(next(found), arguments.runs) for _ in range(2))]
+        for name, margin, count in worlds
+    ]
+    columns = ["pairs of", "seeds", "margin", "called equal at a true difference of the margin", "at none"]
+    notes = [f"{arguments.runs} simulated comparisons a number; the first is at most 5% of a right test; seeds vary by 1 point"]
+    write_table("equivalence", "Models that are called equal within a margin", columns, rows, packages=PACKAGES, notes=notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,27 +324,30 @@ def show_seeds_null(arguments: argparse.Namespace) -> None:
     from embedlab.outcomes.pairs import pair_outcomes
 
     table, names = real_table(arguments)
-    names = [name for name in names if name != "dice"]
+    names = [name for name in names if "@" in name and "(" not in name]  # runs alone
     evidence, rows = outcome_evidence(pair_outcomes(table, names, task="sts", averages=STS_AVERAGES), names), []
     rng = np.random.default_rng(0)
-    for size in (2, 3, 5):
-        all_splits = [
-            (first, second)
-            for first in combinations(range(len(names)), size)
-            for second in combinations([n for n in range(len(names)) if n not in first], size)
-            if first < second  # the other way round it is the same table
-        ]
-        chosen = [all_splits[place] for place in rng.permutation(len(all_splits))[: arguments.runs]]
-        parts = [chosen[start : start + SPLITS_AT_ONCE] for start in range(0, len(chosen), SPLITS_AT_ONCE)]
-        p = np.concatenate([p_of_splits(evidence, names, part) for part in parts])
-        by_seeds = [welch(*(evidence[-1].points[list(group)] for group in split)) for split in chosen]
-        shares = (
-            (p < 0.05).mean(),
-            (p[:, -1] < 0.05).mean(),
-            np.mean([min(holm(row)) < 0.05 for row in p.tolist()]),
-            np.mean([low > 0 or high < 0 for low, high in by_seeds]),
-        )
-        rows.append([f"{size} against {size}", f"{len(chosen)} of {len(all_splits)}", *(_percent(one, len(chosen)) for one in shares)])
+    recipes = {recipe: [n for n, name in enumerate(names) if _recipe(name) == recipe] for recipe in map(_recipe, names)}
+    for recipe, own in recipes.items():
+        for size in (size for size in (2, 3, 5) if 2 * size <= len(own)):
+            all_splits = [
+                (first, second)
+                for first in combinations(own, size)
+                for second in combinations([n for n in own if n not in first], size)
+                if first < second  # the other way round it is the same table
+            ]
+            chosen = [all_splits[place] for place in rng.permutation(len(all_splits))[: arguments.runs]]
+            parts = [chosen[start : start + SPLITS_AT_ONCE] for start in range(0, len(chosen), SPLITS_AT_ONCE)]
+            p = np.concatenate([p_of_splits(evidence, names, part) for part in parts])
+            by_seeds = [welch(*(evidence[-1].points[list(group)] for group in split)) for split in chosen]
+            shares = (
+                (p < 0.05).mean(),
+                (p[:, -1] < 0.05).mean(),
+                np.mean([min(holm(row)) < 0.05 for row in p.tolist()]),
+                np.mean([low > 0 or high < 0 for low, high in by_seeds]),
+            )
+            label = f"{recipe}, {size} against {size}" if len(recipes) > 1 else f"{size} against {size}"
+            rows.append([label, f"{len(chosen)} of {len(all_splits)}", *(_percent(one, len(chosen)) for one in shares)])
     columns = [
         "seeds",
         "splits",
@@ -306,10 +356,14 @@ def show_seeds_null(arguments: argparse.Namespace) -> None:
         "some star in the table",
         "Welch over seeds, average of seven",
     ]
-    recipe = names[0].partition("@")[0]
-    notes = [f"{len(names)} seeds of one recipe, {recipe}; splits overlap, so that ± understates"]
-    name = "coverage-seeds-null" if recipe == FIRST_NULL else f"coverage-seeds-null-{recipe.removesuffix('-null')}"
+    counts = ", ".join(f"{len(own)} seeds of {recipe}" for recipe, own in recipes.items())
+    notes = [f"{counts}; splits overlap, so that ± understates"]
+    name = "coverage-seeds-null" if FIRST_NULL in recipes else f"coverage-seeds-null-{arguments.scores.stem}"
     write_table(name, "Equal seeds compared with each other", columns, rows, packages=PACKAGES, notes=notes)
+
+
+def _recipe(member: str) -> str:
+    return member.partition("@")[0]
 
 
 def p_of_splits(evidence: Sequence, names: Sequence[str], splits: Sequence) -> Floats:  # of Evidence, of two groups of numbers of NAMES
@@ -328,7 +382,7 @@ def p_of_splits(evidence: Sequence, names: Sequence[str], splits: Sequence) -> F
 def main() -> None:
     """Make one part's table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=[*CELLS, "tables", "halves", "seeds-null"])
+    parser.add_argument("part", choices=[*CELLS, "tables", "equivalence", "halves", "seeds-null"])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument(
         "--scores", type=Path, help="folder of score files, for halves and seeds-null, or a file of results/scores with seeds"
@@ -342,7 +396,7 @@ def main() -> None:
     parser.add_argument("--resamples", type=int, default=0, help="also the independent bootstrap, in a tenth of the runs")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
-    shows = {"tables": show_tables, "halves": show_halves, "seeds-null": show_seeds_null}
+    shows = {"tables": show_tables, "equivalence": show_equivalence, "halves": show_halves, "seeds-null": show_seeds_null}
     shows[arguments.part](arguments) if arguments.part in shows else show_cells(arguments.part, arguments)
 
 

@@ -136,21 +136,28 @@ Intervals = dict[str, tuple[float, float]]  # by method
 
 def intervals_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], cell: Cell) -> list[list[Intervals]]:
     """The intervals of the difference of two models, for each draw and each row of CELL."""
+    rows = (*cell.fewer_seeds, cell.world.seeds)
+    weighed, keys = weighed_runs(graph, drawn, cell.world.seeds, rows)
+    found = [_intervals(weighed, pair, counts) for pair, counts in zip(keys, rows * len(drawn), strict=True)]
+    return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
+
+
+def weighed_runs(
+    graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], seeds: Sequence[int], rows: Sequence[Sequence[int]]
+) -> tuple[Any, list[tuple[str, str]]]:  # Weighed, and the names of each two models
+    """All draws of two models of SEEDS weighed together; of each draw the models of the first seeds that each of ROWS has."""
     from embedlab.analysis.weighing import Weighed
 
     one = evidence_of_runs(graph, [(gold, np.concatenate(models)) for gold, models in drawn])[-1]
-    rows, all_seeds = (*cell.fewer_seeds, cell.world.seeds), cell.world.seeds
     # Members are numbered in the order of the models: those with all seeds come first.
-    models = [own for run in range(len(drawn)) for own in columns_of(all_seeds, f"{run} all ", f"{run} ")]
+    models = [own for run in range(len(drawn)) for own in columns_of(seeds, f"{run} all ", f"{run} ")]
     keys = []
     for run in range(len(drawn)):
         for place, counts in enumerate(rows):
             pair = columns_of(counts, f"{run} {place} ", f"{run} ")
             models += pair
             keys.append((pair[0].name, pair[1].name))
-    weighed = Weighed(one, models, keys)
-    found = [_intervals(weighed, pair, counts) for pair, counts in zip(keys, rows * len(drawn), strict=True)]
-    return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
+    return Weighed(one, models, keys), keys
 
 
 def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Intervals:  # Weighed

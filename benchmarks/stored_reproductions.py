@@ -14,7 +14,6 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import stored_answers
@@ -23,9 +22,9 @@ import table_pages
 from stored_runs import UNTRAINED, StoredTraining
 
 from embedlab.analysis.scores import ModelColumns
-from embedlab.core.recipe import recipe_to_table
 from embedlab.core.settings import Settings, load_settings
 from embedlab.evaluation.scored_pairs import evaluate_pairs
+from embedlab.papers.deviations import RowRecipes
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
 from embedlab.papers.plan import expected_recipe, for_encoder, trainings
@@ -140,14 +139,13 @@ def members_of(model: ModelColumns) -> tuple[Member, ...]:
     return tuple(Member(name=name, seed=seed, runs=runs) for name, seed, runs in zip(model.members, seeds, model.behind, strict=True))
 
 
-def recipes_of(
-    table: PaperTable, training: Mapping[str, StoredTraining]
-) -> Iterator[tuple[str, tuple[Mapping[str, Any], Mapping[str, Any]]]]:
+def recipes_of(table: PaperTable, training: Mapping[str, StoredTraining]) -> Iterator[tuple[str, RowRecipes]]:
     """Yield the paper's recipe and the run's of each trained row."""
     for label, source in trainings(table).values():
         ours = training[label].recipe if label in training else None
         if ours is not None:
-            yield label, (recipe_to_table(expected_recipe(source)), ours)
+            printed = expected_recipe(source)
+            yield label, RowRecipes.of(printed, printed, ours)
 
 
 def absent_rows(table: PaperTable, models_of: Mapping[str, str], left_out: Sequence[str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ import typer
 
 FILE = Path(__file__).with_name("inventory.json")
 PROSE = {"claims", "summary", "notes", "deviations", "text", "lacks"}
+ADDED = {"profile": "paper", "pairs": (), "model": None, "given": None, "best_of": ()}  # since, of a paper's table: what means nothing new
 
 
 def inventory() -> dict[str, Any]:
@@ -106,7 +107,8 @@ def papers() -> dict[str, dict[str, str]]:
 def without_prose(values: Any) -> Any:
     """VALUES without the texts that may be reworded."""
     if isinstance(values, dict):
-        return {key: without_prose(value) for key, value in values.items() if key not in PROSE}
+        said = {key: value for key, value in values.items() if key not in ADDED or value != ADDED[key]}
+        return {key: without_prose(value) for key, value in said.items() if key not in PROSE}
     return [without_prose(value) for value in values] if isinstance(values, list | tuple) else values
 
 

@@ -27,6 +27,8 @@ def settings_page() -> str:
 def recipe_sections() -> dict[str, Any]:
     """Return the tables of a recipe file with the classes that check them."""
     recipe = importlib.import_module("embedlab.core.recipe")
+    overrides = importlib.import_module("embedlab.core.overrides")
+    declared = importlib.import_module("embedlab.core.deviations")
     return {
         "(top level)": recipe.Length,
         "[encoder]": recipe.EncoderSection,
@@ -34,6 +36,8 @@ def recipe_sections() -> dict[str, Any]:
         "[[stage]] optim": recipe.OptimSection,
         "[mix]": recipe.MixSection,
         "[evaluate]": recipe.EvaluateSection,
+        "[deviations] KEY": declared.Declaration,
+        "[profiles.NAME]": overrides.Profile,
     }
 
 

@@ -23,12 +23,37 @@ def _section(paper: str, one: Any) -> str:
     if one.claims:
         claims = [(code(name), _cell(one.statement(claim)), _cell(claim.text), _cell(claim.source)) for name, claim in one.claims.items()]
         parts.append(table(("claim", "rows", "in our words", "stated by"), claims))
-    parts += [
-        f"- Deviation, {_cell(deviation.what)}. Paper: {_cell(deviation.paper)}. Here: {_cell(deviation.here)}.\n"
-        for deviation in one.deviations
-    ]
+    parts += _deviations(one)
     parts += [f"- Note: {_cell(note)}.\n" for note in one.notes]
     return "\n".join(parts)
+
+
+def _deviations(one: Any) -> list[str]:
+    """Return what is known before a run: of the paper, and where its authors' code is public of that profile."""
+    from embedlab.core.errors import UsageError
+    from embedlab.papers.deviations import deviations, recipes_of, rows_text
+    from embedlab.papers.plan import for_profile
+
+    parts = []
+    for profile, title in (("paper", "Deviations from the paper"), ("code", "With `--profile code`")):
+        try:
+            chosen, left_out = for_profile(one, profile)
+        except UsageError:  # the authors' code is not public
+            continue
+        if profile == "code" and chosen is one:
+            continue
+        recipes = recipes_of(chosen, profile)
+        found = deviations(chosen, recipes, [], {}, {})
+        rows = [
+            (_cell(each.what), _cell(each.paper), _cell(each.here), _cell(rows_text(each, list(recipes))), _cell(each.source))
+            for each in found
+        ]
+        if rows:
+            parts.append(f"{title}:\n")
+            parts.append(table(("key", "paper", "here", "rows", "source"), rows))
+        if left_out:
+            parts.append(f"Not in the authors' code: {', '.join(map(_cell, left_out))}.\n")
+    return parts
 
 
 def _rows(one: Any) -> str:

@@ -4,15 +4,20 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import PurePath
 from typing import Any
 
+from embedlab.core.deviations import full_keys
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.plain_values import DEEPEST, dotted, quote
-from embedlab.core.schema import CORRECT, TomlTable, parse_value, refuse_flaws
+from embedlab.core.schema import CORRECT, TomlTable, build, parse_value, refuse_flaws, table
 
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
+PROFILE = "profile"  # what `--set` calls the choice among a recipe's [profiles]
+PAPER = "paper"  # the profile that every recipe has: its file as it is
+CHOICES = (PROFILE, TASK)  # keys that choose the values of others, in the order in which they are applied
 LISTS = ("datasets", "files")  # keys of a stage's data whose single value is a list of one
 SECTIONS = ("encoder", "stage", "mix", "evaluate")
 
@@ -36,9 +41,14 @@ def _toml_text(key: str, value: object) -> str:
 
 
 def set_values(values: TomlTable, overrides: Sequence[str]) -> None:
-    """Apply `--set` OVERRIDES to a recipe's table; explicit keys win over those of a chosen task, in whichever order they come."""
-    for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
+    """Apply `--set` OVERRIDES to a recipe's table, in whichever order they come: a profile, then a task, then explicit keys, which win."""
+    for override in sorted(overrides, key=_rank):
         set_value(values, override)
+
+
+def _rank(override: str) -> int:
+    key = override.partition("=")[0]
+    return CHOICES.index(key) if key in CHOICES else len(CHOICES)
 
 
 def set_value(values: TomlTable, override: str) -> None:
@@ -49,10 +59,10 @@ def set_value(values: TomlTable, override: str) -> None:
     key, separator, text = override.partition("=")
     if not separator or not all(key.split(".")):
         raise UsageError(f"--set takes KEY=VALUE, not {quote(override)}", hint="for example --set optim.lr=1e-5")
-    if key == TASK:
+    if key in CHOICES:
         value = _parse_value(key, text)
         refuse_flaws(value, where="--set", prefix=key)
-        return _choose_task(values, str(value))
+        return _choose_task(values, str(value)) if key == TASK else _choose_profile(values, str(value))
     if key.startswith("stages."):
         for index in range(_stage_count(values)):
             set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
@@ -111,7 +121,64 @@ def _choose_task(values: TomlTable, name: str) -> None:
         )
     refuse_flaws(tasks[name], where=f"--set {TASK}", prefix=f"tasks.{name}")
     for key, value in tasks[name].items():
-        set_value(values, f"{'' if key.split('.')[0] in SECTIONS else 'stages.'}{key}={json.dumps(value, default=str)}")
+        set_value(values, _of_all_stages(key, value))
+
+
+def _of_all_stages(key: str, value: Any) -> str:
+    """Return KEY=VALUE for `--set`; a key without a stage is that of all stages."""
+    return f"{_key_of_all_stages(key)}={json.dumps(value, default=str)}"
+
+
+def _key_of_all_stages(key: str) -> str:
+    return key if key.split(".")[0] in (*SECTIONS, "stages") else f"stages.{key}"
+
+
+@table
+class Profile:
+    """Other values for the keys of a recipe, for example those of its authors' code."""
+
+    source: str  # where they can be read
+    set: dict[str, Any] = field(default_factory=dict)
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)  # other values in the recipe's [tasks]
+    agrees: tuple[str, ...] = ()  # keys of the recipe's [deviations] in which it is what this profile says
+    deviations: dict[str, dict[str, Any]] = field(
+        default_factory=dict
+    )  # what is declared of this profile, in place of or beside the recipe's
+
+
+def profiles_of(values: TomlTable) -> tuple[str, ...]:
+    """Return the profiles that a recipe's table can be read with."""
+    profiles = values.get("profiles", {})
+    return (PAPER, *profiles) if isinstance(profiles, dict) else (PAPER,)
+
+
+def _choose_profile(values: TomlTable, name: str) -> None:
+    """Apply the recipe's table [profiles.NAME]; a key without a stage applies to all stages.
+
+    A deviation that the recipe declares of a key which the profile sets is the profile's to declare.
+    """
+    if name == PAPER:
+        return
+    if name not in profiles_of(values):
+        known = profiles_of(values)
+        hint = unknown("profile", name, known).hint if len(known) > 1 else "the recipe has none but paper"
+        raise UsageError(f"no profile named {name!r} in the recipe", hint=hint)
+    profile = build(Profile, values["profiles"][name], where=f"profile {name!r}", prefix=f"profiles.{name}")
+    for task, keys in profile.tasks.items():
+        if task not in values.get("tasks", {}):
+            raise UsageError(f"'profiles.{name}.tasks' names {task!r}, which the recipe does not have", hint="name one of its [tasks]")
+        values["tasks"][task].update(keys)
+    stages = _stage_count(values)
+    where = f"'profiles.{name}'"
+    said = {full: said for key, said in profile.deviations.items() for full in full_keys(key, stages, where)}
+    settled = {full for key in (*profile.set, *profile.agrees) for full in full_keys(_key_of_all_stages(key), stages, where)}
+    own = values.get("deviations", {})
+    declared = {full: said for key, said in own.items() for full in full_keys(key, stages, "'deviations'")}
+    if unsaid := next((key for key in profile.agrees if not {*full_keys(key, stages, where)} <= declared.keys()), None):
+        raise UsageError(f"'profiles.{name}.agrees' names {unsaid!r}, of which 'deviations' says nothing", hint="remove it")
+    values["deviations"] = {full: one for full, one in declared.items() if full not in settled} | said
+    for key, value in profile.set.items():
+        set_value(values, _of_all_stages(key, value))
 
 
 def _parse_value(key: str, text: str) -> Any:

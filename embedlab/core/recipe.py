@@ -12,11 +12,12 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from annotated_types import Ge, Gt, Le, Lt
 
+from embedlab.core.deviations import DeclaredDeviation, check_declared, declared_deviations, joined_tables, merge_declared, short_keys
 from embedlab.core.errors import UsageError
 from embedlab.core.lora import LoraSection
 from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
-from embedlab.core.overrides import set_values
+from embedlab.core.overrides import PAPER, PROFILE, set_values
 from embedlab.core.own_files import absolute, place_files, published_name
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
@@ -29,7 +30,7 @@ Schedule = Literal["linear", "constant"]
 Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
 JOINT_COMBINES: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
 
-_ONE_STEP = ("lr", "schedule", "warmup", "weight_decay", "clip")  # settings that a joint step has only once
+_ONE_STEP = ("lr", "schedule", "warmup", "warmup_steps", "weight_decay", "clip")  # settings that a joint step has only once
 
 # Every number has an upper limit: larger ones are typing errors, and some would run for ever.
 Share = Annotated[float, Ge(0), Le(1)]
@@ -60,7 +61,8 @@ class DataSection:
     split: str = "train"  # of the datasets
     rows: Count | None = None  # a sample of this many rows of each dataset; absent = all
     sample: Literal["seed"] | None = None  # rows are sampled by the run's seed; absent = the same rows for every seed
-    order: Literal["in-turn"] | None = None  # the datasets one after the other in each epoch; absent = shuffled together
+    # The datasets one after the other in each epoch; "file": all rows as they are read, never shuffled. Absent = shuffled together.
+    order: Literal["in-turn", "file"] | None = None
     shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the share of it that each epoch samples anew
     files: tuple[str, ...] | None = None  # the user's own files in any columns, after the datasets: TSV, CSV, JSONL, parquet or text
     columns: dict[str, str] | None = None  # column of the objective → column of the files, where their names differ
@@ -84,6 +86,7 @@ class OptimSection:
     epochs: Epochs = 1.0
     schedule: Schedule = "linear"
     warmup: Share = 0.1  # share of the stage's steps
+    warmup_steps: Annotated[int, Ge(0), Le(1_000_000_000)] | None = None  # in place of a share; all steps where there are fewer
     weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
     micro_batch: Count | None = None  # sentences per graph (gradient caching); absent = all
@@ -159,6 +162,7 @@ class Recipe:
     evaluate: EvaluateSection
     mix: MixSection | None = None
     max_steps: int | None = None  # ends the training early, with its own schedule; absent = no limit
+    deviations: tuple[DeclaredDeviation, ...] = dataclasses.field(default=(), compare=False)  # declared by its file; runs do not store them
 
     @property
     def hash(self) -> str:
@@ -180,14 +184,20 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     where = name if is_file else f"recipe {name}"
     if encoder is not None:
         sub_table(values, "encoder", where)["model"] = encoder
-    return from_table(values, name=Path(name).stem if is_file else name, where=where)
+    profile = next((text for key, _, text in (one.partition("=") for one in overrides) if key == PROFILE), PAPER)
+    own = Path(name).stem if is_file else name
+    return from_table(values, name=own if profile == PAPER else f"{own}-{profile}", where=where)
 
 
 def recipe_table(name: str) -> TomlTable:
     """Return the table of a recipe; for "a+b" the stages of a, then those of b, and all else from b."""
     paths = [recipe_path(one) for one in ([name] if name.endswith(".toml") else name.split("+"))]
     *before, last = [place_files(read_toml(path), path.parent) for path in paths]
-    return {**last, "stage": [stage for one in before for stage in one.get("stage", ())] + list(last.get("stage", ()))} if before else last
+    if not before:
+        return last
+    stages = [stage for one in (*before, last) for stage in one.get("stage", ())]
+    joined = {**last, "stage": stages, "deviations": joined_tables([*before, last])}
+    return {key: value for key, value in joined.items() if key != "profiles"}  # its keys would be of other stages
 
 
 def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: bool = False) -> Recipe:
@@ -196,7 +206,7 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: b
     Of one that IS_STORED, what plug-ins added may be gone since: its objective, pooling and tasks stay as they are written.
     """
     refuse_flaws(values, where=where)
-    known = ["summary", "max_steps", "encoder", "stage", "mix", "evaluate", "tasks"]
+    known = ["summary", "max_steps", "encoder", "stage", "mix", "evaluate", "tasks", "deviations", "profiles"]
     for key in values:
         if key not in known:
             error = unknown("key", key, known)
@@ -217,7 +227,7 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: b
     encoder = build(EncoderSection, values["encoder"], where=where, prefix="encoder")
     if not is_stored:
         _check_names(encoder, evaluate, where)
-    return Recipe(
+    recipe = Recipe(
         name=name,
         summary=values["summary"],
         encoder=encoder,
@@ -225,7 +235,11 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: b
         evaluate=evaluate,
         mix=mix,
         max_steps=length.max_steps,
+        deviations=declared_deviations(values, where=where),
     )
+    if recipe.deviations:
+        check_declared(recipe.deviations, keys_of(recipe), where=where)
+    return recipe
 
 
 def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str) -> None:
@@ -316,6 +330,18 @@ def to_toml(recipe: Recipe) -> str:
     return tomli_w.dumps(recipe_to_table(recipe))
 
 
+def declared_text(recipe: Recipe) -> str:
+    """Return what the file of RECIPE declares of its keys, as lines of comment in TOML; empty where that is nothing."""
+    if not recipe.deviations:
+        return ""
+    values = flatten(recipe_to_table(recipe))
+    lines = ["", "# where the paper, or its authors' code, says something else or nothing:"]
+    for one in merge_declared(recipe.deviations):
+        here = one.here or " / ".join(dict.fromkeys(str(values.get(key, "not set")) for key in one.keys))
+        lines += [f"#   {short_keys(one.keys, len(recipe.stages))}: {one.paper}", f"#     here: {here} ({one.source})"]
+    return "\n".join(lines) + "\n"
+
+
 def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
     """Return the keys whose values differ, as (key, old value, new value); absent values are None."""
     flat_old, flat_new = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
@@ -382,6 +408,28 @@ def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored
     if not can_load_objective(name, is_stored=is_stored):
         return RawOptions(values=json.dumps(values))
     return build(objective_options(name).Options, values, where=where, prefix=prefix)
+
+
+def keys_of(recipe: Recipe) -> frozenset[str]:
+    """Return every key that RECIPE could set, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
+    keys = [f"encoder.{field.name}" for field in dataclasses.fields(EncoderSection)] + [
+        f"evaluate.{field.name}" for field in dataclasses.fields(EvaluateSection)
+    ]
+    keys += ["max_steps", *([f"mix.{field.name}" for field in dataclasses.fields(MixSection)] if recipe.mix is not None else [])]
+    for index, stage in enumerate(recipe.stages):
+        own = [f"data.{field.name}" for field in dataclasses.fields(DataSection)] + [
+            f"optim.{field.name}" for field in dataclasses.fields(OptimSection)
+        ]
+        own += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
+        keys += [f"stage.{index}.{key}" for key in own] + (own if len(recipe.stages) == 1 else [])
+    return frozenset(keys)
+
+
+def _option_keys(objective: ObjectiveSection) -> list[str]:
+    """The keys of an objective's options; those that are written where its plug-in is not loaded."""
+    if isinstance(objective.options, RawOptions):
+        return list(objective.options.plain())
+    return [field.name for field in dataclasses.fields(objective_options(objective.name).Options)]
 
 
 def flatten(values: Any, prefix: str = "") -> dict[str, Any]:

@@ -25,6 +25,14 @@ _PREPENDING = [
 ]
 
 
+def single_tokens(tokenizer: Tokenizer, words: Sequence[str]) -> NDArray[np.int64]:
+    """Return the token of each word that is exactly one known token of TOKENIZER, otherwise −1."""
+    # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means nothing to the others.
+    found = tokenizer.encode_batch_fast([f" {word}" for word in words], add_special_tokens=False)
+    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    return np.array([ids[0] if len(ids := one.ids) == 1 and ids[0] != unknown else -1 for one in found], np.int64)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TokenLists:
     """The token ids of texts, one text after the other."""

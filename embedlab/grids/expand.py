@@ -7,28 +7,20 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import objective_options
 from embedlab.core.nearest import nearest_name
-from embedlab.core.overrides import TASK, set_values
+from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
 from embedlab.core.paths import data_folder
 from embedlab.core.plugins import identity
 from embedlab.core.recipe import (
-    DataSection,
-    EncoderSection,
-    EvaluateSection,
-    MixSection,
-    ObjectiveSection,
-    OptimSection,
-    RawOptions,
-    Recipe,
     decisive,
     from_table,
+    keys_of,
     recipe_table,
     recipe_to_table,
     sub_table,
@@ -97,7 +89,8 @@ class _Base:
         if grid.tasks is not None:
             sub_table(self.table, "evaluate", f"{grid.where}: recipe {name}")["tasks"] = list(grid.tasks)
         self.recipe = from_table(self._table(()), name=name, where=f"{grid.where}: recipe {name}")
-        self.keys = keys_of(self.recipe) | ({TASK} if "tasks" in self.table else set())
+        choices = {PROFILE: "profiles", TASK: "tasks"}
+        self.keys = keys_of(self.recipe) | {key for key in CHOICES if choices[key] in self.table}
         self._section = cache(self._check_section)
 
     def variants(self) -> Iterator[Variant]:
@@ -122,7 +115,7 @@ class _Base:
         assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
         for choice in combination:
             for key, value in choice.values.items():
-                for name in assigned if key == TASK else [section_of(key)]:  # a task may set any key
+                for name in assigned if key in CHOICES else [section_of(key)]:  # they may set any key
                     assigned[name].append((key, json.dumps(value)))
         sections = {name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()}
         stages = [
@@ -202,24 +195,6 @@ def section_of(key: str) -> str:
     if steps[0] == "stage":
         return ".".join(steps[:3])
     return f"stage.0.{steps[0]}" if steps[0] in {"data", "objective", "optim"} else steps[0]
-
-
-def keys_of(recipe: Recipe) -> frozenset[str]:
-    """Return every key that RECIPE could set, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
-    keys = [f"encoder.{field.name}" for field in fields(EncoderSection)] + [f"evaluate.{field.name}" for field in fields(EvaluateSection)]
-    keys += [MAX_STEPS_KEY, *([f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else [])]
-    for index, stage in enumerate(recipe.stages):
-        own = [f"data.{field.name}" for field in fields(DataSection)] + [f"optim.{field.name}" for field in fields(OptimSection)]
-        own += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
-        keys += [f"stage.{index}.{key}" for key in own] + (own if len(recipe.stages) == 1 else [])
-    return frozenset(keys)
-
-
-def _option_keys(objective: ObjectiveSection) -> list[str]:
-    """The keys of an objective's options; those that are written where its plug-in is not loaded."""
-    if isinstance(objective.options, RawOptions):
-        return list(objective.options.plain())
-    return [field.name for field in fields(objective_options(objective.name).Options)]
 
 
 def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:

@@ -64,6 +64,29 @@ def anchor_sets(
     )
 
 
+def entailment_sets(
+    premise: Indices, hypothesis: Indices, label: Indices, *, positives: Limit, negatives: Limit, rng: np.random.Generator
+) -> AnchorSets:
+    """The sets of every row labelled entailment, as in the code of liao's authors: a premise that entails three is three anchors.
+
+    The row's own hypothesis is always among the positives; the others are drawn from what its premise entails. Negatives are those
+    of the premise.
+    """
+    every = anchor_sets(premise, hypothesis, label, positives="all", negatives="all", rng=rng)
+    rows = label == ENTAILMENT
+    place, own = np.searchsorted(every.anchors, premise[rows]), hypothesis[rows]
+    others, is_row = every.positives[place], np.arange(len(place))
+    others[is_row, own] = False
+    chosen = np.zeros_like(others) if positives == 1 else sample_subset(others, positives if positives == "all" else positives - 1, rng)
+    chosen[is_row, own] = True
+    return AnchorSets(
+        anchors=premise[rows],
+        positives=chosen,
+        negatives=sample_subset(every.negatives[place], negatives, rng),
+        classes=every.classes[place],
+    )
+
+
 def sample_subset(mask: Mask, limit: Limit, rng: np.random.Generator) -> Mask:
     """Keep at most LIMIT of each row's set entries, each subset of that size equally likely."""
     if limit == "all" or limit >= mask.shape[1]:

@@ -11,7 +11,7 @@ from embedlab.objectives.needs import Needs
 
 Layers = Literal["two-layer", "none"]  # additional layers between a sentence vector and the task
 HeadDropout = Annotated[float, Ge(0), Lt(1)]  # of the input of each linear layer
-ScoreLabel = Literal["tenths", "score"]  # a gold score in place of a class
+ScoreLabel = Literal["tenths", "exact", "score"]  # a gold score in place of a class
 
 
 def labelled_needs(classes: tuple[str, ...] | ScoreLabel, *, joint: bool) -> Needs:

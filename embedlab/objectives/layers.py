@@ -19,12 +19,14 @@ def pair_head(kind: HeadKind, dim: int, classes: int) -> nn.Module:
 
     "linear" is SBERT's single layer. "two-layer" is liao's "two-layer softmax"; the paper names neither width nor
     activation: the width is the authors' code's (1536 → 768 → 3 at dim 512), tanh is ours, for their code puts
-    nothing between the layers, which makes the two layers one.
+    nothing between the layers, which makes the two layers one: "two-linear".
     """
     if kind == "linear":
         return nn.Linear(3 * dim, classes)
     width = 3 * dim // 2
-    return nn.Sequential(OrderedDict(hidden=nn.Linear(3 * dim, width), activation=nn.Tanh(), output=nn.Linear(width, classes)))
+    hidden, output = nn.Linear(3 * dim, width), nn.Linear(width, classes)
+    between = {"activation": nn.Tanh()} if kind == "two-layer" else {}
+    return nn.Sequential(OrderedDict(hidden=hidden, **between, output=output))
 
 
 class TaskLayers(nn.Module):

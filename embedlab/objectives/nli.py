@@ -12,4 +12,5 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 # as the contrastive recipes, and a premise is encoded once for its three hypotheses.
 NEEDS = Needs(sentences=("premise", "hypothesis"), classes={"label": NLI_CLASSES}, predicts="label", together="premise")
 
-HeadKind = Literal["linear", "two-layer"]  # of the classifier on [u; v; |u−v|]
+# Of the classifier on [u; v; |u−v|]; "two-linear" has nothing between its layers, as in the code of liao's authors.
+HeadKind = Literal["linear", "two-layer", "two-linear"]

@@ -13,7 +13,7 @@ from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.models.grammar import Combination
-from embedlab.papers.printed import PAPERS, by_number, published_scores, published_tables
+from embedlab.papers.printed import PAPERS, by_number, published_pairs, published_scores, published_tables
 from embedlab.papers.table import ENCODER, Deviation, PaperMeasure, PaperTable, Point, RowSource
 
 
@@ -26,6 +26,7 @@ class _Column:
     metric: str | None = None
     setting: str | None = None
     split: str | None = None
+    unprinted: bool = False  # ours alone
     set: dict[str, Any] = field(default_factory=dict)  # where each column is a training of its own, as in GLUE
 
 
@@ -38,6 +39,9 @@ class _Row:
     pooling: Pooling | None = None  # of the untuned encoder
     combine: Combination | None = None
     of: tuple[str, ...] = ()  # the combined rows; a row named twice combines pairs of its seeds
+    model: str | None = None  # one that needs no training, by its name
+    given: str | None = None  # a file of the user's own, which --row names: what it looks like
+    best_of: tuple[str, ...] = ()  # of the rows that are named the best of each column predicts it, seed by seed
     lacks: str | None = None
     columns: dict[str, _Column] = field(default_factory=dict)  # where this row differs from the table's columns
 
@@ -55,7 +59,8 @@ class _Table:
     scale: Positive = 100.0  # printed number divided by ours
     averaged: Count = 1  # seeds per printed number
     seeds: Seeds = 3  # seeds per number of ours
-    by: Literal["source", "dice"] | None = None  # for a figure: its columns are the slices
+    by: Literal["source", "dice", "epoch"] | None = None  # for a figure: its columns are the slices, or the epochs of a training
+    pairs: tuple[str, str] | None = None  # for a table of sentence pairs: the printed columns that hold their two sentences
     columns: dict[str, str | _Column] = field(default_factory=dict)  # printed column → slice, or more
     judge: tuple[str, ...] = ()  # the columns whose mean orders the rows
     each: bool = False  # order the rows by each of these columns separately instead
@@ -107,7 +112,11 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     where = f"{path}: table {name!r}"
     values = tables[name]
     rows, table_set = _rows(values, tables, where)
-    printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
+    pairs: tuple[tuple[str, str], ...] = ()
+    if values.pairs is not None:
+        pairs, printed = published_pairs(paper, name, values.pairs)
+    else:
+        printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
     found = PaperTable(
         paper=paper,
         name=name,
@@ -118,7 +127,8 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         averaged=values.averaged,
         seeds=values.seeds,
         by=values.by,
-        columns=tuple(values.columns),
+        columns=tuple(values.columns) or tuple(f"pair {number}" for number, _ in enumerate(pairs, start=1)),
+        pairs=pairs,
         ranked_by=tuple((column,) for column in values.judge) if values.each else (values.judge,) if values.judge else (),
         sources={label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()},
         points=tuple(
@@ -132,7 +142,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         notes=values.notes,
         printed=printed,
     )
-    _check_names(found, where)
+    _check_names(found, {column for column, own in values.columns.items() if isinstance(own, str) or not own.unprinted}, where)
     return found
 
 
@@ -169,15 +179,19 @@ def _rows(values: _Table, tables: Mapping[str, _Table], where: str) -> tuple[Map
 
 
 def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
-    given = [row.recipe, row.pooling, row.combine, row.lacks]
+    given = [row.recipe, row.pooling, row.combine, row.model, row.given, row.best_of or None, row.lacks]
     if sum(value is not None for value in given) != 1:
-        raise UsageError(f"{where}: not exactly one of recipe, pooling, combine and lacks", hint='for example recipe = "snli-ce"')
+        message = f"{where}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
+        raise UsageError(message, hint='for example recipe = "snli-ce"')
     own = row.set.get(ENCODER)
     return RowSource(
         recipe=row.recipe,
         pooling=row.pooling,
         combine=row.combine,
         lacks=row.lacks,
+        model=row.model,
+        given=row.given,
+        best_of=row.best_of,
         of=row.of,
         set={**table_set, **row.set},
         encoder=str(own) if own is not None else None,
@@ -206,10 +220,10 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
     )
 
 
-def _check_names(found: PaperTable, where: str) -> None:
+def _check_names(found: PaperTable, columns: Collection[str], where: str) -> None:
     """Refuse rows, columns and tasks that do not exist, and suggest the nearest name."""
     rows = list(found.sources)
-    spoken = [row for source in found.sources.values() for row in source.of]
+    spoken = [row for source in found.sources.values() for row in (*source.of, *source.best_of)]
     spoken += [row for deviation in found.deviations for row in deviation.rows]
     _refuse_unknown("row", spoken, rows, where)
     _refuse_unknown("column", (column for columns in found.ranked_by for column in columns), found.columns, where)
@@ -217,7 +231,7 @@ def _check_names(found: PaperTable, where: str) -> None:
     _refuse_unknown("pooling", (one.pooling for one in found.sources.values() if one.pooling), pooling_names(), where)
     if found.printed:
         _refuse_unknown("printed row", (row for row in rows if not found.sources[row].is_control), found.printed, where)
-        _refuse_unknown("printed column", found.columns, next(iter(found.printed.values())), where)
+        _refuse_unknown("printed column", columns, next(iter(found.printed.values())), where)
     if not rows and found.shown_by is None:
         raise UsageError(f"{where} has neither rows nor shown_by", hint="give the command that shows it here")
 

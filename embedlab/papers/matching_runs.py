@@ -11,7 +11,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Recipe, flatten, recipe_to_table
 from embedlab.core.schema import unbuild
 from embedlab.models.catalog import finished_runs, finished_seeds
-from embedlab.papers.plan import expected_recipe, keys_set, training_key, trainings
+from embedlab.papers.plan import expected_recipe, keys_set, other_profiles, training_key, trainings
 from embedlab.papers.table import ENCODER, PaperTable, RowSource
 from embedlab.runs.store import RunFolder
 
@@ -35,8 +35,8 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
     """Return, for each training of a table, the name of the finished run that matches it best, if any.
 
     A run with exactly the row's recipe is best. Otherwise it must come from the row's recipe and agree in every key that the row
-    sets or that distinguishes the table's rows; among several, the ones that agree with the other rows' runs in everything else
-    win, then the one named like the recipe, then the one with the fewest differences.
+    sets or that distinguishes the table's rows, and not be one of another profile; among several, the ones that agree with the other
+    rows' runs in everything else win, then the one named like the recipe, then the one with the fewest differences.
     """
     there = _finished_recipes(runs)
     wanted = {key: (source, expected_recipe(source, overrides, encoder)) for key, (_, source) in trainings(table).items()}
@@ -46,7 +46,8 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
         decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
         decisive |= keys_set(source) & _values(expected).keys()
         is_free = source.encoder is None and encoder is None
-        own = {name: recipe for name, recipe in there.items() if _is_of(expected, recipe, runs)}
+        others = other_profiles(source, table.profile, encoder)
+        own = {name: recipe for name, recipe in there.items() if _is_of(expected, recipe, runs) and not _is_among(others, recipe)}
         fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), own)
     values = {name: _values(recipe) for name, recipe in there.items()}
     return _alike(fitting, values, _common([recipe for _, recipe in wanted.values()], values.values()))
@@ -70,6 +71,12 @@ def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
         return False
     is_same = recipe.summary == expected.summary and _objectives(recipe) == _objectives(expected)
     return is_same or _signal(recipe) == _signal(expected)
+
+
+def _is_among(profiles: Sequence[Mapping[str, Any]], recipe: Recipe) -> bool:
+    """Return whether RECIPE has all that distinguishes one of other PROFILES."""
+    values = flatten(recipe_to_table(recipe))
+    return any(all(values.get(key) == value for key, value in distinctive.items()) for distinctive in profiles)
 
 
 def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
@@ -157,6 +164,8 @@ class RowModels:
             return tuple(Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items())
         if source.pooling is not None:
             return (Member(name=f"{source.set.get(ENCODER, self.encoder)}?pooling={source.pooling}", seed=None),)
+        if source.model is not None:
+            return (Member(name=source.model, seed=None),)
         if source.combine is None:
             return ()
         parts = [self.members(self.table.sources[row]) for row in source.of]

@@ -27,6 +27,7 @@ from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import PaperMeasure, PaperTable, Point
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
+OF_ALL = "mean"  # the slice of a mean over the others
 CellMembers = Mapping[CellKey, Sequence[Member]]  # the models of each number
 EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
 
@@ -124,7 +125,28 @@ def table_numbers(table: PaperTable, members: CellMembers, evaluations: Evaluati
         scores = _scores(point.measure, members.get(cell, ()), evaluations)
         printed = table.printed.get(point.row, {}).get(point.column)
         found[cell] = ComparedNumber(printed=printed, values=tuple(table.scale * score.value for score in scores))
+    return found | _ensembles(table, found)
+
+
+def _ensembles(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber]) -> dict[CellKey, ComparedNumber]:
+    """Return the numbers of rows whose columns are each predicted by the best of other rows, seed by seed; a mean is that of the others."""
+    found: dict[CellKey, ComparedNumber] = {}
+    for row, source in table.sources.items():
+        points = [point for point in table.points if point.row == row]
+        if not source.best_of or not points:
+            continue
+        values = {point.column: _best(point.column, source.best_of, numbers) for point in points if point.measure.slice != OF_ALL}
+        means = tuple(map(fmean, zip(*values.values(), strict=False))) if all(values.values()) else ()
+        for point in points:
+            cell = (row, point.column)
+            found[cell] = replace(numbers[cell], values=values.get(point.column, means))
     return found
+
+
+def _best(column: str, rows: Sequence[str], numbers: Mapping[CellKey, ComparedNumber]) -> tuple[float, ...]:
+    """Return the best number of ROWS in a column for each seed; none where fewer than two rows have one."""
+    known = [numbers[row, column].values for row in rows if (row, column) in numbers and numbers[row, column].values]
+    return tuple(map(max, *known)) if len(known) > 1 else ()
 
 
 def find_row_order(

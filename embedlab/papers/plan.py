@@ -4,10 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.overrides import TASK
-from embedlab.core.recipe import Recipe, load_recipe, recipe_differences
+from embedlab.core.nearest import unknown
+from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of
+from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_differences, recipe_table, recipe_to_table
 from embedlab.grids.expand import expand_grid, run_name
 from embedlab.grids.grid_file import Grid, with_fixed
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
@@ -32,7 +34,7 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
     """Return every training of a table by key, each with the label of its first row (and its column where that is its own training)."""
     found: dict[str, tuple[str, RowSource]] = {}
     for row, source in table.sources.items():
-        cells = [(row, source)] if table.by is not None else []
+        cells = [(row, source)] if table.by is not None or table.pairs else []
         for point in table.points:
             if point.row == row:
                 is_own = point.source.set != source.set
@@ -59,14 +61,57 @@ def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tup
     """Return the table with every row starting from ENCODER, and the rows left out: those about another encoder of the paper."""
     if encoder is None:
         return table, ()
-    out = {row for row, source in table.sources.items() if source.encoder is not None}
-    out |= {row for row, source in table.sources.items() if out & set(source.of)}
-    if out and len(out) == len(table.sources):
+    table, out = _without(table, {row for row, source in table.sources.items() if source.encoder is not None})
+    if not table.sources and out:
         raise UsageError(f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder")
-    trained = {row: _started(source) for row, source in table.sources.items() if row not in out}
-    points = tuple(replace(point, source=_started(point.source)) for point in table.points if point.row not in out)
+    trained = {row: _started(source) for row, source in table.sources.items()}
+    points = tuple(replace(point, source=_started(point.source)) for point in table.points)
+    return replace(table, sources=trained, points=points), out
+
+
+def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
+    """Return the table under a PROFILE, and the rows left out: those whose recipe does not have it, and combinations of them."""
+    if profile in {None, PAPER} or not any(source.recipe for source in table.sources.values()):
+        return table, ()
+    out = {row for row, source in table.sources.items() if source.recipe is not None and profile not in _profiles(source.recipe)}
+    found, left_out = _without(table, out)
+    if not any(source.recipe for source in found.sources.values()):
+        known = sorted({one for source in table.sources.values() if source.recipe is not None for one in _profiles(source.recipe)})
+        hint = (
+            unknown("profile", str(profile), known).hint
+            if len(known) > 1
+            else f"{table.paper} has none but paper: no code of its authors is public"
+        )
+        raise UsageError(f"no recipe of {table.name!r} has a profile {profile!r}", hint=hint)
+    return replace(found, profile=str(profile), summary=f"{table.summary} (profile {profile})"), left_out
+
+
+def other_profiles(source: RowSource, profile: str | None, encoder: str | None) -> list[dict[str, Any]]:
+    """Return, for each other profile of a row's recipe, the keys in which it differs from PROFILE, with its values."""
+    assert source.recipe is not None
+    names = _profiles(source.recipe)
+    if len(names) == 1:
+        return []
+    own = _flat(expected_recipe(source, (f"{PROFILE}={profile or PAPER}",), encoder))
+    others = [_flat(expected_recipe(source, (f"{PROFILE}={name}",), encoder)) for name in names if name != (profile or PAPER)]
+    return [{key: other.get(key) for key in {*own, *other} if own.get(key) != other.get(key)} for other in others]
+
+
+def _flat(recipe: Recipe) -> dict[str, Any]:
+    return flatten(recipe_to_table(recipe))
+
+
+def _profiles(recipe: str) -> tuple[str, ...]:
+    return profiles_of(recipe_table(recipe))
+
+
+def _without(table: PaperTable, out: set[str]) -> tuple[PaperTable, tuple[str, ...]]:
+    """Return the table without the rows that are OUT and what combines them, and those rows."""
+    out = out | {row for row, source in table.sources.items() if out & set(source.of)}  # an ensemble has the rows that remain
+    remaining = {row: source for row, source in table.sources.items() if row not in out}
+    points = tuple(point for point in table.points if point.row not in out)
     claims = {name: claim for name, claim in table.claims.items() if not out & {claim.first, claim.second}}
-    return replace(table, sources=trained, points=points, claims=claims), tuple(row for row in table.sources if row in out)
+    return replace(table, sources=remaining, points=points, claims=claims), tuple(row for row in table.sources if row in out)
 
 
 def _started(source: RowSource) -> RowSource:
@@ -88,7 +133,7 @@ def plan_cells(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], thr
     if not distinct:
         return TablePlan(plan=None, variants={})
     plan = GridPlan(
-        name=f"{table.paper}-{table.name}",
+        name=f"{table.paper}-{table.name}" if table.profile == PAPER else f"{table.paper}-{table.name}-{table.profile}",
         summary=table.summary,
         axes={axis: tuple(variant.labels[axis] for variant in reversed(distinct.values()))},
         variants=tuple(reversed(distinct.values())),

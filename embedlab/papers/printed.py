@@ -68,6 +68,22 @@ def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, di
         ) from error
 
 
+def published_pairs(
+    paper: str, table: str, sentences: tuple[str, str]
+) -> tuple[tuple[tuple[str, str], ...], dict[str, dict[str, float | None]]]:
+    """Return the sentence pairs of a printed table, and its scores by model and "pair 1", "pair 2" …; SENTENCES are their columns."""
+    frame = published_texts(paper, table)
+    for column in sentences:
+        if column not in frame.columns:
+            raise unknown(f"column of {paper} {table}", column, frame.columns)
+    models = [column for column in frame.columns if column not in sentences]
+    scores = {
+        model: {f"pair {number}": float(text) if text is not None else None for number, text in enumerate(frame[model], start=1)}
+        for model in models
+    }
+    return tuple(frame.select(sentences).rows()), scores
+
+
 def _scores(frame: pl.DataFrame, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
     return {
         " ".join(row[column] for column in key): {

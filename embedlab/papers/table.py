@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from embedlab.analysis.claims import Claim
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.overrides import PAPER
 from embedlab.core.recipe import Pooling
 from embedlab.core.schema import table
 from embedlab.models.grammar import Combination
@@ -22,8 +23,8 @@ class Deviation:
     what: str
     paper: str
     here: str
+    source: str = ""  # where it can be read
     rows: tuple[str, ...] = ()  # where it holds; empty: in all rows
-    is_of_training: bool = False  # with empty rows: holds only for the rows that are trained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +40,16 @@ class PaperMeasure:
 
 @dataclass(frozen=True, kw_only=True)
 class RowSource:
-    """How the model of a table cell is produced; exactly one of the first four fields is given."""
+    """How the model of a table cell is produced; exactly one of the first seven fields is given."""
 
     recipe: str | None
     pooling: Pooling | None
     combine: Combination | None
     lacks: str | None
     of: tuple[str, ...]
+    model: str | None = None  # one that needs no training, by its name
+    given: str | None = None  # one of the user's own files, named by --row: what it looks like
+    best_of: tuple[str, ...] = ()  # the rows the best of which predicts each column, seed by seed
     set: Mapping[str, Any]
     encoder: str | None  # for a row about another encoder than the paper's first
 
@@ -77,7 +81,7 @@ class PaperTable:
     scale: float
     averaged: int
     seeds: int
-    by: Literal["source", "dice"] | None
+    by: Literal["source", "dice", "epoch"] | None
     columns: tuple[str, ...]
     ranked_by: tuple[tuple[str, ...], ...]  # each: the columns whose mean orders the rows
     sources: Mapping[str, RowSource]  # by row
@@ -86,10 +90,14 @@ class PaperTable:
     deviations: tuple[Deviation, ...]
     notes: tuple[str, ...]
     printed: Mapping[str, Mapping[str, float | None]]  # row → column → printed number; empty for a figure
+    profile: str = PAPER  # that of the rows' recipes
+    pairs: tuple[tuple[str, str], ...] = ()  # of a table that scores sentence pairs: those of its columns
 
     @property
     def tasks(self) -> tuple[str, ...]:
         """Return the tasks that its numbers come from."""
+        if self.by == "epoch":  # dev scores, which the training has
+            return ()
         return (DEFAULT_TASK,) if self.by is not None else tuple(dict.fromkeys(point.measure.task for point in self.points))
 
     def columns_of(self, claim: Claim) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A reproduced table of a paper: what deviates, its numbers next to the published ones, and whether its order holds."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.task_comparison import TaskComparison
@@ -23,6 +23,7 @@ class Reproduction:
     compared: TaskComparison | None  # of a figure
     scored: ScoredPairs | None
     has_failed: bool  # whether a training failed
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)  # of a figure along epochs: the mean dev score after each, by row
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from embedlab.papers.order import ComparedNumber
-from embedlab.reports.plots import Dots, Plot, Scatter, ScatterPoints, Series
+from embedlab.reports.plots import CurvePanel, Dots, DrawnCurve, Plot, Scatter, ScatterPoints, Series
 from embedlab.reports.reproduction import Reproduction
 
 
@@ -13,6 +13,9 @@ def reproduction_plots(one: Reproduction) -> Iterator[Plot]:
     if both:
         points = ScatterPoints(name=one.table.name, x=[number.printed or 0.0 for number in both], y=[number.mean or 0.0 for number in both])
         yield Scatter(title="Every number: published and ours", panels=(points,), x_axis="published", y_axis="ours", diagonal=True)
+    if one.curves:
+        curves = [DrawnCurve(name=row, x=range(1, len(values) + 1), y=values) for row, values in one.curves.items()]
+        yield CurvePanel(title="", curves=curves, axis="dev score", along="epoch")
     for column in dict.fromkeys(column for columns in one.table.ranked_by for column in columns):
         numbers = {row: one.numbers[row, column] for row in one.table.sources if (row, column) in one.numbers}
         if any(number.values for number in numbers.values()):

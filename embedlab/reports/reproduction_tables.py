@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
+from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.papers.deviations import rows_text
@@ -85,9 +86,13 @@ def _as_printed(values: Sequence[Value], texts: Sequence[str | None], *, is_key:
 
 def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Sequence[str]) -> Table:
     """Return the deviations and the rows they hold for, shown above the numbers; TRAINED are the rows with a run."""
-    rows: TableRows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained)} for one in found]
-    roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text"}
-    columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in ("what", "paper", "here", "rows")]
+    rows: TableRows = [
+        {"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained), "source": one.source or None}
+        for one in found
+    ]
+    keys = ("what", "paper", "here", "rows", *(("source",) if any(one.source for one in found) else ()))
+    roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text", "source": "minor"}
+    columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in keys]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
     title = f"{table.paper} {table.name}: deviations from the paper"
     return Table(title=title, columns=columns, rows=rows, notes=notes, caption=f"{title}.")
@@ -109,6 +114,30 @@ def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], 
     columns += [Column(key=column, title=column, digits=_digits(table.scale), align="right", role="difference") for column in table.columns]
     title = " ".join([f"{table.paper} {table.name}: {table.summary}; {_measured(table)}", *(f"[{mark}]" for mark in marks)])
     return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=_caption(table, numbers, marks))
+
+
+def example_pairs(table: PaperTable) -> list[str]:
+    """Return the sentence pairs of a table's columns, with what people said of them where it is printed."""
+    human = table.printed.get("human", {})
+    said = {column: f" (people: {human[column]:g})" if human.get(column) is not None else "" for column in table.columns}
+    return [f"{column}: {first} / {second}{said[column]}" for column, (first, second) in zip(table.columns, table.pairs, strict=True)]
+
+
+def epochs_table(table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing: Sequence[str]) -> Table:
+    """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by row."""
+    shown = {row: list(zip(*runs, strict=False)) for row, runs in scores.items() if runs}
+    length = max(map(len, shown.values()), default=0)
+    rows: TableRows = [
+        {"epoch": number + 1, **{row: _spread(own[number]) for row, own in shown.items() if number < len(own)}} for number in range(length)
+    ]
+    columns = [Column(key="epoch", title="epoch", role="key"), *(Column(key=row, title=row, align="right") for row in shown)]
+    title = f"{table.paper} {table.name}: {table.summary}"
+    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing], caption=f"{title}, mean ± standard deviation.")
+
+
+def _spread(values: Sequence[float]) -> TableCell:
+    sd = f" ± {stdev(values):z.2f}" if len(values) > 1 else ""
+    return TableCell(value=fmean(values), text=f"{fmean(values):z.2f}{sd}")
 
 
 def _caption(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]) -> str:
@@ -141,6 +170,8 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
 
 def _measured(table: PaperTable) -> str:
     """Return what the numbers are, where one phrase fits all."""
+    if table.pairs:
+        return "similarity"
     measures = {(point.measure.metric, point.measure.setting) for point in table.points}
     unit = f" x {table.scale:g}" if table.scale != 1 else ""
     return f"{' '.join(filter(None, measures.pop()))}{unit}" if len(measures) == 1 else f"several measures{unit}"

@@ -149,7 +149,9 @@ class _Stepper:
     def take(self, step: int, turn: Turn, read: Sequence[Batch]) -> Tensor:
         """Take a step of the block with the settings of its first TURN; return the loss of each batch READ."""
         data, optim = self._block.stages[turn.place], self._block.stages[turn.place].stage.optim
-        self.lr = optim.lr * rate_factor(turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
+        self.lr = optim.lr * rate_factor(
+            turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule, warmup_steps=optim.warmup_steps
+        )
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr
             group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0

@@ -36,7 +36,8 @@ class Groups:
 
     rows: Indices
     bounds: Indices  # (groups + 1,)
-    parts: tuple[tuple[Draw, ...], ...] = ()  # read in sequence in each epoch; empty: all groups, shuffled
+    parts: tuple[tuple[Draw, ...], ...] = ()  # read in sequence in each epoch; empty: all groups
+    is_shuffled: bool = True
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -85,6 +86,8 @@ def batch_generator(seed: int, stage: int, epoch: int, batch: int) -> np.random.
 def epoch_batches(groups: Groups, batch_size: int, *, seed: int, stage: int, epoch: int) -> list[Indices]:
     """Return the batches of one epoch of one stage of a run."""
     rng = epoch_generator(seed, stage, epoch)
+    if not groups.is_shuffled:
+        return np.split(groups.rows, np.arange(batch_size, len(groups.rows), batch_size))
     if not groups.parts:
         return shuffled_batches(groups, batch_size, rng)
     draws = np.random.default_rng([seed, stage, epoch, 0, 2])  # five numbers, as in gradient surgery, whose last is 1

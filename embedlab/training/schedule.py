@@ -6,12 +6,12 @@ from math import ceil
 from embedlab.core.recipe import Schedule
 
 
-def rate_factor(step: int, steps: int, *, warmup: float, schedule: Schedule) -> float:
+def rate_factor(step: int, steps: int, *, warmup: float, schedule: Schedule, warmup_steps: int | None = None) -> float:
     """Return the share of the learning rate at step STEP of STEPS (counted from 0).
 
-    It rises linearly over the first share WARMUP of the steps; then it is constant or falls linearly to zero.
+    It rises linearly over the first share WARMUP of the steps, or over WARMUP_STEPS; then it is constant or falls linearly to zero.
     """
-    rising = ceil(warmup * steps)
+    rising = ceil(warmup * steps) if warmup_steps is None else warmup_steps
     if step < rising:
         return step / rising
     return 1.0 if schedule == "constant" else (steps - step) / max(1, steps - rising)

@@ -273,6 +273,10 @@ def _other(group: Sequence[StageData], leader: StageData) -> int:
 def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> Groups:
     """Return the rows that stay together, by KEYS; per dataset (up to its END) where datasets are read in turn or in part."""
     order, shares = stage.data.order, stage.data.shares
+    if order == "file":
+        if shares:
+            raise UsageError("data.order = file reads all rows as they come, and data.shares only some of them", hint="remove one of them")
+        return replace(group_rows(np.arange(len(keys)), stage.optim.batch_size), is_shuffled=False)
     if order is None and not shares:
         return group_rows(keys, stage.optim.batch_size)
     if not is_whole:

@@ -165,6 +165,15 @@ def test_dry_run_is_one_object_in_json(embedlab: Embedlab) -> None:
     assert stage["example"][0]["role"] == "anchor"
 
 
+def test_dry_run_counts_the_words_that_the_training_reads(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "words.tsv"
+    file.write_text("dog\tan animal\ndog sled\ta thing\ncat\tan animal\n", encoding="utf-8")
+    own = ("--set", f"data.datasets={file}", "--set", "data.split=all", "--encoder", str(tiny_encoder))
+    (stage,) = embedlab("train", "defsent", "--sample", "--dry-run", "--json", *own).json["stages"]
+    assert stage["rows"] == 2  # "dog sled" is two tokens
+    assert stage["excluded"] == "1 rows are left out: their word is not one token of the encoder"
+
+
 @pytest.mark.parametrize(("model", "code"), [("./nothing-here", 3), ("nothing-here", 2), ("dice", 2)])
 def test_a_recipe_that_starts_from_no_encoder_is_refused_before_anything_heavy_loads(embedlab: Embedlab, model: str, code: int) -> None:
     for words in ([], ["--dry-run"], ["--detach"]):

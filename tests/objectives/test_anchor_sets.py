@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embedlab.objectives.anchor_sets import AnchorSets, Limit, anchor_sets, sample_subset
+from embedlab.objectives.anchor_sets import AnchorSets, Limit, anchor_sets, entailment_sets, sample_subset
 from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 
@@ -86,3 +86,26 @@ def test_a_limit_that_leaves_nothing_out_changes_no_draw(more: int) -> None:
     limited, whole = (_sets(rows, limit, 3) for limit in (20 + more, "all"))
     assert (limited.positives == whole.positives).all()
     assert (limited.negatives == whole.negatives).all()
+
+
+def _by_row(rows: list[tuple[int, int, int]], positives: Limit = "all", seed: int = 0) -> AnchorSets:
+    premise, hypothesis, label = np.array(rows).T
+    return entailment_sets(premise, hypothesis, label, positives=positives, negatives="all", rng=np.random.default_rng(seed))
+
+
+ROWS = [(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, ENTAILMENT), (0, 5, ENTAILMENT), (1, 6, CONTRADICTION), (0, 7, ENTAILMENT)]
+
+
+def test_each_entailment_is_an_anchor_of_its_own_in_the_authors_code() -> None:
+    sets = _by_row(ROWS)
+    assert sets.anchors.tolist() == [0, 1, 0, 0]
+    assert _members(sets.positives) == [{2, 5, 7}, {4}, {2, 5, 7}, {2, 5, 7}]
+    assert _members(sets.negatives) == [{3, 4, 6}, {2, 3, 5, 6, 7}, {3, 4, 6}, {3, 4, 6}]
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_row_draws_its_other_positives_beside_its_own_hypothesis(limit: int) -> None:
+    drawn = [_members(_by_row(ROWS, limit, seed).positives) for seed in range(20)]
+    assert all(own in found for members in drawn for own, found in zip((2, 4, 5, 7), members, strict=True))
+    assert {len(found) for members in drawn for place, found in enumerate(members) if place != 1} == {limit}
+    assert {frozenset(members[0]) for members in drawn} == ({frozenset({2})} if limit == 1 else {frozenset({2, 5}), frozenset({2, 7})})

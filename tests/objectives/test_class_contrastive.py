@@ -8,7 +8,7 @@ from torch import Tensor
 
 from embedlab.core.recipe import load_recipe
 from embedlab.objectives.class_contrastive.loss import ClassContrastive, class_contrastive_loss, tenths
-from embedlab.objectives.class_contrastive.options import Options, needs
+from embedlab.objectives.class_contrastive.options import Options, coded_rates, needs
 from embedlab.objectives.classification.loss import Classification
 from embedlab.objectives.classification.options import Options as ClassificationOptions
 
@@ -95,3 +95,37 @@ def test_a_score_is_trained_by_squared_error_over_all_views() -> None:
     found = objective(vectors, {"joint": rows, "gold": gold})
     errors = [(objective.head(vectors[5 * view + row]) - gold[index]) ** 2 for view in (0, 1) for index, row in enumerate(rows.tolist())]
     assert found.item() == pytest.approx(sum(errors).item() / 6)
+
+
+def views_of_the_code(listed: list[float], steps: int) -> list[tuple[float, ...]]:
+    """The rate of the dropout modules at each pass of each step, as SupCsTrainer.compute_loss sets them."""
+    rate, found = 0.1, []
+    for _ in range(steps):
+        passes = [rate]
+        for one in listed:
+            if one != 0.1:
+                rate = one
+            passes.append(rate)
+        if listed[-1] != 0.1:
+            rate = 0.1
+        found.append(tuple(passes))
+    return found
+
+
+@pytest.mark.parametrize(
+    "listed", [[0.0, 0.1, 0.2], [0.0, 0.05, 0.1, 0.2], [0.0, 0.1], [0.1, 0.1], [0.1, 0.2], [0.1, 0.2, 0.1], [0.0, 0.2]]
+)
+def test_coded_rates_are_those_of_every_later_step_of_the_authors_code(listed: list[float]) -> None:
+    first, *later = views_of_the_code(listed, 4)
+    assert {coded_rates(listed)} == {*later}
+    assert first[0] == 0.1
+    assert ClassContrastive(Options(dropout=tuple(listed), rates="coded"), 8).views == later[0]
+
+
+def test_the_loss_of_the_code_is_scaled_and_its_classes_are_exact_scores() -> None:
+    vectors, rows, gold = torch.randn(6, 8), torch.tensor([0, 1, 2]), torch.tensor([3.81, 3.79, 3.81])
+    objective = ClassContrastive(Options(classes="exact", joint=True, dropout=(0.0, 0.1), scale=0.5), 8)
+    expected = class_contrastive_loss(vectors, torch.tensor([0, 1, 0] * 2), temperature=0.05).item() / 2
+    assert objective(vectors, {"joint": rows, "gold": gold}).item() == pytest.approx(expected)
+    rounded = ClassContrastive(Options(classes="tenths", joint=True, dropout=(0.0, 0.1), scale=0.5), 8)
+    assert rounded(vectors, {"joint": rows, "gold": gold}).item() != pytest.approx(expected)  # one class

@@ -49,7 +49,8 @@ def test_the_columns_follow_from_the_options(name: str, options: Mapping[str, An
 
 # What the papers say, as the comments beside the options quote them.
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "class_contrastive": {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None},
+    "class_contrastive": {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None}
+    | {"rates": None, "scale": None},
     "classification": {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1},
     "definition_to_word": {"head": "mlm"},
     "duplicate_contrastive": {"others": "maximise", "temperature": 0.05, "projection": "two-layer"},
@@ -59,7 +60,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "sentiment_head": {"layers": "two-layer", "dropout": 0.3},
     "similarity_head": {"layers": "two-layer", "dropout": 0.3, "sharing": "separate", "highest": 5.0},
     "supervised_contrastive": {"weight": 0.3, "temperature": 1.0, "similarity": "dot", "head": "two-layer"}
-    | {"positives": "all", "negatives": "all"},
+    | {"positives": "all", "negatives": "all", "anchors": None},
 }
 
 

@@ -17,7 +17,8 @@ NLI = Needs(
 # As the papers have them, which each file of options names.
 PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
     "class_contrastive": (
-        {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None},
+        {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None}
+        | {"rates": None, "scale": None},
         Needs(sentences=("sentence",), classes={"label": ("0", "1")}),
     ),
     "classification": (
@@ -44,7 +45,8 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
         Needs(sentences=PAIR, numbers=("gold",), largest=5.0, scale_option="highest"),
     ),
     "supervised_contrastive": (
-        {"weight": 0.3, "temperature": 1.0, "positives": "all", "negatives": "all", "similarity": "dot", "head": "two-layer"},
+        {"weight": 0.3, "temperature": 1.0, "positives": "all", "negatives": "all", "similarity": "dot", "head": "two-layer"}
+        | {"anchors": None},
         NLI,
     ),
 }

@@ -14,7 +14,7 @@ from embedlab.papers.printed import PAPERS, published_scores, published_table, p
 from embedlab.papers.table import PaperTable, RowSource
 
 TABLES = [table for paper in paper_names() for table in load_paper(paper).values()]
-SCORED = [table for table in TABLES if table.printed]
+SCORED = [table for table in TABLES if table.printed and not table.pairs]
 
 
 def named(table: PaperTable) -> str:
@@ -38,6 +38,13 @@ def test_every_printed_number_has_one_of_ours_beside_it(table: PaperTable) -> No
     assert numbers - points == set()
     assert lacking < set(table.sources)
     assert table.ranked_by
+
+
+def test_a_table_of_pairs_has_their_sentences_and_a_row_for_each_printed_model() -> None:
+    table = load_paper("tsukagoshi")["table2_example_pairs"]
+    assert {*table.printed} - {"human"} == {*table.sources} == {"dice", "wo_ft", "sbert", "defsent"}
+    assert table.pairs[2] == ("A man is playing a guitar.", "A man is playing a guitar and singing.")
+    assert [table.printed["dice"][column] for column in table.columns] == [0.8, 0.545, 0.833, 0.6, 0.4]
 
 
 @pytest.mark.parametrize("table", [table for table in TABLES if not table.printed and table.sources], ids=named)
@@ -178,3 +185,21 @@ def test_a_key_that_does_not_name_the_rows_of_a_printed_table_is_refused(key: tu
     with pytest.raises(UsageError) as caught:
         published_scores("liao", "table2_sts", key)
     assert message in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_a_column_of_ours_alone_must_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper_file, "recipes_folder", lambda: tmp_path)
+    (tmp_path / "papers").mkdir()
+    own = f'{HEAD}columns = {{ STS12 = "sts12", mine = {{ slice = "sts13", unprinted = true }} }}\n{ROW}'
+    (tmp_path / "papers" / "liao.toml").write_text(own)
+    (table,) = load_paper("liao").values()
+    assert table.columns == ("STS12", "mine")
+    assert "mine" not in table.printed["0.1"]
+    (tmp_path / "papers" / "liao.toml").write_text(own.replace(", unprinted = true", ""))
+    with pytest.raises(UsageError, match="no printed column 'mine'"):
+        load_paper("liao")
+
+
+def test_mnli_is_scored_matched_and_mismatched() -> None:
+    points = [one for one in load_paper("sedghamiz")["table2_glue"].points if one.measure.slice == "glue-mnli" and one.row == "SupCL-Seq"]
+    assert [one.measure.split for one in points] == ["dev-matched", "dev-mismatched"]

@@ -183,3 +183,23 @@ def test_of_two_accuracies_the_one_that_counts_is_taken_unless_a_split_is_named(
     on_dev = find_score(only_dev, PaperMeasure(task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None))
     assert on_dev is not None
     assert on_dev.value == 0.7
+
+
+def test_an_ensemble_takes_the_best_row_of_each_column_seed_by_seed() -> None:
+    (chen,) = select_tables("chen", "table2")
+    values = {"NLI": (0.5, 0.4), "3 Given": (0.3, 0.6)}  # of every column
+    members, evaluations = {}, {}
+    for row, own in values.items():
+        for column in chen.columns:
+            members[row, column] = tuple(Member(name=f"{row}@{seed}", seed=seed) for seed in (1, 2))
+        for seed, value in enumerate(own, start=1):
+            scores = [score(name, value, metric=metric, setting="all") for name, metric in METRICS.items()]
+            evaluations[f"{row}@{seed}", "multitask"] = evaluation(
+                "multitask", *scores, score("mean", value, metric="of the three", setting="all")
+            )
+    found = table_numbers(chen, members, evaluations)
+    for column in chen.columns:
+        assert found["Ensemble (dev)", column].values == pytest.approx((0.5, 0.6))
+    assert found["Ensemble (dev)", "overall"].printed == chen.printed["Ensemble (dev)"]["overall"]
+    alone = table_numbers(chen, {cell: own for cell, own in members.items() if cell[0] == "NLI"}, evaluations)
+    assert alone["Ensemble (dev)", "overall"].values == ()

@@ -16,10 +16,12 @@ from embedlab.training.stage_data import groups_of
 Train = Callable[..., RunFolder]
 
 
-def shortened(name: str, encoder: Path, *, rows: int, batch_size: int = 8, epochs: int = 1, **optim: object) -> Recipe:
+def shortened(
+    name: str, encoder: Path, *, rows: int, batch_size: int = 8, epochs: int = 1, profile: str = "paper", **optim: object
+) -> Recipe:
     """A recipe with few rows in each stage, so that it takes seconds."""
     # Each step has an event, so that the mean of many losses is tested, not the luck of one batch.
-    changes = ["evaluate.keep=last", "evaluate.log_every=1", "encoder.max_tokens=32"]
+    changes = [f"profile={profile}", "evaluate.keep=last", "evaluate.log_every=1", "encoder.max_tokens=32"]
     stages = load_recipe(name).stages
     for index, stage in enumerate(stages):
         own = {"batch_size": batch_size, "epochs": epochs, **({"turn": 1} if isinstance(stage.optim.turn, int) else {}), **optim}
@@ -91,3 +93,11 @@ def losses_of(run: RunFolder, group: list[int]) -> list[float]:
         if event.stage in group:
             steps.setdefault(event.step, []).append(event.loss)
     return [sum(losses) / len(losses) for _, losses in sorted(steps.items())]
+
+
+@pytest.mark.parametrize("name", ["snli-supcl", "sbert-defsent", "supcl-seq"])
+def test_the_code_of_the_authors_of_each_paper_trains(name: str, train: Train, tiny_encoder: Path) -> None:
+    recipe = shortened(name, tiny_encoder, rows=32, batch_size=16, profile="code")
+    run = train(recipe, f"{name}-code")
+    assert {event.stage for event in steps_of(run)} == set(range(len(recipe.stages)))
+    assert all(math.isfinite(event.loss) for event in steps_of(run))

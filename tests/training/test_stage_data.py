@@ -135,3 +135,18 @@ def test_text_of_a_training_split_is_read() -> None:
 def test_an_unknown_evaluation_set_is_refused() -> None:
     with pytest.raises(UsageError, match="no dataset named 'sts99'"):
         open_stage(load_recipe("defsent", ['data.exclude_text_of=["sts99"]']), SAMPLE, 1, 0)
+
+
+def test_rows_in_the_order_of_their_file_come_the_same_in_each_epoch_and_part_a_premise_where_a_batch_ends() -> None:
+    recipe = load_recipe("snli-supcl", ["stage.0.data.rows=100", "data.order=file", "optim.batch_size=16", "optim.epochs=2"])
+    data = open_stage(recipe, SAMPLE, 3, 0)
+    for epoch in (0, 1):
+        assert np.concatenate(data.batches(epoch)).tolist() == list(range(len(data.rows)))
+        assert {len(batch) for batch in data.batches(epoch)[:-1]} == {16}
+    assert data.epochs == (7, 7)
+
+
+def test_rows_in_the_order_of_their_file_are_read_as_a_whole() -> None:
+    recipe = load_recipe("defsent", ["data.order=file", "data.shares={ definitions = 0.5 }"])
+    with pytest.raises(UsageError, match="reads all rows as they come"):
+        open_stage(recipe, SAMPLE, 1, 0)

@@ -7,10 +7,12 @@ from typing import Annotated
 from embedlab.cli.generated_options import takes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names, recipe_path
 from embedlab.workflows.options.flag import Flag
+from embedlab.workflows.options.trainings import profile_flag, profile_override
 
-EXAMPLES = examples("embedlab recipes", "embedlab recipes snli-supcl > mine.toml")
+EXAMPLES = examples("embedlab recipes", "embedlab recipes snli-supcl > mine.toml", "embedlab recipes supcl-seq --profile code")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +20,7 @@ class RecipesOptions:
     """One recipe, or all of them."""
 
     name: Annotated[str | None, Flag(metavar="NAME", help="One recipe, printed as its file.", completes="recipes")] = None
+    profile: Annotated[str | None, profile_flag("NAME, all written out")] = None  # None: the file as it is
 
 
 @common("output")
@@ -25,13 +28,17 @@ class RecipesOptions:
 def recipes(options: RecipesOptions, *, terminal: Terminal) -> None:
     """List the shipped recipes, or print one to start your own from."""
     if options.name is None:
-        _list(terminal)
-    elif terminal.settings.format == "json":
-        from embedlab.core.recipe import load_recipe, recipe_to_table
+        if options.profile is not None:
+            raise UsageError("--profile is of one recipe", hint="embedlab recipes supcl-seq --profile code")
+        return _list(terminal)
+    if options.profile is None and terminal.settings.format != "json":
+        return terminal.write(recipe_path(options.name).read_text(encoding="utf-8"))
+    from embedlab.core.recipe import declared_text, load_recipe, recipe_to_table, to_toml
 
-        terminal.write_json(json.dumps(recipe_to_table(load_recipe(options.name)), indent=2, ensure_ascii=False))
-    else:
-        terminal.write(recipe_path(options.name).read_text(encoding="utf-8"))
+    recipe = load_recipe(options.name, profile_override(options.profile))
+    if terminal.settings.format == "json":
+        return terminal.write_json(json.dumps(recipe_to_table(recipe), indent=2, ensure_ascii=False))
+    return terminal.write(to_toml(recipe) + declared_text(recipe))
 
 
 def _list(terminal: Terminal) -> None:

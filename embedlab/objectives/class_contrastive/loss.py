@@ -39,28 +39,32 @@ class ClassContrastive(Objective):
     Columns: sentence, label; or sentence1, sentence2, and label or gold, with the pair encoded together; without labels
     where `classes` is "none" and only the views of a text belong together.
     Source: sedghamiz (SupCL-Seq), eq. 1 and table 4.
-    Differs from the paper in: nothing known with `reduction` "sum". It differs from the authors' code, which adds a view at
-    0.1, skips listed rates of 0.1, may leave the last rate set for good, multiplies the loss by τ/0.07, and does not round
-    STS-B's scores.
+    Differs from the paper in: nothing known with `reduction` "sum". The authors' code encodes other views (`rates`
+    "coded"), averages over the anchors, multiplies the loss by τ/0.07 (`scale`), and does not round STS-B's scores
+    (`classes` "exact").
     """
 
     def __init__(self, options: Options, dim: int) -> None:
         super().__init__()
         self.options = options
-        self.views = options.dropout
+        self.views = options.views
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The sum or mean over all views of the batch's texts."""
         views = views_of_rows(vectors, columns, len(self.views))
         labels = self._classes(columns, views.shape[1]).to(views.device).repeat(len(self.views))
-        return class_contrastive_loss(
+        loss = class_contrastive_loss(
             views.flatten(0, 1), labels, temperature=self.options.temperature, reduction=self.options.reduction or "mean"
         )
+        return loss if self.options.scale is None else loss * self.options.scale
 
     def _classes(self, columns: Mapping[str, Tensor], rows: int) -> Tensor:
         match self.options.classes:
             case "tenths":
                 return tenths(columns["gold"])
+            case "exact":
+                found: Tensor = torch.unique(columns["gold"], return_inverse=True)[1]
+                return found
             case "none":
                 return torch.arange(rows)
             case _:

@@ -1,5 +1,6 @@
 """Options of the contrast between classes."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -18,12 +19,33 @@ SUMMARY = "texts of a class are pulled together over several dropout rates, othe
 class Options:
     """What a recipe may say of this objective."""
 
-    # The labels; "tenths": gold scores rounded to tenths; "none": each text is its own class, whose members are its views.
-    classes: Annotated[tuple[str, ...], Len(2)] | Literal["tenths", "none"] = ("0", "1")
+    # The labels; "tenths": gold scores rounded to tenths; "exact": gold scores as they are; "none": each text is its own class, whose
+    # members are its views.
+    classes: Annotated[tuple[str, ...], Len(2)] | Literal["tenths", "exact", "none"] = ("0", "1")
     joint: bool = False  # pairs, encoded together
     dropout: Annotated[tuple[Share, ...], Len(1)] = (0.0, 0.1, 0.2)  # one view for each rate; sedghamiz table 4, CoLA
     temperature: Positive = 0.05  # τ; sedghamiz table 4
-    reduction: Literal["sum"] | None = None  # of the anchors' losses, as in sedghamiz eq. 1; absent: their mean
+    reduction: Literal["sum", "mean"] | None = None  # of the anchors' losses: "sum" in sedghamiz eq. 1; absent: their mean
+    # How the list of rates is read; "coded": as the authors' code sets them, see `coded_rates`. Absent: a view for each.
+    rates: Literal["coded"] | None = None
+    scale: Positive | None = None  # of the loss; the authors' code multiplies by τ/0.07. Absent: 1
+
+    @property
+    def views(self) -> tuple[float, ...]:
+        """Return the rate of each view that is encoded."""
+        return coded_rates(self.dropout) if self.rates == "coded" else self.dropout
+
+
+def coded_rates(rates: Sequence[float], own: float = 0.1) -> tuple[float, ...]:
+    """Return the rates of the views that the code of SupCL-Seq's authors encodes for RATES, from the second step on.
+
+    There is one more view at the encoder's OWN rate. A listed rate equal to it sets nothing, so that the view has the rate that was set
+    last; and where it ends the list, that rate also stays for the first view of the next step.
+    """
+    found = [next((rate for rate in reversed(rates) if rate != own), own) if rates[-1] == own else own]
+    for rate in rates:
+        found.append(found[-1] if rate == own else rate)
+    return tuple(found)
 
 
 def needs(options: Options) -> Needs:

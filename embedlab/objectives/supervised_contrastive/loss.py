@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from embedlab.objectives.anchor_sets import anchor_sets
+from embedlab.objectives.anchor_sets import anchor_sets, entailment_sets
 from embedlab.objectives.layers import pair_features, pair_head
 from embedlab.objectives.nli import NLI_CLASSES
 from embedlab.objectives.objective import Objective
@@ -46,8 +46,9 @@ class SupervisedContrastive(Objective):
     hypotheses they entail, negatives the batch's other hypotheses. λ = 1 has no head at all.
     Columns: premise, hypothesis, label.
     Source: liao, eq. 1 and 2.
-    Differs from the paper in: nothing known. It differs from the authors' code, where a premise counts once for each
-    of its entailments, hypotheses alone are normalised over, and a batch without an entailment divides by zero.
+    Differs from the paper in: nothing known. In the authors' code a premise counts once for each of its entailments
+    (`anchors` "entailments"), a hypothesis that occurs twice in a batch counts twice, and a batch without an entailment
+    divides by zero.
     """
 
     def __init__(self, options: Options, dim: int) -> None:
@@ -57,7 +58,8 @@ class SupervisedContrastive(Objective):
 
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """The anchors that have a positive, and their drawn sets as masks over the batch's sentences."""
-        sets = anchor_sets(
+        draw = entailment_sets if self.options.anchors == "entailments" else anchor_sets
+        sets = draw(
             columns["premise"],
             columns["hypothesis"],
             columns["label"],

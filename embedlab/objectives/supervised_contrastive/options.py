@@ -8,7 +8,7 @@ import polars as pl
 
 from embedlab.core.recipe import Positive, Share
 from embedlab.core.schema import table
-from embedlab.objectives.anchor_sets import Limit, anchor_sets
+from embedlab.objectives.anchor_sets import Limit, anchor_sets, entailment_sets
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import NEEDS, HeadKind
 from embedlab.objectives.rows import index_rows
@@ -24,6 +24,9 @@ class Options:
     temperature: Positive = 1.0  # τ; liao table 7, on raw dot products
     positives: Limit = "all"  # N+
     negatives: Limit = "all"  # N−
+    # "entailments": each row labelled entailment is an anchor of its own, with its hypothesis among the positives, as in the authors'
+    # code; absent: each distinct premise is one.
+    anchors: Literal["entailments"] | None = None
     similarity: Literal["dot", "cosine"] = "dot"
     head: HeadKind = "two-layer"
 
@@ -40,7 +43,8 @@ def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) ->
     """
     rows = index_rows(frame, NEEDS)
     premise, hypothesis, label = (rows.columns[name] for name in NEEDS.columns)
-    sets = anchor_sets(premise, hypothesis, label, positives=options.positives, negatives=options.negatives, rng=rng).with_positives()
+    draw = entailment_sets if options.anchors == "entailments" else anchor_sets
+    sets = draw(premise, hypothesis, label, positives=options.positives, negatives=options.negatives, rng=rng).with_positives()
     if not len(sets.anchors):
         return [(column, str(frame[column][0])) for column in NEEDS.columns]
     anchor = int(rng.integers(len(sets.anchors)))

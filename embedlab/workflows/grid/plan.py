@@ -103,8 +103,8 @@ def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
     name, started = options.grid, GridFolder.of(settings.runs_folder, options.grid).plan_file
     if name in grid_names() or name.endswith(".toml") or not started.is_file():
         return None
-    if options.overrides or options.seeds is not None or options.encoder is not None:
-        raise UsageError(f"grid {name!r} goes on as it was planned", hint="for --set, --seeds or --encoder give its TOML file")
+    if options.all_overrides or options.seeds is not None or options.encoder is not None:
+        raise UsageError(f"grid {name!r} goes on as it was planned", hint="for --set, --profile, --seeds or --encoder give its TOML file")
     plan = GridPlan.load(started)
     _refuse_other_place(plan, settings)
     return plan
@@ -126,7 +126,7 @@ def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
 
 
 def _selected_grid(options: GridOptions) -> Grid:
-    return with_fixed(load_grid(options.grid, called=options.called), options.overrides)
+    return with_fixed(load_grid(options.grid, called=options.called), options.all_overrides)
 
 
 def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:

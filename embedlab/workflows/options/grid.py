@@ -5,7 +5,7 @@ from typing import Annotated
 
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.trainings import encoder_flag, override_flag, seeds_flag, workers_flag
+from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag, workers_flag
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,7 @@ class GridOptions(OfGrid):
     called: str | None = None  # what errors call it, where the user did not choose the file
     workers: Annotated[int | None, workers_flag("cells. [default: GPUs, or CPUs]")] = None
     overrides: Annotated[tuple[str, ...], override_flag("every cell")] = ()
+    profile: Annotated[str | None, profile_flag("every cell's recipe")] = None  # None: that of the file, or paper
     seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N.")] = None  # None: those of the file
     encoder: Annotated[str | None, encoder_flag("Start every cell")] = None
     budget: Annotated[
@@ -29,6 +30,11 @@ class GridOptions(OfGrid):
         Flag(names=("--budget",), metavar="F", help="Stop hopeless cells early: take about this share of the full time."),
     ] = None
     cluster: Annotated[str | None, Flag(names=("--cluster",), metavar="ADDRESS", help="Run the cells on this Ray cluster.")] = None
+
+    @property
+    def all_overrides(self) -> tuple[str, ...]:
+        """What is set in every cell."""
+        return (*profile_override(self.profile), *self.overrides)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.trainings import encoder_flag, override_flag, seeds_flag, workers_flag
+from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag, workers_flag
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +24,19 @@ class ReproductionOptions:
     ] = ()
     seeds: Annotated[int | None, seeds_flag("Each of the seeds 1 to N. [default: 3]")] = None
     overrides: Annotated[tuple[str, ...], override_flag("every recipe")] = ()
+    profile: Annotated[str | None, profile_flag("the rows' recipes")] = None  # None: paper
     encoder: Annotated[str | None, encoder_flag("Start every row")] = None
     workers: Annotated[int | None, workers_flag("trainings.")] = None
+
+    @property
+    def profile_override(self) -> tuple[str, ...]:
+        """The profile as it is set in every recipe."""
+        return profile_override(self.profile)
+
+    @property
+    def all_overrides(self) -> tuple[str, ...]:
+        """What is set in every recipe."""
+        return (*self.profile_override, *self.overrides)
 
     @property
     def trains(self) -> bool:

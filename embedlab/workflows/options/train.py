@@ -5,7 +5,7 @@ from typing import Annotated
 
 from embedlab.choices import Tracker
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.trainings import encoder_flag, override_flag, seeds_flag
+from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag
 
 
 def _seeds_to(last: int) -> tuple[int, ...]:
@@ -25,6 +25,7 @@ class TrainOptions:
         ),
     ]
     overrides: Annotated[tuple[str, ...], override_flag("the recipe")] = ()
+    profile: Annotated[str | None, profile_flag("the recipe")] = None  # None: paper
     seed: Annotated[
         int | None, Flag(names=("--seed",), metavar="S", help="The one seed to train with. [default: 1]", min=0, max=2**63 - 1)
     ] = None
@@ -54,8 +55,8 @@ class TrainOptions:
 
     @property
     def all_overrides(self) -> tuple[str, ...]:
-        """What is set in the recipe, with the length that `max_steps` gives the training."""
-        return (*self.overrides, *([f"max_steps={self.max_steps}"] if self.max_steps is not None else []))
+        """What is set in the recipe, with its profile and the length that `max_steps` gives the training."""
+        return (*profile_override(self.profile), *self.overrides, *([f"max_steps={self.max_steps}"] if self.max_steps is not None else []))
 
     @property
     def planned_seeds(self) -> tuple[int, ...]:

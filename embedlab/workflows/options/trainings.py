@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from embedlab.core.overrides import PROFILE
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.models import with_aliases
 
@@ -25,3 +26,13 @@ def workers_flag(of: str) -> Flag:
 def seeds_flag(help: str, *, typed: Any = None, reads: Callable[[int], Any] | None = None) -> Flag:
     """Return the flag of the seeds 1 to N."""
     return Flag(names=("--seeds",), metavar="N", help=help, min=1, max=10_000, typed=typed, reads=reads)
+
+
+def profile_flag(of: str) -> Flag:
+    """Return the flag of the profile OF recipes: what a paper says, or what its authors' code does."""
+    return Flag(names=("--profile",), metavar="NAME", help=f"Values of {of}: paper, or code for what its authors' public code does.")
+
+
+def profile_override(profile: str | None) -> tuple[str, ...]:
+    """Return a PROFILE as `--set` takes it; none for that of the recipe's file."""
+    return (f"{PROFILE}={profile}",) if profile is not None else ()

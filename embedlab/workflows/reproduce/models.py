@@ -85,6 +85,8 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
 
     Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
     """
+    if table.by == "epoch":  # of the runs' events
+        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=())
     if table.by is not None:
         names = {member.name for row in table.sources for member in members[row, ""]}
         scored, absent = _score(sorted(names), table.by, session)
@@ -118,6 +120,7 @@ def again(settings: Settings, options: ReproductionOptions | None = None) -> str
     words = ["--sample"] if settings.sample else []
     if options is not None:
         words += ["--encoder", options.encoder] if options.encoder is not None else []
+        words += ["--profile", options.profile] if options.profile is not None else []
         words += [word for override in options.overrides for word in ("--set", override)]
         words += ["--seeds", str(options.seeds)] if options.seeds is not None else []
         words += ["--allow-partial"] if settings.allow_partial else []
@@ -146,8 +149,14 @@ def absent_rows(
         lost = {member.name: known.absent[member.name] for cell in cells for member in members.get(cell, ()) if member.name in known.absent}
         is_there = any(present.get(cell) for cell in cells)
         causes = [*lost.values(), *(failures[one] for one in (row, *source.of) if one in failures)]
+        if (source.lacks or source.given or source.best_of) and is_there:
+            continue
         if source.lacks is not None:
             yield f"{row}: {source.lacks}"
+        elif source.given is not None:
+            yield f"{row}: a file of yours, --row '{row}={source.given}'"
+        elif source.best_of:  # made of the numbers of other rows
+            continue
         elif causes:
             reasons.setdefault(causes[0], []).append(f"{row} ({', '.join(lost)})" if is_there and lost else row)
         elif not is_there:

@@ -7,7 +7,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridPlace, GridPlan
-from embedlab.papers.plan import TablePlan, for_encoder, plan_cells, trainings
+from embedlab.papers.plan import TablePlan, for_encoder, for_profile, plan_cells, trainings
 from embedlab.papers.table import PaperTable
 from embedlab.workflows.grid.plan import Hands, PlannedGrid
 from embedlab.workflows.options.reproduce import ReproductionOptions
@@ -57,7 +57,7 @@ def planned_trainings(tables: Sequence[PaperTable], options: ReproductionOptions
     if not any(trainings(table) for table in tables):
         raise UsageError(f"nothing is trained for {tables[0].name!r}", hint=f"embedlab reproduce {tables[0].paper} {tables[0].name}")
     start = start_of_rows(options, settings)
-    plans = (plan_table(for_encoder(table, start)[0], options, start, settings).plan for table in tables)
+    plans = (plan_table(for_encoder(for_profile(table, options.profile)[0], start)[0], options, start, settings).plan for table in tables)
     return [as_grid(plan, options) for plan in plans if plan is not None]
 
 
@@ -72,7 +72,7 @@ def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | Non
 
 def plan_table(table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings) -> TablePlan:
     """Return the trainings of a table whose rows all begin from START, where that is stated."""
-    overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.overrides]
+    overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
     return plan_cells(table, GridPlace.of(settings), seeds=seeds_of(table, options), threads=settings.threads or 1, overrides=overrides)
 
 

@@ -2,23 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from embedlab.core.settings import Settings
 from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.papers.deviations import deviations
-from embedlab.papers.order import RowOrder, find_row_order, row_model, table_numbers
-from embedlab.papers.plan import for_encoder
+from embedlab.papers.matching_runs import CellKey
+from embedlab.papers.order import ComparedNumber, RowOrder, find_row_order, row_model, table_numbers
+from embedlab.papers.plan import for_encoder, for_profile
 from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.notes import data_notes
 from embedlab.reports.reproduction import Reproduction
-from embedlab.reports.reproduction_tables import deviations_table, numbers_table, orders_table
+from embedlab.reports.reproduction_tables import deviations_table, epochs_table, example_pairs, numbers_table, orders_table
 from embedlab.reports.tables import Table
+from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
+from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
+from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of, with_named_rows
 from embedlab.workflows.reproduce.plan import planned_trainings, start_of_rows
@@ -67,6 +72,10 @@ def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
     seeds = _seeds_behind(rows.table, rows.members)
     found = deviations(rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds)
     listed = deviations_table(rows.table, found, list(rows.recipes))
+    if rows.table.pairs:
+        return _pairs(rows, listed, session)
+    if rows.table.by == "epoch":
+        return _epochs(rows, listed, session)
     return _figure(rows, listed, session) if rows.table.by is not None else _numbers(rows, listed, session)
 
 
@@ -83,6 +92,7 @@ def known_rows(
 
     Unless SAYS_UNTRAINED is false, a note names the rows without a run.
     """
+    table, without_profile = for_profile(table, options.profile)
     table, left_out = for_encoder(table, start)
     if options.trains:
         trained = train_rows(table, options, start, session, board)
@@ -94,6 +104,7 @@ def known_rows(
     absent = absent_rows(table, everything, known, *untrained, says_untrained=says_untrained)
     notes = [*trained.apart, *absent, *known.missing]
     notes += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
+    notes += [f"left out, without a profile {table.profile}: {', '.join(without_profile)}"] if without_profile else []
     members = known.present(everything)
     training = training_data_of(table, members, session)
     return KnownRows(
@@ -129,10 +140,60 @@ def _numbers(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     )
 
 
+def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+    """A table of sentence pairs: their similarities to each model next to the published ones."""
+    table = rows.table
+    first, second = map(list, zip(*table.pairs, strict=True))
+    numbers: dict[CellKey, ComparedNumber] = {}
+    for row in table.sources:
+        encoders = [one for own in rows.members[row, ""] for one in load_members(resolve_model(own.name, session), session, cached=False)]
+        found = [encoder.score(first, second) for encoder in encoders]
+        for place, column in enumerate(table.columns):
+            printed = table.printed.get(row, {}).get(column)
+            numbers[row, column] = ComparedNumber(printed=printed, values=tuple(float(scores[place]) for scores in found))
+    return _unordered(rows, listed, numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]), numbers=numbers)
+
+
+def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
+    """A figure along epochs: the dev scores that the runs behind each row have in their events."""
+    scores: dict[str, list[list[float]]] = {}
+    for row in rows.table.sources:
+        for member in rows.members[row, ""]:
+            curve = Curve()
+            curve.read_on(RunFolder.of(session.settings.runs_folder, member.name.partition("@")[0], member.seed or 0).events_file)
+            if curve.dev_scores:
+                scores.setdefault(row, []).append(curve.dev_scores)
+    means = {row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()}
+    return _unordered(rows, listed, epochs_table(rows.table, scores, rows.notes), curves=means)
+
+
+def _unordered(
+    rows: KnownRows,
+    listed: Table,
+    answer: Table,
+    *,
+    numbers: Mapping[CellKey, ComparedNumber] | None = None,
+    curves: Mapping[str, Sequence[float]] | None = None,
+) -> Reproduction:
+    """A table whose rows are in no order."""
+    return Reproduction(
+        table=rows.table,
+        deviations=listed,
+        answers=(answer,),
+        numbers=numbers or {},
+        row_order=None,
+        compared=None,
+        scored=None,
+        has_failed=rows.has_failed,
+        curves=curves or {},
+    )
+
+
 def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
     assert table.by is not None
+    assert table.by != "epoch"
     own = {row: members[row, ""] for row in table.sources if members[row, ""]}
     models = [(row_model(row, found, rows.known.published), tuple(member.name for member in found)) for row, found in own.items()]
     columns = tuple(replace(model, members=names) for model, names in models)  # as the table of pairs calls them

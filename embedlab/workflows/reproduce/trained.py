@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from embedlab.core.recipe import recipe_to_table
 from embedlab.grids.queue import QueueEntry
 from embedlab.models.catalog import finished_seeds
+from embedlab.papers.deviations import RowRecipes
 from embedlab.papers.matching_runs import RowModels, find_runs_of, settings_apart
 from embedlab.papers.plan import TablePlan, expected_recipe, trainings
 from embedlab.papers.table import PaperTable
@@ -17,7 +17,7 @@ from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.plan import as_grid, plan_table, seeds_of
 from embedlab.workflows.session import Session
 
-Recipes = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]  # by row: the paper's, resolved, and the run's
+Recipes = Mapping[str, RowRecipes]  # by row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +41,10 @@ def train_rows(table: PaperTable, options: ReproductionOptions, start: str | Non
     planned = plan_table(table, options, start, settings)
     entries = run_grid(as_grid(planned.plan, options), session, board).entries if planned.plan is not None else ()
     recipes = {
-        label: (recipe_to_table(expected_recipe(source)), planned.variants[key].recipe) for key, (label, source) in trainings(table).items()
+        label: RowRecipes.of(expected_recipe(source), expected_recipe(source, options.profile_override), planned.variants[key].recipe)
+        for key, (label, source) in trainings(table).items()
     }
-    started = start or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
+    started = start or next((own.ours["encoder"]["model"] for own in recipes.values()), "")
     run_of = {key: variant.run for key, variant in planned.variants.items()}
     models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=seeds_of(table, options))
     return TrainedRows(models=models, recipes=recipes, failures=_failures(table, planned, entries))
@@ -63,14 +64,15 @@ def _failures(table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntr
 
 def find_trained_rows(table: PaperTable, options: ReproductionOptions, start: str | None, runs: Path) -> TrainedRows:
     """Take the finished runs in RUNS that fit the rows best."""
-    run_of = find_runs_of(table, runs, options.overrides, start)
+    run_of = find_runs_of(table, runs, options.all_overrides, start)
     recipes = {}
     for key, (label, source) in trainings(table).items():
         if (name := run_of.get(key)) is not None:
             seed = next(iter(finished_seeds(runs, name)))
-            recipes[label] = recipe_to_table(expected_recipe(source)), recipe_to_table(RunFolder.of(runs, name, seed).recipe())
+            chosen, ours = expected_recipe(source, options.profile_override), RunFolder.of(runs, name, seed).recipe()
+            recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(ours))
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
-    started = start or next((ours["encoder"]["model"] for _, ours in recipes.values()), next(printed, ""))
+    started = start or next((own.ours["encoder"]["model"] for own in recipes.values()), next(printed, ""))
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
     apart = tuple(f"{key} ({', '.join(values).replace('null', 'not set')})" for key, values in settings_apart(table, runs, run_of).items())

@@ -111,6 +111,7 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
     values = {
         "--max-steps": options.max_steps,
         "--name": options.name,
+        "--profile": options.profile,
         "--encoder": options.encoder,
         "--dev": options.dev,
         "--seed": options.seed,

@@ -1,14 +1,21 @@
 """What `train --dry-run` shows: the resolved recipe, and one example of the first batch of each stage in words."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from embedlab.core.printable import one_line
-from embedlab.core.recipe import Recipe, recipe_to_table, to_toml
+from embedlab.core.recipe import Recipe, declared_text, recipe_to_table, to_toml
 from embedlab.core.settings import Settings
-from embedlab.objectives.needs import require_data
+from embedlab.objectives.needs import objective_needs, require_data
 from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.train.plan import check_start, planned_folders, selected_recipe
+
+if TYPE_CHECKING:
+    from embedlab.objectives.rows import WordIds
+    from embedlab.training.stage_data import StageData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +28,7 @@ class StagePreview:
     batch_size: int
     example: tuple[tuple[str, str], ...]  # role and sentence
     scale: str = ""  # the range of the user's own scores, and what the objective says of it
+    excluded: str = ""  # rows that are left out, and why
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +43,11 @@ class TrainPreview:
 
     def to_text(self) -> str:
         """The recipe as TOML that can be trained, the examples as comments below."""
-        lines = [*(f"# {note}" for note in self.notes), *([""] if self.notes else []), to_toml(self.recipe)]
+        lines = [*(f"# {note}" for note in self.notes), *([""] if self.notes else []), to_toml(self.recipe) + declared_text(self.recipe)]
         lines += [f"# shortened to {self.steps} of {self.whole_steps} steps"] if self.steps < self.whole_steps else []
         for stage in self.stages:
             lines.append(f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of {stage.batch_size} rows; one example:")
-            lines += [f"#   {stage.scale}"] if stage.scale else []
+            lines += [f"#   {note}" for note in (stage.scale, stage.excluded) if note]
             lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in stage.example]
         return "\n".join(lines)
 
@@ -52,6 +60,7 @@ class TrainPreview:
                 "steps": stage.steps,
                 "batch_size": stage.batch_size,
                 "scale": stage.scale,
+                "excluded": stage.excluded,
                 "example": [{"role": role, "sentence": sentence} for role, sentence in stage.example],
             }
             for stage in self.stages
@@ -71,7 +80,8 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
     require_data(recipe)
     planned_folders(options, recipe, settings)
     check_start(options, recipe, start, settings)
-    stages = open_stages(recipe, Source.from_settings(settings), options.planned_seeds[0])
+    words = _words_of(recipe, settings, options.planned_seeds[0])
+    stages = open_stages(recipe, Source.from_settings(settings), options.planned_seeds[0], words)
     order = blocks(stages, recipe.mix)
     return TrainPreview(
         recipe=recipe,
@@ -86,7 +96,41 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
                 batch_size=data.stage.optim.batch_size,
                 example=tuple(example(data)) if data.steps else (),
                 scale=data.scale,
+                excluded="; ".join(_left_out(data, is_known=words is not None)),
             )
             for data in stages
         ),
     )
+
+
+def _left_out(data: "StageData", *, is_known: bool) -> Iterator[str]:
+    """Yield what is said of the rows that a stage does not read; IS_KNOWN: whether words are looked up in the encoder."""
+    if data.excluded:
+        yield data.excluded
+    if objective_needs(data.stage.objective).words:
+        count = data.rows.left_out
+        yield f"{count} rows are left out: their word is not one token of the encoder" if is_known else _UNKNOWN
+
+
+_UNKNOWN = "the encoder is not on this machine: rows whose word is not one of its tokens are still counted, and left out by the training"
+
+
+def _words_of(recipe: Recipe, settings: Settings, seed: int) -> "WordIds | None":
+    """Return how the encoder reads single words, where a stage needs it and the tokenizer was found; without torch."""
+    if not any(objective_needs(stage.objective).words for stage in recipe.stages):
+        return None
+    from embedlab.core.errors import EmbedlabError
+    from embedlab.encoders.word_tokens import single_tokens
+    from embedlab.models.catalog import starting_members
+    from embedlab.models.location import model_folder
+
+    try:
+        (member,) = starting_members(recipe.encoder.model, settings.runs_folder, [seed])
+        file = model_folder(member, offline=True) / "tokenizer.json"
+    except EmbedlabError:  # not downloaded yet
+        return None
+    if not file.is_file():
+        return None
+    from tokenizers import Tokenizer
+
+    return partial(single_tokens, Tokenizer.from_file(str(file)))

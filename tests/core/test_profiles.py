@@ -1,0 +1,117 @@
+"""Profiles of a recipe: the paper's, and that of its authors' code; what the file declares of its keys."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import recipe_names, recipe_path
+from embedlab.core.overrides import profiles_of
+from embedlab.core.recipe import Recipe, declared_text, load_recipe, recipe_table
+
+CODED = [name for name in recipe_names() if "code" in profiles_of(recipe_table(name))]
+
+
+def optim(recipe: Recipe, stage: int = 0) -> tuple[float, int | None, float | None, float]:
+    own = recipe.stages[stage].optim
+    return own.epochs, own.warmup_steps, own.clip, own.weight_decay
+
+
+def declared(recipe: Recipe) -> dict[str, str]:
+    return {key: one.paper for one in recipe.deviations for key in one.keys}
+
+
+def test_a_profile_comes_before_a_task_and_explicit_keys_win_over_both() -> None:
+    plain, coded = load_recipe("supcl-seq"), load_recipe("supcl-seq", ["profile=code"])
+    assert (coded.encoder.pooling, plain.encoder.pooling) == ("pooler", "cls")
+    assert optim(coded) == (5, 50, 1.0, 0.01)
+    assert optim(load_recipe("supcl-seq", ["data.task=cola", "profile=code"])) == (3, 50, 1.0, 0.01)  # the notebook's epochs
+    assert optim(load_recipe("supcl-seq", ["stage.0.optim.epochs=2", "data.task=cola", "profile=code"]))[0] == 2
+    scores = load_recipe("supcl-seq", ["profile=code", "data.task=stsb"]).stages[0].objective.options
+    assert (scores.classes, scores.joint) == ("exact", True)
+
+
+def test_the_paper_is_the_profile_that_every_recipe_has() -> None:
+    for name in recipe_names():
+        paper = load_recipe(name, ["profile=paper"])
+        assert (paper.hash, paper.name, paper.deviations) == (load_recipe(name).hash, name, load_recipe(name).deviations)
+
+
+@pytest.mark.parametrize("name", CODED)
+def test_a_run_of_another_profile_has_another_name_and_training(name: str) -> None:
+    coded = load_recipe(name, ["profile=code"])
+    assert coded.name == f"{name}-code"
+    assert coded.hash != load_recipe(name).hash
+
+
+def test_nine_recipes_of_three_papers_have_the_profile_of_their_authors_code() -> None:
+    assert {*CODED} == {
+        *("snli-ce", "snli-supcl", "snli-supcl-3p3n", "snli-supcl-3palln"),
+        *("sbert", "defsent", "sbert-defsent", "defsent-sbert", "sbert-defsent-multi"),
+        "supcl-seq",
+    }
+
+
+def test_a_profile_declares_its_own_deviations_in_place_of_those_it_settles() -> None:
+    paper, coded = declared(load_recipe("supcl-seq")), declared(load_recipe("supcl-seq", ["profile=code"]))
+    assert "stage.0.optim.clip" in paper
+    assert "stage.0.optim.clip" not in coded  # set by it
+    assert "stage.0.optim.schedule" not in coded  # named among what agrees
+    assert coded["stage.1.objective.frozen"] != paper["stage.1.objective.frozen"]
+
+
+def test_stages_of_recipes_in_a_row_count_on_in_what_they_declare() -> None:
+    joined = declared(load_recipe("multitask-pretrain-nli+multitask"))
+    assert "stage.0.objective.projection" in joined
+    assert {f"stage.{index}.objective.layers" for index in (1, 2, 3)} <= joined.keys()
+    assert sum(key.endswith("optim.clip") for key in joined) == 4
+
+
+def with_lines(tmp_path: Path, lines: str) -> str:
+    path = tmp_path / "mine.toml"
+    path.write_text(recipe_path("snli-ce").read_text(encoding="utf-8").split("# Where the paper")[0] + lines, encoding="utf-8")
+    return str(path)
+
+
+SAID = '{ paper = "not stated", source = "§4" }'
+
+
+@pytest.mark.parametrize(
+    ("lines", "message", "hint"),
+    [
+        (f'[deviations]\n"optim.clipp" = {SAID}\n', "'deviations' names 'stage.0.optim.clipp', which is not a key", "'stage.0.optim.clip'"),
+        (f'[deviations]\n"nothing.at" = {SAID}\n', "'deviations' names 'nothing.at', which is not a key", "keys of a recipe"),
+        ('[deviations]\n"optim.clip" = { paper = "x" }\n', "'deviations.optim.clip.source' is missing", "add it"),
+        ('[deviations]\n"optim.clip" = { paper = "x", source = "y", heer = "z" }\n', "unknown key 'deviations.optim.clip.heer'", "'here'"),
+        ('[deviations]\n"optim.clip" = "x"\n', "'deviations.optim.clip' is 'x': not a table", "paper"),
+        ("[deviations]\nnested = 3\n", "'deviations.nested' is 3: not a table", "paper"),
+    ],
+)
+def test_what_is_declared_of_no_key_or_in_another_form_is_refused(lines: str, message: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        load_recipe(with_lines(tmp_path, lines))
+    assert message in error.value.message
+    assert hint in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("lines", "override", "message"),
+    [
+        ("", "profile=code", "no profile named 'code' in the recipe"),
+        ('[profiles.code]\nsource = "x"\n', "profile=cod", "no profile named 'cod' in the recipe"),
+        ("[profiles.code]\n", "profile=code", "'profiles.code.source' is missing"),
+        ('[profiles.code]\nsource = "x"\nagrees = ["optim.clip"]\n', "profile=code", "'profiles.code.agrees' names 'optim.clip', of which"),
+        ('[profiles.code]\nsource = "x"\n[profiles.code.tasks.cola]\n"optim.lr" = 1\n', "profile=code", "names 'cola', which the recipe"),
+        ('[profiles.code]\nsource = "x"\n[profiles.code.set]\n"optim.rate" = 1\n', "profile=code", "unknown key 'stage.0.optim.rate'"),
+    ],
+)
+def test_a_profile_that_cannot_be_is_refused(lines: str, override: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        load_recipe(with_lines(tmp_path, lines), [override])
+    assert message in error.value.message
+
+
+def test_what_is_declared_is_shown_with_the_value_of_its_key() -> None:
+    text = declared_text(load_recipe("multitask"))
+    assert "#   optim.schedule: not stated\n#     here: constant (chen)\n" in text
+    assert declared_text(load_recipe("own-pairs")) == ""
