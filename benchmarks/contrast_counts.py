@@ -45,7 +45,7 @@ def triples(pairs: Sequence[tuple[str, str, str, float]], least: float) -> Count
 
 def negated(found: Counter[Triple]) -> Counter[Triple]:
     """Those whose contradicted sentence has a negating word, and whose entailed one has none."""
-    from embedlab.analysis.tags import negating_words
+    from embedlab.data.words import negating_words
 
     rows = list(found)
     has = [(negating_words(pl.Series([row[side] for row in rows])) != "").to_list() for side in (1, 2)]

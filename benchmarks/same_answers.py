@@ -178,10 +178,22 @@ def differences(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, str]
     elif isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
             yield f"{place}[]", f"{len(old)} entries, now {len(new)}"
+            old, new = of_same_rows(old, new)
         for first, second in zip(old, new, strict=False):
             yield from differences(first, second, f"{place}[]")
     elif not is_equal(old, new, place) and not MOMENTARY.search(place):
         yield place, f"{old!r}, now {new!r}"
+
+
+def of_same_rows(old: list[Any], new: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return those rows of both lists that are of the same dataset and split, in one order; other lists as they are."""
+    named = [{(row["dataset"], row["split"]): row for row in rows} if all(map(_is_of_split, rows)) else {} for rows in (old, new)]
+    both = [name for name in named[0] if name in named[1]]
+    return ([named[0][name] for name in both], [named[1][name] for name in both]) if both else (old, new)
+
+
+def _is_of_split(row: Any) -> bool:
+    return isinstance(row, Mapping) and {"dataset", "split"} <= row.keys()
 
 
 def is_equal(old: Any, new: Any, place: str) -> bool:

@@ -2,9 +2,10 @@
 
     python benchmarks/same_numbers.py OLD NEW [--model FOLDER --data DIR]
 
-Both run the demo, a training that is interrupted and resumed, a grid of four cells and a comparison on the sample world; with --model and
---data also the seven STS sets. What is compared is what is stored: scores, weights of models and heads, and the numbers of evaluations;
-and what is printed of differences, intervals to 1e-12.
+Both run the demo, a training that is interrupted and resumed, a grid of four cells, comparisons of pairs and of classified sentences,
+and a paper's table with its trainings on the sample world; with --model and --data also the seven STS sets. What is compared is what
+is stored: scores, weights of models and heads, and the numbers of evaluations; and what is printed of differences and of the table,
+intervals to 1e-12.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from same_answers import GRID, differences
+
+PRINTED = ("compare.json", "table.json")  # what commands answer, one object after the other
 
 # Keys of stored JSON that are not numbers of a result, or that older versions did not store.
 UNEQUAL = {"backend", "checksum", "declared", "dims", "scored_by", "seed", "signature", "title", "version", "time", "time_s", "seconds"}
@@ -67,7 +70,10 @@ def work(checkout: Path, folder: Path, model: Path | None, data: Path | None) ->
     run(checkout, folder, *train, "--resume")
     (folder / "rates.toml").write_text(GRID)
     run(checkout, folder, "grid", "run", "rates.toml", "--sample", "--workers", "2")
-    run(checkout, folder, "compare", "demo-ce", "demo-supcl", "dice", "--runs", "runs", "--sample", "--json", out="compare.json")
+    compared = ("demo-ce", "demo-supcl", "--runs", "runs", "--sample", "--json")
+    run(checkout, folder, "compare", "dice", *compared, out="compare.json")
+    run(checkout, folder, "compare", *compared, "--task", "mr", "--task", "trec", "--setting", "prototyping", out="compare.json")
+    run(checkout, folder, "reproduce", "tsukagoshi", "table2", "--sample", "--seeds", "2", "--json", out="table.json")
     if model is not None and data is not None:
         shown = ("--data", str(data), "--allow-partial")
         run(checkout, folder, "evaluate", str(model), *shown)
@@ -85,8 +91,8 @@ def numbers(folder: Path) -> dict[str, Any]:
             found[name] = scores(path)
         elif path.parent.name == "evaluations" and path.suffix == ".json":
             found[name] = plain(json.loads(path.read_text()))
-        elif path.name == "compare.json":
-            found[name] = [row for one in json_objects(path.read_text()) for row in one["rows"]]
+        elif path.name in PRINTED:
+            found[name] = [row for one in json_objects(path.read_text()) for table in one.get("tables", [one]) for row in table["rows"]]
     return found
 
 
@@ -117,7 +123,7 @@ def plain(values: Any) -> Any:
 
 def differs(name: str, old: Any, new: Any) -> bool:
     """Whether two stored or printed numbers differ: what is printed of differences by more than 1e-12 where it comes from a variance."""
-    return any(differences(old, new)) if name == "compare.json" else bool(old != new)
+    return any(differences(old, new)) if name in PRINTED else bool(old != new)
 
 
 def main() -> None:
@@ -139,6 +145,8 @@ def main() -> None:
     unequal = [name for name in sorted({*old, *new}) if differs(name, old.get(name), new.get(name))]
     for name in unequal:
         print(f"differs: {name}" + ("" if name in old and name in new else " is there once only"))
+        if name in PRINTED:
+            print(*(f"  {place}: {text}" for place, text in sorted(set(differences(old.get(name), new.get(name))))), sep="\n")
     print(f"{len(old)} files of stored numbers, {len(unequal)} differ")
     sys.exit(bool(unequal))
 

@@ -32,8 +32,9 @@ from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.answers import MemberOutcomes, figure_evidence
 from embedlab.evaluation.frames import item_outcomes
-from embedlab.evaluation.outcomes import MemberOutcomes, figure_evidence, member_outcomes
+from embedlab.evaluation.outcomes import member_outcomes
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.models.catalog import ModelSpec

@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,7 @@ def schemas_page() -> str:
         ]
         parts.append(f"## Rows of {command}\n\n{table(('column', 'is', 'meaning'), rows)}")
     for title, cls in _stored().items():
-        schema = json.dumps(_schema(cls), indent=1, ensure_ascii=False)
-        parts.append(f'## {title}\n\n{first_line(cls.__doc__)}\n\n??? note "JSON Schema"\n\n    ```json\n{_indented(schema)}\n    ```\n')
+        parts.append(f"## {title}\n\n{first_line(cls.__doc__)}\n\n{_folded(_schema(cls))}")
     return "\n".join(parts)
 
 
@@ -80,6 +80,12 @@ def _schema(cls: Any) -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(cls).json_schema()
+
+
+def _folded(schema: Mapping[str, Any]) -> str:
+    """Return a schema as a part of a page that is folded away."""
+    text = json.dumps(schema, indent=1, ensure_ascii=False)
+    return f'??? note "JSON Schema"\n\n    ```json\n{_indented(text)}\n    ```\n'
 
 
 def _indented(text: str) -> str:
@@ -118,13 +124,15 @@ def python_page() -> str:
 
 
 def _callable(name: str, function: Any) -> str:
+    from embedlab.workflows.options.json_schema import options_schema
     from embedlab.workflows.options.python import FUNCTIONS
 
     text = f"## {name}\n\n```py\n{name}{_lines(_signature(function))}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
     if (known := FUNCTIONS.get(name.removeprefix("embedlab."))) is None:
         return text
     rows = [(code(argument), escaped(field.flag.help)) for argument, field in known.arguments.items()]
-    return f"{text}\n{table(('argument', 'as the command says'), rows)}"
+    schema = _folded(options_schema(known.options))
+    return f"{text}\n{table(('argument', 'as the command says'), rows)}\n{schema}"
 
 
 def _signature(function: Any) -> str:

@@ -57,7 +57,7 @@ def elsewhere(
         if one.rows is not None and not one.average_of and compared.tests:
             kinds.setdefault((one.task, one.metric), []).append((one, compared))
     found = []
-    for own in kinds.values():
+    for own in (own for own in kinds.values() if len(own) >= FEWEST_DATASETS):
         places, shared = apart([one.rows.texts for one, _ in own if one.rows is not None])
         if len(places) >= FEWEST_DATASETS:
             counted = [own[place] for place in places]

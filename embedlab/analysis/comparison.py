@@ -102,6 +102,7 @@ class ComparedSlice(NamedSlice):
     topics: float = nan  # the effective number: 1 / Σ share²; nan where nothing is tested
     largest_topic: Topic | None = None  # of the difference in which one topic weighs most, or of the only model
     reach: Reach = "models"  # of what its letters say
+    dataset: str = ""  # of whose items it is; empty for an average
 
     def letters(self, name: str) -> str:
         """Return the letters of a model, with the sign of how far they reach where that is not as far as it could."""
@@ -166,6 +167,7 @@ def _scored(one: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice:
         task=one.task,
         metric=one.metric,
         setting=one.setting,
+        dataset=one.dataset,
     )
 
 
@@ -210,6 +212,7 @@ class _Draft(Weighed):
             task=one.task,
             metric=one.metric,
             setting=one.setting,
+            dataset=one.dataset,
             sentences=self.sentences,
             tests=sum(not isnan(p) for p, _ in self.tests.values()),
             topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,

@@ -122,6 +122,7 @@ class Evidence(NamedSlice):
     scale: Scale = "plain"
     setting: str | None = None  # how sources are put together, where there is a choice
     closed_p: ClosedTests = _no_test
+    dataset: str = ""  # of whose items it is; empty for an average
 
     def of_members(self, members: Sequence[int]) -> "Evidence":
         """The evidence of some members, given by their numbers, in this order."""

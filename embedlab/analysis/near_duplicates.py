@@ -2,7 +2,8 @@
 
 A sentence is the set of its lower-case words; a word that df of S sentences contain weighs ln(S / df) + 0.1. Every two sentences with a
 cosine of at least 0.3 are found, without comparing each with each: such sentences share a word among the rarest of both, those that
-are left when the commonest ones with a joint weight below 0.3 are removed (prefix filtering; Bayardo, Ma & Srikant 2007).
+are left when the commonest ones with a joint weight below 0.3 are removed (prefix filtering; Bayardo, Ma & Srikant 2007). The cosine is
+computed of those alone whose product over all but the commonest words, with the most that these can add, reaches 0.3.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ _CANDIDATES_AT_ONCE = 500_000
 _COMPARISONS_AT_ONCE = 4_000_000
 _ENTRIES_AT_ONCE = 2_000_000
 _LEAST_WEIGHT = 0.1
+_ROUNDING = 1e-4  # more than sums of float32 are wrong by
 
 TextIds = NDArray[np.uint64]
 Places = NDArray[np.int32]
@@ -94,10 +96,14 @@ def similar_pairs(sentences: Sequence[str]) -> Links:
     is_cheap = np.zeros(words.distinct, dtype=bool)
     is_cheap[order[: int(np.searchsorted(np.cumsum(work[order]), MOST_COMPARISONS))]] = True
     used, shape = is_cheap[column], (len(sentences), words.distinct)
-    rare = csr_matrix((np.ones(int(used.sum()), np.int32), (row[used], column[used])), shape=shape)
+    rare = csr_matrix((np.ones(int(used.sum()), np.int8), (row[used], column[used])), shape=shape)
     vectors = csr_matrix((values, words.numbers, words.starts), shape=shape)
-    parts = [_near(vectors, *candidates) for candidates in _candidates(rare)]
+    is_uncommon = _uncommon(frequency, float(work[is_cheap].sum()))
+    parts = [_near(vectors, *candidates) for candidates in _candidates(*_without_common(vectors, rare, is_uncommon))]
     first, second, cosine = (np.concatenate([part[side] for part in parts]) for side in range(3))
+    if not is_cheap.all():  # some that are similar share no word that makes candidates
+        shares = _dots(rare, first, second) > 0
+        first, second, cosine = first[shares], second[shares], cosine[shares]
     order = np.lexsort((second, first, -cosine))
     return Links(first=first[order], second=second[order], cosine=cosine[order].astype(np.float32))
 
@@ -145,15 +151,56 @@ def _rare_entries(words: WordSets, frequency: NDArray[np.intp], weight: Floats) 
     return np.concatenate(rows), np.concatenate(columns)
 
 
-def _candidates(rare: Any) -> Iterator[tuple[Places, Places]]:
-    """Yield the sentences that share a word among the RARE ones of both, some at a time; a sentence is before the other."""
-    others = rare.T.tocsr()
-    counts = np.append(0, np.cumsum(np.diff(others.indptr)[rare.indices], dtype=np.int64))
-    for rows in _blocks(np.diff(counts[rare.indptr]), _COMPARISONS_AT_ONCE):
-        found = (rare[rows] @ others).tocoo()
-        first = found.row + rows.start
-        is_after = found.col > first
-        yield first[is_after], found.col[is_after]
+def _uncommon(frequency: NDArray[np.intp], comparisons: float) -> NDArray[np.bool_]:
+    """Return which words are not among the commonest, so that sentences that share one are not many more than COMPARISONS; (words,)."""
+    work = frequency.astype(np.float64) ** 2
+    order = np.argsort(work, kind="stable")
+    found = np.zeros(len(work), dtype=bool)
+    found[order[: int(np.searchsorted(np.cumsum(work[order]), max(comparisons, _COMPARISONS_AT_ONCE)))]] = True
+    return found
+
+
+def _without_common(vectors: Any, rare: Any, is_uncommon: NDArray[np.bool_]) -> tuple[Any, NDArray[np.float32]]:
+    """Return VECTORS without the entries of the commonest words that are not among the RARE, and the length of the commonest in each."""
+    rare.sort_indices()
+    sizes, width = np.diff(vectors.indptr), vectors.shape[1]
+    length, left, data, indices = np.empty(len(sizes), np.float32), np.zeros(len(sizes), np.int64), [], []
+    for rows in _blocks(sizes, _ENTRIES_AT_ONCE):
+        own = slice(vectors.indptr[rows.start], vectors.indptr[rows.stop])
+        words, weights, count = vectors.indices[own], vectors.data[own], rows.stop - rows.start
+        row = np.repeat(np.arange(count), sizes[rows])
+        is_common = ~is_uncommon[words]
+        length[rows] = np.sqrt(np.bincount(row, weights=np.where(is_common, weights**2, 0), minlength=count))
+        stays = ~is_common | _is_in(row * width + words, rare[rows])
+        left[rows] = np.bincount(row[stays], minlength=count)
+        data.append(weights[stays].astype(np.float32))
+        indices.append(words[stays])
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(left)])
+    return type(vectors)((np.concatenate(data), np.concatenate(indices), starts), shape=vectors.shape), length
+
+
+def _is_in(keys: NDArray[np.int64], matrix: Any) -> NDArray[np.bool_]:
+    """Return which KEYS, numbers of rows and columns together, are entries of a sparse MATRIX with sorted columns."""
+    there = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) * matrix.shape[1] + matrix.indices
+    if not len(there):
+        return np.zeros(len(keys), dtype=bool)
+    found: NDArray[np.bool_] = there[np.minimum(np.searchsorted(there, keys), len(there) - 1)] == keys
+    return found
+
+
+def _candidates(vectors: Any, common: NDArray[np.float32]) -> Iterator[tuple[Places, Places]]:
+    """Yield the sentences that can be nearly the same, some at a time, a sentence before the other.
+
+    Their product over VECTORS and the COMMON lengths, which bound what is not in them, together reach the least cosine.
+    """
+    others = vectors.T.tocsr()
+    counts = np.append(0, np.cumsum(np.diff(others.indptr)[vectors.indices], dtype=np.int64))
+    for rows in _blocks(np.diff(counts[vectors.indptr]), _COMPARISONS_AT_ONCE):
+        found = vectors[rows] @ others
+        first = np.repeat(np.arange(rows.start, rows.stop, dtype=np.int32), np.diff(found.indptr))
+        second = found.indices
+        can = (second > first) & (found.data + common[first] * common[second] >= LEAST_COSINE - _ROUNDING)
+        yield first[can], second[can]
 
 
 def _near(vectors: Any, first: Places, second: Places) -> tuple[Places, Places, Floats]:

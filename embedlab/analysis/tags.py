@@ -6,8 +6,9 @@ from types import MappingProxyType
 
 import polars as pl
 
+from embedlab.data.words import NEGATING, negating_words
+
 SENTENCES = ("sentence1", "sentence2")
-_NEGATING = r"(?i)\b(?:no(?:t|r|ne|thing|body|where)?|never|neither|without|cannot)\b|n['’]t\b"
 _WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # from 2 on
 _LARGE = ("hundred", "thousand", "million", "billion")
 _NUMBER = rf"[0-9]+(?:[.,][0-9]+)*|\b(?:{'|'.join((*_WORDS, *_LARGE))})\b"
@@ -31,11 +32,6 @@ class Tag:
         return pl.map_batches(SENTENCES, lambda columns: self.holds(columns[0], columns[1]), return_dtype=pl.Boolean)
 
 
-def negating_words(sentences: pl.Series) -> pl.Series:
-    """The negating words of each sentence, separated by blanks."""
-    return sentences.str.to_lowercase().str.extract_all(_NEGATING).list.join(" ")
-
-
 def numbers_in(sentences: pl.Series) -> pl.Series:
     """The numbers of each sentence, those up to twelve in digits, as lists."""
     found = sentences.str.to_lowercase().str.extract_all(_NUMBER)
@@ -48,7 +44,7 @@ def word_counts(sentences: pl.Series) -> pl.Series:
 
 
 def _is_one_negated(first: pl.Series, second: pl.Series) -> pl.Series:
-    return first.str.contains(_NEGATING) != second.str.contains(_NEGATING)
+    return first.str.contains(NEGATING) != second.str.contains(NEGATING)
 
 
 def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:

@@ -140,7 +140,7 @@ def _of_slice(
         )
         undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
         setting = (aggregate if part.is_whole else "all") if block.is_aggregated else None
-        yield replace(made, title=title, notes=(*notes, *undefined), setting=setting)
+        yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
 
 
 def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:

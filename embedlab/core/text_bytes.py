@@ -3,6 +3,7 @@
 APART = b"\xff"  # between texts: no UTF-8 text contains it
 # Earlier versions gave what follows a separator in a text another type, and counted a padding token in it as a position.
 _MISREAD = ("[SEP]", "</s>", "<sep>", "[PAD]", "<pad>")
+MISREAD_SIGNS = ("\x1f", "[", "<")  # a text without them was read as it is
 
 
 def text_bytes(text: str) -> bytes:
@@ -13,4 +14,4 @@ def text_bytes(text: str) -> bytes:
 
 def _was_misread(text: str) -> bool:
     """Return whether earlier versions may have computed something else for TEXT; they cut it at U+001F."""
-    return "\x1f" in text or (("[" in text or "<" in text) and any(token in text for token in _MISREAD))
+    return "\x1f" in text or (any(sign in text for sign in MISREAD_SIGNS) and any(token in text for token in _MISREAD))

@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 import polars as pl
 
-from embedlab.analysis.edits import edited
 from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.text_bytes import text_bytes
 from embedlab.data.dataset import ParsedRows, Part
+from embedlab.data.edits import edited
 from embedlab.data.own_data import own_data
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.row_file import read_rows, refuse_bad_texts

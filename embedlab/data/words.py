@@ -2,7 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:  # the words of a sentence need no polars
+    import polars as pl
+
+NEGATING = r"(?i)\b(?:no(?:t|r|ne|thing|body|where)?|never|neither|without|cannot)\b|n['’]t\b"  # words that negate
 _WORD = re.compile(r"\w+")
 _CORE = re.compile(r"\w(?:.*\w)?")
 # Scripts that put no blanks between words: a character is the smallest part that a reader can leave out.
@@ -65,3 +70,8 @@ def nearer(text: str, first: str, second: str) -> int:
     own = [word.text.lower() for word in shown_words(text)]
     ratios = [SequenceMatcher(a=[word.text.lower() for word in shown_words(one)], b=own).ratio() for one in (first, second)]
     return int(ratios[1] >= ratios[0])
+
+
+def negating_words(sentences: "pl.Series") -> "pl.Series":
+    """The negating words of each sentence, separated by blanks."""
+    return sentences.str.to_lowercase().str.extract_all(NEGATING).list.join(" ")

@@ -4,7 +4,7 @@ Documents of equal similarity are put in the order that is worst for the model: 
 ones, the least relevant first. A model that gives every document the same score so gains nothing from the order in which they are read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -128,13 +128,11 @@ def _at_least(
     return counts
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OfVectors:
-    """The similarities of vectors: fast in float32, those that matter again in float64."""
+class _Sides:
+    """Queries and documents, counted."""
 
-    first: Vectors  # (queries, dim)
-    second: Vectors  # (documents, dim)
-    similarity: Similarity
+    first: Sized  # queries
+    second: Sized  # documents
 
     @property
     def queries(self) -> int:
@@ -150,6 +148,15 @@ class OfVectors:
     def at_once(self) -> int:
         """The number of documents that a block has."""
         return DOCUMENTS_AT_ONCE
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OfVectors(_Sides):
+    """The similarities of vectors: fast in float32, those that matter again in float64."""
+
+    first: Vectors  # (queries, dim)
+    second: Vectors  # (documents, dim)
+    similarity: Similarity
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs; (pairs,)."""
@@ -190,28 +197,13 @@ def _unit(vectors: Vectors, lengths: NDArray[np.float32]) -> Vectors:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OfTexts:
+class OfTexts(_Sides):
     """The scores that a model without vectors gives pairs of texts."""
 
     scorer: PairScorer
     first: Sequence[str]  # queries
     second: Sequence[str]  # documents
     progress: ProgressCallback | None = None  # of pairs one by one
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.first)
-
-    @property
-    def documents(self) -> int:
-        """The number of documents."""
-        return len(self.second)
-
-    @property
-    def at_once(self) -> int:
-        """The number of documents that a block has."""
-        return DOCUMENTS_AT_ONCE
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""

@@ -1,25 +1,26 @@
 """The outcomes of a comparison as one frame: pairs with their similarities, and items with what classifiers predicted of them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText, sentence_columns, text_keys
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
-from embedlab.evaluation.outcomes import Answers, averages_of, measures_of
+from embedlab.evaluation.answers import Answers, answered_items, first_of_each
+from embedlab.evaluation.outcomes import averages_of, measures_of
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.cuts import ItemSlice
-from embedlab.outcomes.frame import CONTRADICTED, ROWS, SENTENCES, TEXT_IDS, Block, Outcomes
+from embedlab.outcomes.frame import CONTRADICTED, SENTENCES, Outcomes
 from embedlab.outcomes.pairs import KEYS
-from embedlab.runs.outcomes import StoredOutcomes, values_of
+from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks.task import task as find_task
 
 Texts = Mapping[str, KnownText]  # the training text of models by name, of those of which it is known
@@ -29,39 +30,16 @@ def item_outcomes(
     one: SelectedTask, answers: Answers, members: Sequence[str], settings: Settings | None = None, texts: Texts = MappingProxyType({})
 ) -> Outcomes | None:
     """Return the items of a task as outcomes of MEMBERS, None where no member has any; without SETTINGS their sentences are unknown."""
-    datasets = list(dict.fromkeys(name for own in answers.values() for name in own.outcomes))
-    if not datasets:
+    suite, stored = one.evaluation_name(), first_of_each(answers)
+    found = answered_items(one.task, suite, answers, members, partial(measures_of, one.task))
+    if found is None:
         return None
-    suite, blocks, rows, predictions = one.evaluation_name(), [], [], []
-    stored: dict[str, StoredOutcomes] = {}  # of one member a dataset
-    for place, name in enumerate(datasets):
-        there = {member: own.outcomes[name] for member, own in answers.items() if name in own.outcomes}
-        first = stored[name] = next(iter(there.values()))
-        texts_of = first.texts
-        block = Block(
-            task=one.task,
-            suite=suite,
-            dataset=name,
-            measures=measures_of(one.task, name, first),
-            classes=first.classes,
-            is_of_pairs=texts_of is not None and bool((texts_of[:, 0] != texts_of[:, 1]).any()),
-        )
-        blocks.append(block)
-        gold, *predicted = (values.astype(np.float64) for values in values_of(list(there.values())))
-        known = dict(zip(there, predicted, strict=True))
-        lacking = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(gold))
-        rows.append(_rows(place, list(there.values()), gold))
-        predictions.append(pl.DataFrame({member: known.get(member, lacking) for member in members}))
-    items = pl.concat(rows)
-    keys = items.select(pl.col(name).alias(key) for name, key in zip(TEXT_IDS, KEYS, strict=True))
-    return Outcomes(
-        rows=items,
-        predictions=pl.concat(predictions),
-        blocks=tuple(blocks),
-        texts=partial(_sentences, one, stored, items, settings),
-        keys=lambda: keys,
+    keys = found.text_keys
+    return replace(
+        found,
+        texts=partial(_sentences, one, stored, found.rows, settings),
         trained=None if keys[KEYS[0]].null_count() else lambda: trained_column(keys, texts),
-        averages={suite: averages_of(one, datasets)},
+        averages={suite: averages_of(one, [*stored])},
         mixed_metrics={suite: find_task(one.task).mixed_metric},
     )
 
@@ -70,14 +48,6 @@ def keyed_items(outcomes: Outcomes, part: ItemSlice) -> pl.DataFrame:
     """Return the hashes of the sentences of a slice, to count those in a training text; of single sentences one column."""
     keys = outcomes.text_keys[part.rows].drop_nulls()
     return keys if outcomes.blocks[part.block].is_of_pairs else keys.select(KEYS[0])
-
-
-def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:
-    texts = next((own.texts for own in stored if own.texts is not None), None)
-    nothing = [None] * len(gold)
-    columns = {"block": [place] * len(gold), "item": stored[0].items["item"], "gold": gold, "source": nothing}
-    columns |= {name: texts[:, side] if texts is not None else nothing for side, name in enumerate(TEXT_IDS)}
-    return pl.DataFrame({name: columns[name] for name in ROWS}, schema=ROWS)
 
 
 def _sentences(one: SelectedTask, stored: Mapping[str, StoredOutcomes], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import replace
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.choices import SettingName
@@ -15,33 +13,17 @@ from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.answers import MemberOutcomes, answers_of, each_once
 from embedlab.evaluation.member import evaluate_task
 from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
 from embedlab.evaluation.provenance import training_notes, with_known_kinds
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
-from embedlab.runs.parts import StoredPart
 from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MemberOutcomes:
-    """The outcomes, scores and notes of one member model on one task."""
-
-    outcomes: Mapping[str, StoredOutcomes]  # by dataset, for datasets that are tested item by item
-    scores: tuple[StoredScore, ...]  # for the other datasets
-    overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
-    marks: tuple[str, ...]
-    notes: tuple[str, ...]
-    missing: tuple[MissingError, ...] = ()
-    data: tuple[StoredPart, ...] = ()  # the state of every part that was read, without repeats
-
-
-Answers = Mapping[str, MemberOutcomes]  # by member
 
 
 def member_outcomes(
@@ -56,7 +38,7 @@ def member_outcomes(
     setting = task.setting(setting)
     if brings_items(spec.kind):  # a file is read as fast as what would be stored of it
         result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
-        return _answers({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
+        return answers_of({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
     names, version = {spec.name, spec.alias_of}, code_version(one.task)
     stored = {
@@ -75,18 +57,18 @@ def member_outcomes(
     known = {name: replace(stored[name], notes=with_known_kinds(stored[name].notes, notes)) for name in wanted if name in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
-        return _answers(known, evaluation)
+        return answers_of(known, evaluation)
     can_part = task.datasets and (not one.names or {*lacking} <= {*one.names})
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
         rest = member_outcomes(
             SelectedTask(task=one.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting
         )
-        return _together(_answers(known, None), rest, wanted)
+        return _together(answers_of(known, None), rest, wanted)
     result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
     with suppress(MissingError):  # a disk that cannot be written costs time, not the result
         result.save(place.evaluations, one.stored_name(setting))
-    return _answers({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
+    return answers_of({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
 
 
 def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str, ...]:
@@ -98,36 +80,6 @@ def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str,
 def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the averages of a whole task by title, each over those of DATASETS that are available."""
     return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
-
-
-def _answers(
-    outcomes: Mapping[str, StoredOutcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()
-) -> MemberOutcomes:
-    found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
-    # A score that chose a setting is not a result where a test score exists; some test splits have no labels.
-    tested = {score.slice for score in found if score.split != "dev"}
-    found = [score for score in found if score.split != "dev" or score.slice not in tested]
-    scores = tuple(score for score in found if score.slice not in {own.dataset for own in outcomes.values()})
-    overlaps = {name: own.overlap for name, own in outcomes.items() if own.overlap}
-    marks, notes = {mark for own in outcomes.values() for mark in own.marks}, [note for own in outcomes.values() for note in own.notes]
-    if evaluation is not None and scores:
-        slices = {score.slice for score in scores}
-        overlaps |= {name: shared for name, shared in evaluation.overlaps.items() if name in slices}
-        marks |= {*evaluation.marks} - {"overlap"}
-    return MemberOutcomes(
-        outcomes=outcomes,
-        scores=scores,
-        overlaps=overlaps,
-        marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
-        notes=tuple(dict.fromkeys(notes)),
-        missing=missing,
-        data=_each_once([*(own.data for own in outcomes.values()), *([evaluation.data] if evaluation is not None else [])]),
-    )
-
-
-def _each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
-    found = {(part["name"], part.get("split")): part for parts in data for part in parts}
-    return tuple(found.values())
 
 
 def _itemised(task: str, evaluation: Evaluation) -> set[str]:
@@ -147,23 +99,9 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
         marks=tuple(sorted({*known.marks, *rest.marks})),
         notes=tuple(dict.fromkeys((*known.notes, *rest.notes))),
         missing=rest.missing,
-        data=_each_once([known.data, rest.data]),
+        data=each_once([known.data, rest.data]),
+        settings=tuple(dict.fromkeys((*known.settings, *rest.settings))),
     )
-
-
-def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
-    """Return the numbers of MEMBERS on a task that have no items: they are shown next to each other, not tested."""
-    found = []
-    keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
-    for dataset, metric, items in keys:
-        points = np.full(len(members), np.nan)
-        for place, member in enumerate(members):
-            scores = answers[member].scores if member in answers else ()
-            values = [score.value for score in scores if (score.slice, score.metric) == (dataset, metric)]
-            points[place] = values[0] if values else np.nan
-        name = f"{dataset} {metric}"
-        found.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric))
-    return found
 
 
 def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:

@@ -120,6 +120,9 @@ def _task_of(name: str) -> str:
         return found.name
     if (plugin := plugins.find("tasks", name)) is not None:
         plugin.load()  # says why it cannot be used
+    if (of_own := next((one.name for one in all_tasks() if name in one.item_datasets), None)) is not None:
+        message = f"{name!r} is not selected by itself: the task {of_own!r} scores it for models that were trained on it"
+        raise UsageError(message, hint=f"--task {of_own}")
     if plugins.find("datasets", name) is not None:
         held = dataset(name).kind  # or an error that says why it cannot be used
         raise UsageError(

@@ -11,8 +11,8 @@ from embedlab.analysis.slices import joined_splits
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset_names
+from embedlab.evaluation.answers import MemberOutcomes
 from embedlab.evaluation.frames import item_outcomes
-from embedlab.evaluation.outcomes import MemberOutcomes
 from embedlab.evaluation.prefetch import plain_state
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.outcomes.frame import Outcomes

@@ -151,10 +151,15 @@ class Gathered:
         is_chosen = any(one is not None and one.is_by_results for one in (selection, by if isinstance(by, ItemSelection) else None))
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
         left_out = list(_left_out(outcomes, parts, slicing, selection, by))
-        if self.figures and not slicing.is_plain:
-            left_out.append(f"left out, without items: {', '.join(dict.fromkeys(self._called(one) for one in self.figures))}")
+        if not slicing.is_plain:
+            left_out += self.without_items()
         rows = sum(len(part.rows) for part in parts), outcomes.rows.height
         return [*evidence, *(self.figures if slicing.is_plain else ())], self._overlaps_of(outcomes, parts, slicing), left_out, rows
+
+    def without_items(self) -> list[str]:
+        """Return a note on the numbers that are left out because no items are behind them."""
+        names = ", ".join(dict.fromkeys(self._called(one) for one in self.figures))
+        return [f"left out, without items: {names}"] if names else []
 
     def _called(self, figure: Evidence) -> str:
         """Return what a number without items is called: its task, or itself where the task has items of other datasets."""

@@ -22,7 +22,7 @@ from embedlab.reports.model_columns import score_cell
 from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures
 from embedlab.reports.table_forms import with_model_rows
-from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.tasks.task import scale_of
 
 
@@ -43,13 +43,12 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
     titles = titles_of([*names, *(model.name for model in stated)])
     published = {(line.model, one.key): _printed(line, one) for line in printed for one in found.slices}
     keys = {one.key: one.average_of for one in found.slices if one.metric == "spearman"}
-    dataset = shared_dataset(found)
-    rows = [_row(one, dataset, found, published, stated) for one in found.slices]
+    rows = [_row(one, found, published, stated) for one in found.slices]
     compared = compared_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared, published=published)
     return Table(
         title=score_title(found),
         columns=[
-            *leading_columns(found.slices, "slice", found.slicing.by.replace(",", " × ")),
+            *columns_of_slices(found),
             *columns_of(names, names[0], with_p=found.slicing.test != "dyadic"),
             *(
                 Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")
@@ -66,11 +65,18 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
     )
 
 
-def leading_columns(rows: Sequence[ComparedSlice | Detectable], key: str, title: str) -> list[Column]:
+def columns_of_slices(found: TaskComparison) -> list[Column]:
+    """Return the columns that say what a row is of; slices by a property have their dataset in a column, where there are several."""
+    by = found.slicing.by
+    return leading_columns(found.slices, "slice", by.replace(",", " × "), has_datasets=by != DATASET and not shared_dataset(found))
+
+
+def leading_columns(rows: Sequence[ComparedSlice | Detectable], key: str, title: str, *, has_datasets: bool = False) -> list[Column]:
     """Return the columns that say what a row is of: its task and metric where there are several, KEY under TITLE, and its items."""
     is_of_several = {name: len({getattr(row, name) for row in rows}) > 1 for name in ("task", "metric")}
     return [
         *([Column(key="task", title="task", role="group")] if is_of_several["task"] else []),
+        *([Column(key="dataset", title="dataset", role="group")] if has_datasets else []),
         Column(key=key, title=title, role="key"),
         *([Column(key="metric", title="metric", role="key")] if is_of_several["metric"] else []),
         Column(key="pairs", title="items"),
@@ -89,21 +95,22 @@ def score_title(found: TaskComparison) -> str:
 
 def shared_dataset(found: TaskComparison) -> str:
     """Return the dataset of which all rows are slices; nothing where they are of several, or whole datasets."""
-    if found.slicing.by == DATASET:
-        return ""
-    keys = [one.key for one in found.slices]
-    ends = [place for place, sign in enumerate(keys[0]) if sign == "/"] if keys else []
-    names = [keys[0][:end] for end in reversed(ends)]  # the name of a file or a value may contain the sign too
-    return next((name for name in names if all(_is_slice_of(name, one) for one in found.slices)), "")
+    names = {one.dataset for one in found.slices}
+    return next(iter(names)) if found.slicing.by != DATASET and len(names) == 1 else ""
 
 
-def _is_slice_of(dataset: str, one: ComparedSlice) -> bool:
-    return one.key.startswith(f"{dataset}/") and one.title.startswith(f"{dataset} ")
-
-
-def slice_title(one: ComparedSlice, dataset: str) -> str:
-    """Return the name of a row whose metric is elsewhere, and its DATASET in the title."""
-    return one.slice_title.removeprefix(f"{dataset} " if dataset else "")
+def slice_cells(one: ComparedSlice, found: TaskComparison) -> Mapping[str, Value | TableCell]:
+    """Return the cells of a row under its leading columns; what a column or the title of the table says is not repeated."""
+    by, title = found.slicing.by, one.slice_title
+    if by != DATASET and one.dataset:
+        title = title.removeprefix(one.dataset).strip().removeprefix(f"{by}: ") or ABSENT
+    return {
+        "task": one.task,
+        "dataset": one.dataset,
+        "slice": TableCell(value=one.key, text=title),
+        "metric": one.metric,
+        "pairs": one.pairs,
+    }
 
 
 def titled(found: TaskComparison, parts: Sequence[str]) -> str:
@@ -118,16 +125,13 @@ def _metrics(found: TaskComparison) -> dict[str, None]:
 
 def _row(
     one: ComparedSlice,
-    dataset: str,
     found: TaskComparison,
     published: Mapping[tuple[str, str], float | None],
     stated: Sequence[StatedModel],
 ) -> Mapping[str, Value | TableCell]:
     return {
         **row_of(one, found.shared, scale=scale_of(one.task, one.metric)),
-        "task": one.task,
-        "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
-        "metric": one.metric,
+        **slice_cells(one, found),
         **{f"{model}.published": value for (model, key), value in published.items() if key == one.key},
         **{model.name: score_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},
     }

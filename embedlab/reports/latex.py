@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from embedlab.reports.latex_widths import COLUMN_PT, POINTS_PER_INCH, SEPARATION_PT, broken_title, text_pt
 from embedlab.reports.tables import Column, Table, TableCell, Value
@@ -91,13 +92,19 @@ def _tabular(table: Table, columns: Sequence[Column], *, is_narrow: bool) -> Ite
     for place, (row, texts) in enumerate(zip(table.rows, shown, strict=True)):
         cells = [_cell(row.get(column.key), text) for column, text in zip(columns, texts, strict=True)]
         if is_narrow and columns[0].role == "group" and place:
-            if texts[0] == shown[place - 1][0]:
-                cells[0] = ""
-            else:
+            repeated = _repeated_groups(columns, texts, shown[place - 1])
+            cells[:repeated] = [""] * repeated
+            if not repeated:
                 yield r"\addlinespace"
         cells = [_breakable(cell) if column.key in wraps else cell for column, cell in zip(columns, cells, strict=True)]
         yield " & ".join(cells) + (r" \tabularnewline" if wraps else r" \\")
     yield from (r"\bottomrule", r"\end{tabular}")
+
+
+def _repeated_groups(columns: Sequence[Column], texts: Sequence[str], above: Sequence[str]) -> int:
+    """Return how many of the first cells of a row name a group and are the same as those ABOVE."""
+    pairs = zip(columns, texts, above, strict=True)
+    return sum(1 for _ in takewhile(lambda one: one[0].role == "group" and one[1] == one[2], pairs))
 
 
 def _cell(value: Value | TableCell, text: str) -> str:

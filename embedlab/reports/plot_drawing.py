@@ -190,7 +190,7 @@ def _draw_trade_off(plot: TradeOff, canvas: Canvas) -> None:
     shown = costs[:1]
     for cost in costs[1:]:
         shown += [cost] if cost >= 1.6 * shown[-1] or (cost == costs[-1] and len(shown) == 1) else []
-    axes.set_xticks(shown, [f"{cost:,.3g}" if cost < 100 else f"{cost:,.0f}" for cost in shown])
+    axes.set_xticks(shown, [f"{cost:,.3g}" if cost < 100 else f"{cost:z,.0f}" for cost in shown])
     axes.minorticks_off()
     axes.set(xlabel=plot.along, ylabel=_wrapped(plot.axis, style.width_in * 0.42, style))
     axes.grid(axis="y")

@@ -7,20 +7,20 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import score_caption
-from embedlab.reports.comparison_table import general_notes, leading_columns, score_title, shared_dataset, slice_title
+from embedlab.reports.comparison_table import columns_of_slices, general_notes, score_title, slice_cells
 from embedlab.reports.frames import scored_frame
 from embedlab.reports.model_columns import ScoreRow, model_table, score_cell
 from embedlab.reports.notes import slice_note
-from embedlab.reports.tables import Table, TableCell, Value
+from embedlab.reports.tables import Table, TableCell
 from embedlab.tasks.task import scale_of
 
 
 def score_table(found: TaskComparison) -> Table:
     """Return one row a slice and one column a model: its score with a 95% interval."""
     return model_table(
-        [_row(one, shared_dataset(found), found) for one in found.slices],
+        [_row(one, found) for one in found.slices],
         titles_of([model.name for model in found.models]),
-        leading=leading_columns(found.slices, "slice", found.slicing.by),
+        leading=columns_of_slices(found),
         align="left",
         title=score_title(found),
         frame=scored_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared),
@@ -30,16 +30,12 @@ def score_table(found: TaskComparison) -> Table:
     )
 
 
-def _row(one: ComparedSlice, dataset: str, found: TaskComparison) -> ScoreRow:
+def _row(one: ComparedSlice, found: TaskComparison) -> ScoreRow:
     scale = scale_of(one.task, one.metric)
-    of: dict[str, Value | TableCell] = {
-        "task": one.task,
-        "slice": TableCell(value=one.key, text=slice_title(one, dataset)),
-        "metric": one.metric,
-        "pairs": one.pairs,
-    }
     marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
-    return ScoreRow(of=of, scores={name: _cell(score, marks[name], scale) for name, score in one.scores.items()}, scale=scale)
+    return ScoreRow(
+        of=slice_cells(one, found), scores={name: _cell(score, marks[name], scale) for name, score in one.scores.items()}, scale=scale
+    )
 
 
 def _cell(score: SliceScore, mark: str, scale: float) -> TableCell:

@@ -93,14 +93,20 @@ def part_differences(first: Signature, second: Signature) -> list[PartDifference
     "differs" if they contradict each other, "other version" for the program's version and how it makes intervals, which do not change
     what was measured, "only in one" if one result has more numbers than the other, "unknown" if one of them lacks the part.
     """
-    is_same_scope = (first.data, first.by) == (second.data, second.by)
     found = []
     for name in SIGNATURE_PARTS:
         own, other = vars(first)[name], vars(second)[name]
         if own != other:
-            agreement = "only in one" if name == "n" and not is_same_scope else _agreement(name, own, other)
+            agreement = "only in one" if _is_of_more(name, first, second) else _agreement(name, own, other)
             found.append(PartDifference(name=name, first=own, second=other, agreement=agreement))
     return found
+
+
+def _is_of_more(name: str, first: Signature, second: Signature) -> bool:
+    """Return whether a part differs because one result has more numbers: their count, or the versions that several tasks have."""
+    if name == "n":
+        return (first.data, first.by) != (second.data, second.by)
+    return name == "version" and first.task != second.task and bool({*first.version} & {*second.version})
 
 
 def merged(signatures: Sequence[Signature]) -> Signature:

@@ -10,9 +10,10 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.answers import MemberOutcomes, figure_evidence
 from embedlab.evaluation.frames import item_outcomes
 from embedlab.evaluation.member import model_facts
-from embedlab.evaluation.outcomes import MemberOutcomes, figure_evidence, member_outcomes
+from embedlab.evaluation.outcomes import member_outcomes
 from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing, TaskComparison
@@ -133,7 +134,7 @@ def _signature(
     place = ScorePlace.of(spec, settings)
     name, used = one.evaluation_name(task(one.task).setting(setting)), EncoderFacts.of_stored(facts, precision=place.precision)
     answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, own.data)
-    settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
+    settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + own.settings + tuple(score.setting for score in own.scores)
     signature = replace(replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature, setting=settings_used)
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

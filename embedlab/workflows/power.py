@@ -39,6 +39,9 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     if not tested:
         names = ", ".join(one.task for one in selected)
         raise UsageError(f"{names} has no items whose differences are tested", hint="select a task with items, and no results in --where")
+    if slicing.is_plain:
+        for note in gathered.without_items():
+            session.note(note)
     first, second = gathered.models
     detect = options.detect / 100 if options.detect is not None else None
     rows = detectable(tested, first, second, detect=detect, seeds=options.seeds)

@@ -73,13 +73,24 @@ def test_words_of_most_sentences_are_left_out_where_there_would_be_too_many_comp
     }
 
 
-def test_links_are_the_same_however_few_sentences_are_compared_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [tested.MOST_COMPARISONS, 500])
+def test_links_are_the_same_however_few_sentences_are_compared_at_once(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tested, "MOST_COMPARISONS", most)
     texts = sentences(120, 1)
     whole = parts(similar_pairs(texts))
     for name in ("_CANDIDATES_AT_ONCE", "_COMPARISONS_AT_ONCE", "_ENTRIES_AT_ONCE"):
-        monkeypatch.setattr(tested, name, 7)
+        monkeypatch.setattr(tested, name, 7)  # then only the rarest words make products
     for before, now in zip(whole, parts(similar_pairs(texts)), strict=True):
         np.testing.assert_array_equal(now, before)
+
+
+def test_few_cosines_are_computed_of_sentences_that_are_not_similar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tested, "_COMPARISONS_AT_ONCE", 50)
+    computed: list[int] = []
+    dots = tested._dots
+    monkeypatch.setattr(tested, "_dots", lambda vectors, first, second: (computed.append(len(first)), dots(vectors, first, second))[1])
+    texts = sentences(400, 2)
+    assert len(similar_pairs(texts).first) <= sum(computed) < 0.1 * len(texts) ** 2 / 2
 
 
 def test_no_sentence_has_no_link() -> None:

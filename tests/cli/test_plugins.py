@@ -92,8 +92,8 @@ KINDS = ("--by", "capitals", "--where", "words>3")
     ("words", "shown"),
     [
         (("compare", *TABLE, "--latex"), "close-pairs & sts-benchmark & accuracy"),
-        (("compare", *TABLE, "--by", "negation"), "sts-benchmark negation: one"),
-        (("compare", *TWO, *KINDS), "sts-benchmark fifth 3 (capitals"),
+        (("compare", *TABLE, "--by", "negation"), "sts-benchmark   one"),
+        (("compare", *TWO, *KINDS), "sts-benchmark   fifth 3 (capitals"),
         (("compare", *TWO, "--figure", "drawn.pdf"), "close-pairs"),
         (("evaluate", *TWO), "close-pairs x 100"),
         (("power", *TWO), "close-pairs"),

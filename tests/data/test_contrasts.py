@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.edits import edited
 from embedlab.core.errors import MissingError
 from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open_contrasts
 from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.edits import edited
 from embedlab.data.source import Source
 from embedlab.evaluation.selection import select_tasks
 

@@ -107,3 +107,9 @@ def test_many_long_names_still_make_a_file_name() -> None:
 def test_a_set_that_is_named_beside_one_of_its_files_is_the_whole_set() -> None:
     (one,) = select_tasks(None, ["gum-probing", "gum-probing/tree-depth"], None)
     assert one == SelectedTask(task="probing", names=("gum-probing",))
+
+
+def test_a_dataset_that_only_models_trained_on_it_are_scored_on_names_the_task_to_type() -> None:
+    with pytest.raises(UsageError, match="'glue-rte' is not selected by itself") as refused:
+        select_tasks(None, ["glue-rte"], None)
+    assert refused.value.hint == "--task glue"

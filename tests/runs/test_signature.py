@@ -136,3 +136,9 @@ def test_data_is_named_by_its_content_not_by_its_folder() -> None:
 def test_facts_of_several_encoders_are_several_values() -> None:
     assert joined_values("mean + cls") == joined_values("mean and cls") == ("mean", "cls")
     assert joined_values(None) == joined_values("") == ()
+
+
+def test_versions_of_several_tasks_do_not_contradict_that_of_one_of_them() -> None:
+    several = replace(ONE, task=("mine", "sts"), version=("0.1.0", "0.1.0+mine"))
+    assert {part.name: part.agreement for part in part_differences(several, ONE)}["version"] == "only in one"
+    assert agreements(version=("0.1.0", "0.1.0+mine"))["version"] == "other version"  # a mean over members of two versions

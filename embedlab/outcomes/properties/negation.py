@@ -1,6 +1,6 @@
 """Whether an item is negated."""
 
-from embedlab.analysis.tags import negating_words
+from embedlab.data.words import negating_words
 from embedlab.outcomes.property import Property
 from embedlab.outcomes.property_values import COUNTED, counted
 

@@ -70,8 +70,8 @@ def _of_cache(settings: Settings) -> Iterator[tuple[str, str, int | None, Path]]
 
 def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> PairData:
     """Return the items of the evaluation NAME with the answers of MODELS; what cannot be read is among the troubles."""
+    from embedlab.evaluation.answers import MemberOutcomes
     from embedlab.evaluation.frames import item_outcomes
-    from embedlab.evaluation.outcomes import MemberOutcomes
     from embedlab.evaluation.selection import stored_selection
 
     selected = stored_selection(name)

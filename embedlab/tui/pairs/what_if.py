@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.edits import edited
 from embedlab.analysis.word_effects import percentile_ranks
 from embedlab.choices import EditRule
+from embedlab.data.edits import edited
 from embedlab.tui.pair_table.data import PairData
 
 

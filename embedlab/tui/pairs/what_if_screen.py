@@ -167,6 +167,6 @@ class WhatIfScreen(ModalScreen[None]):
         rank = model.rank(similarity)
         is_edited = self._pair.is_edited(*(place.value for place in self._inputs))
         moved = model.movement(similarity, self._before.get(model.name)) if is_edited else None
-        shown_rank, shown_move = "–" if rank is None else f"{rank:.1f}", "" if moved is None else f"{moved:+.1f}"
+        shown_rank, shown_move = "–" if rank is None else f"{rank:z.1f}", "" if moved is None else f"{moved:+z.1f}"
         drawn = "" if rank is None else bar(rank, 0.0, 100.0, 20)
         return Content.assemble(label, f"{similarity:z10.3f} {shown_rank:>6} {shown_move:>6} ", (drawn, "$text-primary"))

@@ -156,7 +156,7 @@ class _Panes:
     def _cells(self, title: str, items: int, on: ComparedSlice, contrast: Difference | None) -> tuple[str, ...]:
         """The cells of a kind of items: each model there, their difference, and how it differs from that elsewhere."""
         scale, difference = self._scale, on.differences[self.found.second]
-        numbers = [f"{scale * on.scores[name].value:.1f}" for name in (self.found.first, self.found.second)]
+        numbers = [f"{scale * on.scores[name].value:z.1f}" for name in (self.found.first, self.found.second)]
         said = _interval(scale, difference.delta, difference.low, difference.high)
         more = "" if contrast is None else _interval(scale, contrast.delta, contrast.low, contrast.high) + contrast.reach_sign
         return (title, f"{items:,}", *numbers, said, more)
@@ -205,7 +205,7 @@ class _Panes:
 
     def _common_row(self, one: Common, letter: str, own: NDArray[np.intp]) -> WhyRow:
         sign = "*" if one.significant else ""
-        shares = f"{100 * one.share:.0f}%", f"{100 * one.elsewhere:.0f}%"
+        shares = f"{100 * one.share:z.0f}%", f"{100 * one.elsewhere:z.0f}%"
         cells = (f"  {letter}: {one.title}", f"{one.items:,}", *shares, _interval(100, one.difference, one.low, one.high) + sign)
         holds = self._fact_rows(one)
         rows = None if holds is None else self.places[np.intersect1d(own, holds)]
@@ -236,7 +236,7 @@ class _Panes:
 
     def seeds(self) -> WhyPane:
         """How many items change sides with another seed."""
-        rows = [WhyRow(cells=(one.model, str(one.seeds), f"{one.items:,}", f"{100 * one.changed:.0f}%")) for one in self.found.steadiness]
+        rows = [WhyRow(cells=(one.model, str(one.seeds), f"{one.items:,}", f"{100 * one.changed:z.0f}%")) for one in self.found.steadiness]
         notes = () if rows else ("neither model has two seeds: how many items change sides with the seed is unknown",)
         titles = ("model", "seeds", "items that one alone gets right", "on another side with another seed")
         return WhyPane(titles=titles, rows=tuple(rows), notes=notes)
@@ -250,4 +250,4 @@ def _surest(side: Side) -> Iterator[Common]:
 
 
 def _interval(scale: float, value: float, low: float, high: float) -> str:
-    return f"{scale * value:+.1f}" + ("" if isnan(low) else f" [{scale * low:+.1f}, {scale * high:+.1f}]")
+    return f"{scale * value:+z.1f}" + ("" if isnan(low) else f" [{scale * low:+z.1f}, {scale * high:+z.1f}]")

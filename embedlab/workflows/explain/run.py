@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.edits import edited
 from embedlab.analysis.word_effects import (
     EditedSentence,
     ExplainedModel,
@@ -24,6 +23,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name
 from embedlab.data.dataset import Part
+from embedlab.data.edits import edited
 from embedlab.data.source import Source
 from embedlab.data.words import ShownWord, nearer, shown_words, without_word
 from embedlab.encoders.cached_encoder import CachedEncoder

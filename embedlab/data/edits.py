@@ -7,8 +7,8 @@ import re
 
 import polars as pl
 
-from embedlab.analysis.tags import negating_words
 from embedlab.choices import EditRule
+from embedlab.data.words import negating_words
 
 # Forms of be and modals are auxiliaries in any case; forms of have and do are verbs as often.
 _AUXILIARY = "is|are|was|were|am|can|could|will|would|should|must|may|might"

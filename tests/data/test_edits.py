@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.analysis.edits import edited
+from embedlab.data.edits import edited
 
 
 @pytest.mark.parametrize(
