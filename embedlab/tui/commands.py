@@ -80,6 +80,7 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
         "question": (
             command("yes", "Yes.", action="answer(True)"),
             command("no", "No.", action="answer(False)"),
+            command("open", "No where something is deleted, replaced or stopped, else yes.", action="answer_safely", label="Answer"),
             command("back", "No.", action="answer(False)"),
             command("leave", "No.", action="answer(False)", label="No"),
         ),

@@ -22,18 +22,22 @@ DIALOG = "dialog"  # group of the workers that open dialogs: keys wait until the
 
 
 class Confirm(ModalScreen[bool]):
-    """Confirm before something is lost."""
+    """Confirm: enter means no where something is deleted, replaced or stopped, and yes where nothing is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("question")
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, *, is_safe: bool = False) -> None:
         super().__init__()
-        self._question = question
+        self._question, self._is_safe = question, is_safe
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
-            yield Static("y  yes      n  no", classes="dialog-hint")
+            yield Static("y enter  yes      n  no" if self._is_safe else "y  yes      n enter  no", classes="dialog-hint")
+
+    def action_answer_safely(self) -> None:
+        """Close with the answer by which nothing is lost."""
+        self.dismiss(self._is_safe)
 
     def action_answer(self, answer: bool) -> None:
         """Close and return the answer."""

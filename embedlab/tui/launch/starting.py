@@ -38,7 +38,7 @@ class StartingScreen(DashboardScreen):
         except EmbedlabError as error:
             self.dashboard.report(error)
             return False
-        return await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"])))
+        return await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"]), is_safe=True))
 
     async def _start(self, choice: Choice, values: Mapping[str, str]) -> None:
         """Start CHOICE with VALUES, planned once more: its files and its runs may have changed while the question was open."""

@@ -342,7 +342,7 @@ class RunsScreen(RunSearch, RunPanes):
             self.dashboard.report(
                 UsageError(f"run {found.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
             )
-        elif await self.app.push_screen_wait(Confirm(f"Resume {found.run.id}?")):
+        elif await self.app.push_screen_wait(Confirm(f"Resume {found.run.id}?", is_safe=True)):
             arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
             self._do(lambda: launch.start_run(arguments, found.run), f"resumed {found.run.id}")
 
