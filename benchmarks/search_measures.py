@@ -86,8 +86,8 @@ def _one(rng: np.random.Generator, kind: str) -> tuple[dict[str, int], dict[str,
 def ours(made: Made, folder: Path) -> dict[str, float]:
     """Return our scores of a run, through the files that a user has."""
     from embedlab.core.settings import Settings
-    from embedlab.evaluation.member import evaluate_task
     from embedlab.models.catalog import resolve
+    from embedlab.scoring.member import evaluate_task
 
     graded = [f"{query} 0 {own} {grade}" for query, of in made.qrels.items() for own, grade in of.items()]
     (folder / "graded.qrels").write_text("\n".join(graded) + "\n")

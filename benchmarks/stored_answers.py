@@ -32,11 +32,6 @@ from embedlab.core.settings import Settings, load_settings
 from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.answers import MemberOutcomes, figure_evidence
-from embedlab.evaluation.frames import item_outcomes
-from embedlab.evaluation.outcomes import member_outcomes
-from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.cuts import DATASET, ItemSlice, cut
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
@@ -44,6 +39,11 @@ from embedlab.outcomes.property import property_named
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, StoredOutcomes
 from embedlab.runs.parts import StoredPart
+from embedlab.scoring.answers import MemberOutcomes, figure_evidence
+from embedlab.scoring.frames import item_outcomes
+from embedlab.scoring.outcomes import member_outcomes
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.workflows.options.models import with_aliases
 
 FACTS = "embedlab-answers"  # the parquet metadata key

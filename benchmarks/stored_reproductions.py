@@ -23,13 +23,13 @@ from stored_runs import UNTRAINED, StoredTraining
 
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.settings import Settings, load_settings
-from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.papers.deviations import RowRecipes
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
 from embedlab.papers.plan import expected_recipe, for_encoder, trainings
 from embedlab.papers.table import PaperTable
 from embedlab.reports.reproduction import Reproduction
+from embedlab.scoring.scored_pairs import evaluate_pairs
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.reproduce.models import EvaluatedRows
 from embedlab.workflows.reproduce.run import KnownRows, compare_rows

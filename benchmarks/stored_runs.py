@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.recipe import recipe_to_table
-from embedlab.evaluation.training_text import runs_in
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.training_text import runs_in
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,12 +36,12 @@ from embedlab.data.overlaps import KnownText
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
-from embedlab.evaluation.pair_scores import BYS
-from embedlab.evaluation.provenance import with_known_kinds
-from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.evaluation.stated_text import START_UNKNOWN
-from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.pair_scores import BYS
+from embedlab.scoring.provenance import with_known_kinds
+from embedlab.scoring.scored_pairs import ScoredPairs
+from embedlab.scoring.stated_text import START_UNKNOWN
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.tasks.sts import STS_DATASETS
 
 FACTS = "embedlab-table"  # the parquet metadata key

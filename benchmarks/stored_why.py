@@ -23,9 +23,9 @@ from embedlab.analysis.evidence import Evidence, contrast_evidence, member_colum
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.comparison.uneven import item_kinds, measured_kinds
 from embedlab.core.settings import Settings, load_settings
-from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.outcomes.cuts import DATASET
+from embedlab.scoring.scored_pairs import ScoredPairs
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 
 
 def explained_again(scored: ScoredPairs) -> tuple[Explanation, TaskComparison]:

@@ -29,8 +29,8 @@ RATIO_LIMITS = {"float32": 1.6, "bf16": 3.3}
 def evaluate_here(model: str, parts: "Sequence[Part]", threads: int | None, precision: "Precision") -> dict[str, float]:
     """Spearman x 100 of each dataset by embedlab, with an empty cache."""
     from embedlab.core.settings import Settings
-    from embedlab.evaluation.scored_pairs import evaluate_pairs, score_models
     from embedlab.models.catalog import resolve
+    from embedlab.scoring.scored_pairs import evaluate_pairs, score_models
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(cache=Path(folder), runs=Path(folder) / "runs", precision=precision, threads=threads)

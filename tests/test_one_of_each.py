@@ -115,16 +115,16 @@ class Idea:
 TABLES_OF_EVALUATIONS = ("reports/pair_tables.py", "reports/score_table.py", "reports/stated_figures.py", "reports/suite_table.py")
 IDEAS = {
     "the comparison": Idea(makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)),
-    "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("evaluation/task_comparison.py",)),
+    "what is compared, for any task": Idea(makes=calls("TaskComparison"), files=("scoring/task_comparison.py",)),
     "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
     "whether models are scored together": Idea(  # of what is selected, and of what a paper's table names
         makes=wants_to_know_whether_models_are_scored_together,
         files=("tasks/task.py", "workflows/reproduce/models.py", "workflows/suites.py"),
     ),
     "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
-    "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("evaluation/member.py",)),
+    "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/member.py",)),
     "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
-        makes=calls("Outcomes"), files=("evaluation/answers.py", "outcomes/frame.py", "outcomes/pairs.py")
+        makes=calls("Outcomes"), files=("scoring/answers.py", "outcomes/frame.py", "outcomes/pairs.py")
     ),
     "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
     "a table with a column a model": Idea(makes=calls("ScoreRow"), files=TABLES_OF_EVALUATIONS),

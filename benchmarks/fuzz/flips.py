@@ -42,7 +42,6 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.encoders.texts import sentence_keys
-from embedlab.evaluation import scored_pairs
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.grids.queue import Ending, Queue
 from embedlab.models.catalog import Model, ModelSpec
@@ -52,6 +51,7 @@ from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
+from embedlab.scoring import scored_pairs
 from embedlab.store.vectors import EmbeddingCache
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.training import loop

@@ -8,11 +8,11 @@ from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.core.signs import FEW_SHARED, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import PARTIAL, SAMPLE
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import overlap_sign
-from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
+from embedlab.scoring.provenance import overlap_sign
+from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
 DEPENDENCE = "items of one topic count as dependent"

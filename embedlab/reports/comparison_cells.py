@@ -9,8 +9,8 @@ from embedlab.reports.notes import model_note
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
     from embedlab.data.shared_text import Overlap
-    from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.reports.tables import Column, TableCell, Value
+    from embedlab.scoring.scored_pairs import ScoredPairs
 
 Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
 
@@ -33,8 +33,8 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
 
 def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
     """The cells of a slice under the columns above."""
-    from embedlab.evaluation.provenance import overlap_mark
     from embedlab.reports.tables import TableCell
+    from embedlab.scoring.provenance import overlap_mark
 
     row: dict[str, Value | TableCell] = {"slice": TableCell(value=one.key, text=one.title), "pairs": one.pairs}
     best = best_of({name: score.value for name, score in one.scores.items()}, scale)
@@ -60,7 +60,7 @@ def _with_difference(score: "Value | TableCell", difference: "Value | TableCell"
 
 def overlap_footnotes(shared: Shared) -> list[str]:
     """What the marks mean, with the counts of each model."""
-    from embedlab.evaluation.provenance import overlap_notes
+    from embedlab.scoring.provenance import overlap_notes
 
     return [model_note(model, note) for model, counts in shared.items() for note in overlap_notes(counts)]
 

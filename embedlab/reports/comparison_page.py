@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.papers.printed import PublishedRow
@@ -12,6 +10,8 @@ from embedlab.reports.comparison_plots import AXIS, difference_plots, gold_scatt
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
 from embedlab.reports.plots import Dots, Plot, Series
+from embedlab.scoring.scored_pairs import ScoredPairs
+from embedlab.scoring.task_comparison import TaskComparison
 
 TITLES = {DATASET: "By dataset", "dice": "By word overlap"}
 

@@ -8,13 +8,13 @@ import polars as pl
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
 from embedlab.data.pair_parts import FIFTHS_OF
-from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
 from embedlab.outcomes.property import property_named
 from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
+from embedlab.scoring.scored_pairs import ScoredPairs
+from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
 AXIS = "x 100, with 95% intervals"

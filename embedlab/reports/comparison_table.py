@@ -10,7 +10,6 @@ from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.analysis.expressions import meanings
 from embedlab.analysis.power import Detectable
 from embedlab.choices import Aggregate, TableRows
-from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
@@ -23,6 +22,7 @@ from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_ma
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
 

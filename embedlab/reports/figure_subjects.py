@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from embedlab.comparison.explanation import Explanation
-    from embedlab.evaluation.scored_pairs import ScoredPairs
-    from embedlab.evaluation.task_comparison import TaskComparison
     from embedlab.grids.plan import GridPlan
     from embedlab.grids.table import Pivot
     from embedlab.reports.cost_table import Costs
     from embedlab.reports.reproduction import Reproduction
     from embedlab.runs.store import RunFolder
+    from embedlab.scoring.scored_pairs import ScoredPairs
+    from embedlab.scoring.task_comparison import TaskComparison
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,7 +8,6 @@ from typing import Any
 
 from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
-from embedlab.evaluation.provenance import overlap_mark, typed_notes
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.captions import counted_items, seen_sentences
@@ -16,6 +15,7 @@ from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.signature import Signature, merged
+from embedlab.scoring.provenance import overlap_mark, typed_notes
 
 SEEN = 0.005  # points; less is shown as 0.00
 

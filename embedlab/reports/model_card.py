@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from embedlab.evaluation.stored_intervals import StoredIntervals
 from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.scoring.stored_intervals import StoredIntervals
 
 SHOWN = ("dataset", "average")
 _OTHERS = {"pearson", "mean", "wmean"}  # of pairs the card has Spearman over all pairs of a dataset

@@ -8,16 +8,16 @@ import polars as pl
 
 from embedlab.core.note import Note, kind_of, phrases_of
 from embedlab.data.published import remarks
-from embedlab.evaluation.provenance import training_notes
+from embedlab.scoring.provenance import training_notes
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
     from embedlab.data.dataset import DatasetState
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
-    from embedlab.evaluation.scored_pairs import ScoredPairs
-    from embedlab.evaluation.task_comparison import Facts
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.runs.evaluations import Evaluation
+    from embedlab.scoring.scored_pairs import ScoredPairs
+    from embedlab.scoring.task_comparison import Facts
 
 SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
@@ -124,7 +124,7 @@ def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":
 
 def training_facts(spec: "ModelSpec") -> "Facts":
     """Return the precision that a member was trained in, if embedlab trained it."""
-    from embedlab.evaluation.provenance import training_precision
+    from embedlab.scoring.provenance import training_precision
 
     precision = training_precision(spec)
     return {"training_precision": precision} if precision else {}
@@ -132,7 +132,7 @@ def training_facts(spec: "ModelSpec") -> "Facts":
 
 def model_marks(models: "Sequence[Model]") -> list[str]:
     """Return the marks of every number of MODELS: those of their training data."""
-    from embedlab.evaluation.provenance import training_marks
+    from embedlab.scoring.provenance import training_marks
 
     return sorted({mark for model in models for spec in model.members for mark in training_marks(spec)})
 

@@ -8,12 +8,12 @@ import polars as pl
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import overlap_sign
-from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.reports.comparison_cells import pair_footnotes
 from embedlab.reports.frames import PAIRED, Row, tidy_frame
 from embedlab.reports.notes import data_notes, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.scoring.provenance import overlap_sign
+from embedlab.scoring.scored_pairs import ScoredPairs
 
 DIGITS = 3  # of a similarity
 PROSE = ("sentence1", "sentence2")

@@ -15,8 +15,6 @@ from embedlab.choices import Aggregate, By, Correlation
 from embedlab.comparison.comparison import compare_outcomes
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import overlap_mark
-from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import title_of, titles_of
 from embedlab.outcomes.pairs import measured_by
 from embedlab.reports.captions import evaluation_caption
@@ -26,6 +24,8 @@ from embedlab.reports.model_columns import ScoreRow, model_table, score_cell, sd
 from embedlab.reports.notes import common_count, data_notes, slice_note, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.provenance import overlap_mark
+from embedlab.scoring.scored_pairs import ScoredPairs, signature_of
 
 PairEvaluations = dict[str, Evaluation]  # by member
 

@@ -9,12 +9,12 @@ from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.power import Detectable, Figure
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_notes import ASSUMED, HANGS
-from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences
 from embedlab.reports.comparison_table import general_notes, leading_columns, titled
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
 POWER: Schema = {

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import ComparedNumber, RowOrder
 from embedlab.papers.table import PaperTable
 from embedlab.reports.tables import Table
+from embedlab.scoring.scored_pairs import ScoredPairs
+from embedlab.scoring.task_comparison import TaskComparison
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -3,8 +3,6 @@
 from math import nan
 
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
-from embedlab.evaluation.provenance import overlap_mark
-from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import score_caption
 from embedlab.reports.comparison_table import columns_of_slices, general_notes, score_title, slice_cells
@@ -12,6 +10,8 @@ from embedlab.reports.frames import scored_frame
 from embedlab.reports.model_columns import ScoreRow, model_table, score_cell
 from embedlab.reports.notes import slice_note
 from embedlab.reports.tables import Table, TableCell
+from embedlab.scoring.provenance import overlap_mark
+from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
 

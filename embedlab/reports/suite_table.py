@@ -5,8 +5,6 @@ from statistics import fmean
 
 from embedlab.data.published import remarks
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import overlap_mark
-from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.grammar import titles_of
 from embedlab.reports.captions import evaluation_caption
 from embedlab.reports.frames import evaluated_frame
@@ -15,6 +13,8 @@ from embedlab.reports.notes import facts_of, model_note, sample_note, usage_note
 from embedlab.reports.tables import Column, Table, TableCell
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import merged
+from embedlab.scoring.provenance import overlap_mark
+from embedlab.scoring.selection import SelectedTask
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from embedlab.evaluation.verification import ResultPair, ScoreIntervals, intervals_of
 from embedlab.models.grammar import title_of
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.results import ScoreKey
 from embedlab.runs.signature import PartDifference, part_differences
+from embedlab.scoring.verification import ResultPair, ScoreIntervals, intervals_of
 
 _WEIGHTS = {"model", "seeds"}
 

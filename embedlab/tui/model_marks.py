@@ -18,10 +18,10 @@ def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
 
     That training text is unknown is a mark of the scores already.
     """
-    from embedlab.evaluation.provenance import training_marks
-    from embedlab.evaluation.training_text import lineage
     from embedlab.models.catalog import resolve
     from embedlab.runs.status import collapse_of, trained_spread
+    from embedlab.scoring.provenance import training_marks
+    from embedlab.scoring.training_text import lineage
 
     marked: dict[str, list[str]] = {}
     for name in names:

@@ -21,8 +21,8 @@ class TrainingTexts:
 
     def _read(self, name: str) -> KnownText | None:
         """The training text of a model, whose seeds were trained on the same."""
-        from embedlab.evaluation.training_text import training_text
         from embedlab.models.catalog import resolve
+        from embedlab.scoring.training_text import training_text
 
         try:
             members = resolve(name, self._settings.runs_folder).members

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
-from embedlab.evaluation.selection import SelectedTask, select_from
-from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.papers.printed import PublishedRow, published_row
@@ -17,6 +15,8 @@ from embedlab.reports.frames import COMPARED
 from embedlab.reports.stated_figures import StatedModel
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Table
+from embedlab.scoring.selection import SelectedTask, select_from
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.costs import costs_of

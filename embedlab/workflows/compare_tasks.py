@@ -10,19 +10,19 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.answers import MemberOutcomes, figure_evidence
-from embedlab.evaluation.frames import item_outcomes
-from embedlab.evaluation.member import model_facts
-from embedlab.evaluation.outcomes import member_outcomes
-from embedlab.evaluation.scored_pairs import model_columns
-from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import Facts, Gathered, Slicing, TaskComparison
-from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
+from embedlab.scoring.answers import MemberOutcomes, figure_evidence
+from embedlab.scoring.frames import item_outcomes
+from embedlab.scoring.member import model_facts
+from embedlab.scoring.outcomes import member_outcomes
+from embedlab.scoring.scored_pairs import model_columns
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.task_comparison import Facts, Gathered, Slicing, TaskComparison
+from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import evaluation_without_scores, task
 from embedlab.workflows.models import resolve_model
 from embedlab.workflows.scoring import score_pairs

@@ -12,12 +12,12 @@ from embedlab.core.python_processes import python_command, start
 from embedlab.core.schema import build
 from embedlab.core.settings import Settings
 from embedlab.encoders.cost_worker import MeasuredCost
-from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.models.catalog import FIT, Model
 from embedlab.models.grammar import BITS, Single, parse_model, title_of
 from embedlab.models.shape import vector_length
 from embedlab.reports.cost_table import FLOAT_BITS, CostRow, Costs, ScoredSlice
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.workflows.compare_tasks import gather
 from embedlab.workflows.models import needs_network, resolve_model
 from embedlab.workflows.options.compare import CompareOptions

@@ -8,10 +8,10 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.evaluation.scored_pairs import evaluate_pairs
 from embedlab.models.packaged import PACKAGED
 from embedlab.reports.pair_tables import dataset_table
 from embedlab.reports.tables import Table
+from embedlab.scoring.scored_pairs import evaluate_pairs
 from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.options.compare import CompareOptions
 from embedlab.workflows.options.train import TrainOptions

@@ -8,9 +8,6 @@ from typing import cast, get_args
 
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.evaluation.scored_pairs import evaluate_pairs
-from embedlab.evaluation.selection import SelectedTask, select_from
-from embedlab.evaluation.task_comparison import Slicing
 from embedlab.models.aliases import declared
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.outcomes.cuts import DATASET
@@ -26,6 +23,9 @@ from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import Table
 from embedlab.runs.scoring import being_scored
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.scored_pairs import evaluate_pairs
+from embedlab.scoring.selection import SelectedTask, select_from
+from embedlab.scoring.task_comparison import Slicing
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices

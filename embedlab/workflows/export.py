@@ -5,10 +5,10 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.stored_intervals import StoredIntervals, stored_intervals
-from embedlab.evaluation.training_text import store_lineage
 from embedlab.reports.model_card import scores_section, usage_section
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.stored_intervals import StoredIntervals, stored_intervals
+from embedlab.scoring.training_text import store_lineage
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.session import Session
 

@@ -12,12 +12,12 @@ from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.comparison.selected import selected_and_rest
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
-from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
 from embedlab.reports.frames import PAIRED
 from embedlab.reports.pair_list import TEXTS, listed_columns, pair_list
 from embedlab.reports.selection_notes import selection_notes
+from embedlab.scoring.scored_pairs import ScoredPairs
+from embedlab.scoring.trained_pairs import trained_column
 from embedlab.workflows.options.pairs import PairsOptions
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import score_pairs

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from embedlab.analysis.power import detectable
 from embedlab.core.errors import UsageError
-from embedlab.evaluation.selection import select_from
-from embedlab.evaluation.task_comparison import Slicing
 from embedlab.reports.figure_subjects import DetectableDifferences
 from embedlab.reports.power_table import POWER, power_table
+from embedlab.scoring.selection import select_from
+from embedlab.scoring.task_comparison import Slicing
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather
 from embedlab.workflows.models import refuse_twice

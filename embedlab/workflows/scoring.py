@@ -7,9 +7,9 @@ from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.aliases import canonical_names
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.models.catalog import Model
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.scored_pairs import ScoredPairs, score_models
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.session import Session

@@ -8,13 +8,13 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import evaluate_task, with_training
-from embedlab.evaluation.prefetch import encode_once, stored_evaluation
-from embedlab.evaluation.readiness import Readiness, check_all
-from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.grammar import title_of
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.member import evaluate_task, with_training
+from embedlab.scoring.prefetch import encode_once, stored_evaluation
+from embedlab.scoring.readiness import Readiness, check_all
+from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import Texts, is_scored_together, task
 from embedlab.workflows.models import check_device
 from embedlab.workflows.session import Session

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import UsageError
-from embedlab.evaluation.verification import ResultPair
 from embedlab.models.grammar import title_of
 from embedlab.reports.tables import Table
 from embedlab.reports.verification_table import joined_or_none, verification_table
 from embedlab.runs.results import StoredResult, read_results
+from embedlab.scoring.verification import ResultPair
 from embedlab.tasks.task import aggregates_of
 from embedlab.workflows.report import Report, report_of
 from embedlab.workflows.session import Session

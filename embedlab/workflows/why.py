@@ -7,12 +7,12 @@ import numpy as np
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison.explanation import Explanation, explained
 from embedlab.core.errors import UsageError
-from embedlab.evaluation.selection import select_from
-from embedlab.evaluation.task_comparison import Slicing
 from embedlab.outcomes.frame import joined_outcomes
 from embedlab.outcomes.selection import select_items
 from embedlab.reports.figure_subjects import ExplainedDifference
 from embedlab.reports.why_tables import WHY, why_tables
+from embedlab.scoring.selection import select_from
+from embedlab.scoring.task_comparison import Slicing
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice

@@ -8,7 +8,7 @@ import pytest
 from stored_answers import ShownRows, refreshed, shown, store
 
 from embedlab.core.settings import Settings
-from embedlab.evaluation.selection import SelectedTask
+from embedlab.scoring.selection import SelectedTask
 from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.items import listed_items
 from embedlab.workflows.notebook_session import NotebookSession

@@ -14,12 +14,12 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.evaluation.dev_score import dev_score
-from embedlab.evaluation.selection import SelectedTask
 from embedlab.papers.file import select_tables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.dev_score import dev_score
+from embedlab.scoring.selection import SelectedTask
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.workflows.notebook_session import NotebookSession

@@ -14,11 +14,11 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.notes import data_notes
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.task_comparison import Gathered, Slicing
 from embedlab.training.stage_data import open_stages
 from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.notebook_session import NotebookSession

@@ -9,8 +9,8 @@ import scipy.stats
 
 from embedlab.analysis.paired_tests import mcnemar, williams
 from embedlab.core.settings import Settings
-from embedlab.evaluation import outcomes as answers
 from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.scoring import outcomes as answers
 from embedlab.workflows.trust import trust_file
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2

@@ -99,7 +99,7 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypa
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where the cache folder should be")
     monkeypatch.setenv("EMBEDLAB_CACHE", str(blocked))
-    monkeypatch.setattr("embedlab.evaluation.scored_pairs.merge_scores", _full)
+    monkeypatch.setattr("embedlab.scoring.scored_pairs.merge_scores", _full)
     answer = CliRunner().invoke(app, ["evaluate", "dice", "--task", "sts12", "--sample", "--json"], catch_exceptions=False)
     assert answer.exit_code == 0
     assert json.loads(answer.stdout)["rows"][0]["score"] > 0

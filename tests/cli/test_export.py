@@ -9,9 +9,9 @@ import pytest
 from embedlab.core.settings import load_settings
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.evaluation.stored_intervals import stored_intervals
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.stored_intervals import stored_intervals
 from tests.cli.conftest import Answer, Embedlab
 
 

@@ -11,13 +11,13 @@ from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
 from embedlab.core.settings import load_settings
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.stored_intervals import stored_intervals
 from embedlab.grids.cell import cell_environment
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridPlace, GridPlan
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.stored_intervals import stored_intervals
 from embedlab.tui.launch.form import recipe_fields
 from embedlab.tui.pair_table.saved_tables import open_pairs
 from embedlab.workflows.models import one_member

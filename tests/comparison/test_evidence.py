@@ -12,10 +12,10 @@ from embedlab.analysis.near_duplicates import Links, NearDuplicates
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
-from embedlab.evaluation.frames import keyed_items
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, joined_outcomes
 from embedlab.outcomes.grouping import lacking_datasets
 from embedlab.outcomes.selection import select_items
+from embedlab.scoring.frames import keyed_items
 
 metrics = pytest.importorskip("sklearn.metrics")
 

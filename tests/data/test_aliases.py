@@ -5,7 +5,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.data.aliases import ALIASES, canonical_name
 from embedlab.data.source import dataset, dataset_names
-from embedlab.evaluation.selection import select_tasks
+from embedlab.scoring.selection import select_tasks
 
 
 @pytest.mark.parametrize(

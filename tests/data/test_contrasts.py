@@ -11,7 +11,7 @@ from embedlab.data.contrasts import SOURCES, contrasts_of, holds_contrasts, open
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.edits import edited
 from embedlab.data.source import Source
-from embedlab.evaluation.selection import select_tasks
+from embedlab.scoring.selection import select_tasks
 
 PAIRS = [
     ("a man plays", "a person plays", "entailment"),

@@ -10,7 +10,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.data.dataset import Dataset, Expected
 from embedlab.data.get import get_dataset
 from embedlab.data.source import Source, dataset
-from embedlab.evaluation.selection import select_tasks
+from embedlab.scoring.selection import select_tasks
 from embedlab.tasks.sts import STS_DATASETS
 from tests.data.conftest import Write
 

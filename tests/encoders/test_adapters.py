@@ -17,11 +17,11 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
-from embedlab.evaluation.stated_text import is_text_unknown
 from embedlab.models import adapters
 from embedlab.models.catalog import resolve, starting_location
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.folder import Wishes, read_usage
+from embedlab.scoring.stated_text import is_text_unknown
 from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer, write_backbone
 
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"

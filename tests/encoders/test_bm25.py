@@ -11,8 +11,8 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.kinds import bm25
 from embedlab.encoders.kinds.bm25 import Bm25Index
 from embedlab.encoders.loading import load_encoder, scorer_for
-from embedlab.evaluation.stated_text import is_text_unknown
 from embedlab.models.catalog import resolve
+from embedlab.scoring.stated_text import is_text_unknown
 
 DOCUMENTS = ["A dog barks at night, the dog.", "the fox barks too", "", "a bird sings at night to a bird", "of the"]
 WORDS = [["dog", "barks", "night", "dog"], ["fox", "barks", "too"], [], ["bird", "sings", "night", "bird"], []]

@@ -21,10 +21,10 @@ from embedlab.encoders.cross_encoder import CrossEncoderScorer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.loading import load_encoder, load_scorer
-from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.models.catalog import Model, resolve
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.models.location import pinned
+from embedlab.scoring.scored_pairs import model_columns
 from tests.encoders.layouts import DECODERS, WIDTH, byte_level, tokenizer
 
 PAIRS = (

@@ -10,11 +10,11 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.evaluation.scored_pairs import model_columns
 from embedlab.models import assembled, packaged
 from embedlab.models.assembled import assemble
 from embedlab.models.catalog import model_names, resolve, starting_location
 from embedlab.models.packaged import PACKAGED, InPackage, InParts, Packaged
+from embedlab.scoring.scored_pairs import model_columns
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.packaged_models import get_model, list_models
 

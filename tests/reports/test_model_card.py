@@ -2,9 +2,9 @@
 
 from math import nan
 
-from embedlab.evaluation.stored_intervals import StoredIntervals
 from embedlab.reports.model_card import scores_section, usage_section
 from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.scoring.stored_intervals import StoredIntervals
 
 
 def evaluated(*scores: StoredScore) -> Evaluation:

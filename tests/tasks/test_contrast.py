@@ -15,9 +15,9 @@ from embedlab.data.contrasts import open_contrasts
 from embedlab.data.published import remarks
 from embedlab.data.source import Source
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.evaluation.member import evaluate_task
 from embedlab.models.catalog import resolve
 from embedlab.runs.outcomes import stored_outcomes
+from embedlab.scoring.member import evaluate_task
 from embedlab.tasks.contrast import CLOSER, MARGIN, baseline_note, margins_by
 from embedlab.tasks.task import Selection, task
 from tests.cli.conftest import Embedlab, embedlab

@@ -20,12 +20,12 @@ from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
 from embedlab.encoders.sealed_tensors import write_sealed_tensors
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.dev_score import dev_score
-from embedlab.evaluation.stored_intervals import stored_intervals
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.objectives.objective import Trained, build_objectives
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.dev_score import dev_score
+from embedlab.scoring.stored_intervals import stored_intervals
 from embedlab.tasks import _head_predictions
 from embedlab.tasks._head_predictions import best_threshold, predict_all, predict_averages, predict_rows
 from embedlab.tasks._heads import load_trained

@@ -20,9 +20,9 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.sample import sample_rows
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source, dataset
-from embedlab.evaluation.provenance import overlap_mark, overlap_notes
-from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.scoring.provenance import overlap_mark, overlap_notes
+from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks import mteb as mteb_task
 from embedlab.tasks._mteb_rows import TaskName, open_task
 from embedlab.tasks._roles import listed_prompt, listed_prompts
@@ -231,9 +231,7 @@ def test_without_mteb_one_line_says_how_to_install_it(data: Path, monkeypatch: p
 
 
 def test_nothing_imports_mteb_before_one_of_its_tasks_is_named() -> None:
-    program = (
-        "import sys; from embedlab.evaluation.selection import select_tasks; select_tasks('all', [], None); print('mteb' in sys.modules)"
-    )
+    program = "import sys; from embedlab.scoring.selection import select_tasks; select_tasks('all', [], None); print('mteb' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
     assert SelectedTask(task="mteb", names=("mteb:STS16",)).stored_name() == "mteb/mteb:STS16"
 

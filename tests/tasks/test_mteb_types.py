@@ -15,8 +15,8 @@ from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
 from embedlab.data.sample import sample_rows
 from embedlab.data.source import Source, dataset
-from embedlab.evaluation.member import evaluate_task
 from embedlab.models.catalog import resolve
+from embedlab.scoring.member import evaluate_task
 from embedlab.tasks._mteb_encoder import MtebEncoder
 from embedlab.tasks._mteb_rows import open_task
 from embedlab.tasks.mteb import _run

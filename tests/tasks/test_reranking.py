@@ -12,10 +12,10 @@ from embedlab.data.queries import Queries
 from embedlab.data.query_folder import open_query_folder
 from embedlab.encoders.kinds.bm25 import Bm25Index
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.evaluation.readiness import check_all
-from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import resolve
 from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.scoring.readiness import check_all
+from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import task
 from tests.data.query_folders import write_folder
 from tests.tasks.test_retrieval import evaluated

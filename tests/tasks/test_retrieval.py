@@ -18,10 +18,10 @@ from embedlab.encoders.encoder import similarities, similarity_rows
 from embedlab.encoders.exact_search import OfVectors, Relevant, relevant_ranks
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.loading import load_encoder, scorer_for
-from embedlab.evaluation.dev_score import dev_score
-from embedlab.evaluation.member import evaluate_task
-from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.models.catalog import resolve
+from embedlab.scoring.dev_score import dev_score
+from embedlab.scoring.member import evaluate_task
+from embedlab.scoring.selection import SelectedTask, select_tasks
 from embedlab.tasks.retrieval import METRICS, ranks_by
 from embedlab.tasks.task import Selection, TaskResult, task
 from tests.data.query_folders import write_folder

@@ -21,10 +21,10 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.evaluation.selection import select_tasks
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import StoredScore
+from embedlab.scoring.selection import select_tasks
 from embedlab.tasks.task import (
     Selection,
     Task,

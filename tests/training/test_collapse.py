@@ -14,7 +14,6 @@ from safetensors.torch import load_file, save_file
 from embedlab.core.recipe import Recipe
 from embedlab.encoders.encoder import mean_cosine
 from embedlab.encoders.tokens import gather_rows
-from embedlab.evaluation.provenance import training_notes
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options as ClassOptions
@@ -24,6 +23,7 @@ from embedlab.objectives.objective import Objective
 from embedlab.runs import events
 from embedlab.runs.status import collapse_of, run_status
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.provenance import training_notes
 from embedlab.training.batching import Batch
 from embedlab.training.collapse import SENTENCES, SpreadMeter, loss_of_equal_vectors, sample_of
 from tests.training.small_runs import recipe_of, saved_bytes, short_stages, stage

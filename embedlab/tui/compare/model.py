@@ -18,9 +18,9 @@ from embedlab.comparison.evidence import slices_of
 from embedlab.comparison.stored_comparisons import COMPARISONS, comparison_key
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.data.sts import STS_AVERAGES
-from embedlab.evaluation.provenance import COMMON, overlap_sign
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.outcomes.selection import ItemSelection
+from embedlab.scoring.provenance import COMMON, overlap_sign
 from embedlab.store.entries import Store
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names

@@ -21,7 +21,7 @@ from embedlab.choices import Aggregate, By
 from embedlab.comparison.comparison import Comparison
 from embedlab.comparison.evidence import CHOSEN
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.evaluation.provenance import COMMON
+from embedlab.scoring.provenance import COMMON
 from embedlab.store.files import write_atomic
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope

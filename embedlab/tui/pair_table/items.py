@@ -24,7 +24,7 @@ RIGHT_SIGN, WRONG_SIGN = "✓", "✗"
 
 def item_models(settings: Settings) -> Mapping[str, list[StoredModel]]:
     """Return the models with stored answers by the name of each evaluation whose items are stored, in the order of their names."""
-    from embedlab.evaluation.selection import stored_selection
+    from embedlab.scoring.selection import stored_selection
     from embedlab.tasks.task import stored_as
 
     @cache
@@ -70,9 +70,9 @@ def _of_cache(settings: Settings) -> Iterator[tuple[str, str, int | None, Path]]
 
 def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> PairData:
     """Return the items of the evaluation NAME with the answers of MODELS; what cannot be read is among the troubles."""
-    from embedlab.evaluation.answers import MemberOutcomes
-    from embedlab.evaluation.frames import item_outcomes
-    from embedlab.evaluation.selection import stored_selection
+    from embedlab.scoring.answers import MemberOutcomes
+    from embedlab.scoring.frames import item_outcomes
+    from embedlab.scoring.selection import stored_selection
 
     selected = stored_selection(name)
     troubles: list[EmbedlabError] = []

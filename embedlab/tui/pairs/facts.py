@@ -14,7 +14,7 @@ from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.trained_pairs import trained_column
+from embedlab.scoring.trained_pairs import trained_column
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from embedlab.data.words import distinct_words
-from embedlab.evaluation.provenance import overlap_sign
+from embedlab.scoring.provenance import overlap_sign
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name

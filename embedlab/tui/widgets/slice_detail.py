@@ -13,7 +13,7 @@ from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.analysis.seed_notes import REACH_SIGN
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import overlap_sign
+from embedlab.scoring.provenance import overlap_sign
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain

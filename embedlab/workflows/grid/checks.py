@@ -15,7 +15,7 @@ from embedlab.workflows.train.missing import missing_encoder, missing_evaluation
 
 def check_variants(variants: Iterable[Variant], settings: Settings) -> list[MissingError]:
     """Refuse what no cell of VARIANTS could be trained or evaluated with, as `embedlab train` does; return what its evaluation lacks."""
-    from embedlab.evaluation.readiness import check_recipe_evaluation
+    from embedlab.scoring.readiness import check_recipe_evaluation
 
     source = Source.from_settings(settings)
     variants = list(variants)

@@ -10,13 +10,13 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import data_folder
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.evaluation.selection import stored_selection
 from embedlab.grids.pair_differences import PairDifferences
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
 from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
+from embedlab.scoring.selection import stored_selection
 from embedlab.workflows.options.grid import ScoresOptions
 
 

@@ -15,8 +15,6 @@ from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import FIFTHS_OF, open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import evaluate_task as evaluate_on
-from embedlab.evaluation.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.papers.claim_evidence import ClaimedItems
 from embedlab.papers.items import AnswersByCell
@@ -26,6 +24,8 @@ from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.member import evaluate_task as evaluate_on
+from embedlab.scoring.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.tasks.task import is_scored_together
 from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model

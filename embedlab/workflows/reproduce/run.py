@@ -6,7 +6,6 @@ from statistics import fmean
 from typing import Any
 
 from embedlab.core.settings import Settings
-from embedlab.evaluation.task_comparison import Gathered, Slicing
 from embedlab.papers.deviations import deviations
 from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import ComparedNumber, RowOrder, find_row_order, row_model, table_numbers
@@ -21,6 +20,7 @@ from embedlab.runs.curves import Curve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.task_comparison import Gathered, Slicing
 from embedlab.workflows.grid.plan import PlannedGrid
 from embedlab.workflows.grid.run import Board
 from embedlab.workflows.models import load_members, resolve_model

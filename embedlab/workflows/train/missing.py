@@ -51,7 +51,7 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
 
 def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
     """Yield a line about the missing data that a recipe's dev score or its tasks read, and one with the number of further datasets."""
-    from embedlab.evaluation.readiness import check_recipe_evaluation
+    from embedlab.scoring.readiness import check_recipe_evaluation
 
     try:
         errors = check_recipe_evaluation(recipe, replace(Source.from_settings(settings), downloads=False))

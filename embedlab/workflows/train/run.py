@@ -53,7 +53,7 @@ def check_training(plan: TrainPlan, session: Session) -> None:
 
     if plan.todo:
         check_own_rows(plan.recipe, Source.from_settings(session.settings), plan.todo[0].seed)
-    from embedlab.evaluation.readiness import check_recipe_evaluation
+    from embedlab.scoring.readiness import check_recipe_evaluation
     from embedlab.workflows.sample_encoder import build_sample_encoder
 
     build_sample_encoder(plan.start, session.settings)
@@ -116,7 +116,7 @@ def train_runs(
 
     from embedlab.data.source import Source
     from embedlab.encoders.device import machine
-    from embedlab.evaluation.dev_score import dev_notes, dev_score
+    from embedlab.scoring.dev_score import dev_notes, dev_score
     from embedlab.training.stages import train_run
 
     settings = session.settings

@@ -10,9 +10,9 @@ import polars as pl
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
+from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.models import EvaluatedRows, _is_of_these_pairs, absent_rows, with_named_rows

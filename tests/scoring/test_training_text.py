@@ -19,14 +19,14 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
-from embedlab.evaluation.member import with_provenance
-from embedlab.evaluation.provenance import overlap_mark, overlap_notes, overlap_sign, training_marks, training_notes, typed_notes
-from embedlab.evaluation.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import WANTED
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder, remove_runs
+from embedlab.scoring.member import with_provenance
+from embedlab.scoring.provenance import overlap_mark, overlap_notes, overlap_sign, training_marks, training_notes, typed_notes
+from embedlab.scoring.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.tasks.task import TaskResult
 from embedlab.training.stage_data import open_stages
 

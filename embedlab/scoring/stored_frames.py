@@ -11,14 +11,14 @@ from embedlab.analysis.slices import joined_splits
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset_names
-from embedlab.evaluation.answers import MemberOutcomes
-from embedlab.evaluation.frames import item_outcomes
-from embedlab.evaluation.prefetch import plain_state
-from embedlab.evaluation.selection import SelectedTask
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.runs.signature import data_part
+from embedlab.scoring.answers import MemberOutcomes
+from embedlab.scoring.frames import item_outcomes
+from embedlab.scoring.prefetch import plain_state
+from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import Task
 from embedlab.tasks.task import task as find_task
 

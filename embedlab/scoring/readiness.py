@@ -12,10 +12,10 @@ from embedlab.core.recipe import EvaluateSection, Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
-from embedlab.evaluation.dev_score import dev_score
-from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
+from embedlab.scoring.dev_score import dev_score
+from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import Selection, Task, Texts, task
 
 

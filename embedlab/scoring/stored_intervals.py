@@ -13,12 +13,12 @@ from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import OTHER_SPLITS
 from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.selection import stored_selection
-from embedlab.evaluation.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.parts import StoredPart
 from embedlab.runs.signature import data_part
+from embedlab.scoring.selection import stored_selection
+from embedlab.scoring.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.tasks.task import Task
 
 _MODEL = "model"

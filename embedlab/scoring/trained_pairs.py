@@ -6,7 +6,7 @@ import polars as pl
 
 from embedlab.analysis.expressions import TRAINED
 from embedlab.data.overlaps import KnownText, with_text_keys
-from embedlab.evaluation.provenance import overlap_sign
+from embedlab.scoring.provenance import overlap_sign
 
 
 def trained_column(pairs: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Series:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.evaluation import selection
-from embedlab.evaluation.selection import SelectedTask, select_tasks, stored_selection
+from embedlab.scoring import selection
+from embedlab.scoring.selection import SelectedTask, select_tasks, stored_selection
 from embedlab.tasks.task import all_tasks, pair_task
 
 

@@ -18,13 +18,13 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import find_scores, member_folders
-from embedlab.evaluation.selection import SelectedTask, stored_selection
-from embedlab.evaluation.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part, part_differences
+from embedlab.scoring.selection import SelectedTask, stored_selection
+from embedlab.scoring.stored_frames import StoredMember, WantedPart, stored_frame, unchanged_parts
 from embedlab.tasks.task import Task, scale_of
 from embedlab.tasks.task import task as find_task
 

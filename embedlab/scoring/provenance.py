@@ -21,7 +21,7 @@ WHITENED = "whitened by the scored sentences: its vectors depend on the test sen
 
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     """Return the marks of every number of a model: those of its runs' training data, and of unknown training text."""
-    from embedlab.evaluation.stated_text import is_text_unknown
+    from embedlab.scoring.stated_text import is_text_unknown
 
     known = _environments(spec)
     marks = marks_of(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
@@ -40,8 +40,8 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     Also whether whitening saw the test sentences, how many rows a run drew where it did not read all, whether each seed drew its
     own, and what is known of training text that no run records.
     """
-    from embedlab.evaluation.stated_text import stated_text_notes
     from embedlab.runs.status import collapse_of, trained_spread
+    from embedlab.scoring.stated_text import stated_text_notes
 
     runs = _runs(spec)
     known = [run.environment() for run in runs]
@@ -72,7 +72,7 @@ def _environments(spec: "ModelSpec") -> "list[Environment]":
 
 def _runs(spec: "ModelSpec") -> "list[RunFolder]":
     """Return the runs in a model and those they started from."""
-    from embedlab.evaluation.training_text import lineage
+    from embedlab.scoring.training_text import lineage
 
     return list(lineage(spec))
 

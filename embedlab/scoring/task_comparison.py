@@ -16,14 +16,14 @@ from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.frames import keyed_items
-from embedlab.evaluation.outcomes import shared_rows
-from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.outcomes.cuts import DATASET, ItemSlice
 from embedlab.outcomes.frame import Outcomes, joined_outcomes
 from embedlab.outcomes.grouping import is_expression, is_one_property, lacking_datasets
 from embedlab.outcomes.selection import ItemSelection, select_items
 from embedlab.runs.signature import Signature, merged
+from embedlab.scoring.frames import keyed_items
+from embedlab.scoring.outcomes import shared_rows
+from embedlab.scoring.scored_pairs import ScoredPairs, signature_of
 
 Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
 Progress = Callable[[int, int], None]

@@ -25,10 +25,6 @@ from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.encoder import EncoderFacts, FrameScorer, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.pair_scores import BYS, Averages, pair_scores
-from embedlab.evaluation.provenance import COMMON, overlap_notes, training_marks, training_notes, training_precision
-from embedlab.evaluation.trained_pairs import trained_column
-from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.encoder_kind import is_published, score_part, scores_rows
 from embedlab.models.packaged import is_packaged
@@ -38,6 +34,10 @@ from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.pairs import KEYS, pair_outcomes
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import HASH_DIGITS, Signature, joined_values, merged
+from embedlab.scoring.pair_scores import BYS, Averages, pair_scores
+from embedlab.scoring.provenance import COMMON, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.scoring.trained_pairs import trained_column
+from embedlab.scoring.training_text import TrainingText, training_text
 from embedlab.tasks.task import evaluation_without_scores
 from embedlab.tasks.task import task as find_task
 

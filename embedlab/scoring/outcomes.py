@@ -13,15 +13,15 @@ from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.answers import MemberOutcomes, answers_of, each_once
-from embedlab.evaluation.member import evaluate_task
-from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
-from embedlab.evaluation.provenance import training_notes, with_known_kinds
-from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
+from embedlab.scoring.answers import MemberOutcomes, answers_of, each_once
+from embedlab.scoring.member import evaluate_task
+from embedlab.scoring.prefetch import is_same_data, stored_evaluation
+from embedlab.scoring.provenance import training_notes, with_known_kinds
+from embedlab.scoring.selection import SelectedTask
 from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
 

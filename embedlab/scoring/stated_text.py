@@ -7,10 +7,10 @@ from pathlib import Path
 from embedlab.core.errors import MissingError
 from embedlab.core.note import Note
 from embedlab.data.marks import UNKNOWN_TEXT
-from embedlab.evaluation.training_text import runs_in, starting_models
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_statement
 from embedlab.models.hub import hub_folder
+from embedlab.scoring.training_text import runs_in, starting_models
 
 START_UNKNOWN = Note("its starting encoder's training text is unknown", kind="detail")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from embedlab.data.marks import UNKNOWN_TEXT
-from embedlab.evaluation.provenance import training_marks, training_notes, training_precision
-from embedlab.evaluation.stated_text import stated_text_notes
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
-from tests.evaluation.test_training_text import recipe
+from embedlab.scoring.provenance import training_marks, training_notes, training_precision
+from embedlab.scoring.stated_text import stated_text_notes
+from tests.scoring.test_training_text import recipe
 from tests.stored_json import store_values, stored_values
 
 

@@ -6,8 +6,8 @@ import scipy.stats
 from embedlab.analysis.evidence import Evidence
 from embedlab.choices import Aggregate
 from embedlab.comparison.evidence import outcome_evidence, slices_of
-from embedlab.evaluation.pair_scores import BYS, pair_scores
 from embedlab.outcomes.pairs import measured_by, pair_outcomes
+from embedlab.scoring.pair_scores import BYS, pair_scores
 from tests.pair_tables import correlate
 
 

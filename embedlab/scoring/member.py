@@ -10,13 +10,13 @@ from embedlab.core.settings import Settings
 from embedlab.core.signs import OVERLAP
 from embedlab.data.shared_text import Overlap, total_overlap
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.brought_items import evaluate_items
-from embedlab.evaluation.provenance import overlap_notes, training_marks, training_notes, training_precision, typed_notes
-from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import brings_items
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.brought_items import evaluate_items
+from embedlab.scoring.provenance import overlap_notes, training_marks, training_notes, training_precision, typed_notes
+from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
 

@@ -13,14 +13,14 @@ from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText, sentence_columns, text_keys
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source
-from embedlab.evaluation.answers import Answers, answered_items, first_of_each
-from embedlab.evaluation.outcomes import averages_of, measures_of
-from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import CONTRADICTED, SENTENCES, Outcomes
 from embedlab.outcomes.pairs import KEYS
 from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.scoring.answers import Answers, answered_items, first_of_each
+from embedlab.scoring.outcomes import averages_of, measures_of
+from embedlab.scoring.selection import SelectedTask
+from embedlab.scoring.trained_pairs import trained_column
 from embedlab.tasks.task import task as find_task
 
 Texts = Mapping[str, KnownText]  # the training text of models by name, of those of which it is known

@@ -12,8 +12,8 @@ from embedlab.data.source import Source
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.evaluation.prefetch import encode_once, stored_evaluation
 from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.scoring.prefetch import encode_once, stored_evaluation
 from embedlab.tasks._labelled import OpenedTasks, task_features
 from embedlab.tasks.task import Selection
 from embedlab.tasks.transfer import TASK, evaluate_transfer, open_transfer

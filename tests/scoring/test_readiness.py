@@ -7,7 +7,7 @@ import pytest
 from embedlab.core.errors import MissingError, NotDownloadedError
 from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
-from embedlab.evaluation.readiness import check_recipe_evaluation
+from embedlab.scoring.readiness import check_recipe_evaluation
 
 OFFLINE = Source(offline=True)
 

@@ -13,9 +13,9 @@ from embedlab import __version__
 from embedlab.core.settings import Settings
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.evaluation.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
+from embedlab.scoring.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 
 # FACTS: Dice itself as the model, Spearman x100, all / mean / wmean.
 GOLDEN = {
