@@ -124,7 +124,7 @@ IDEAS = {
     "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/slice_names.py",)),
     "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/member.py",)),
     "the frame of outcomes": Idea(  # of pairs, of items, and of several frames together
-        makes=calls("Outcomes"), files=("scoring/answers.py", "outcomes/frame.py", "outcomes/pairs.py")
+        makes=calls("Outcomes"), files=("outcomes/frame.py", "outcomes/pairs.py", "scoring/answers.py")
     ),
     "the signature": Idea(makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")),
     "a table with a column a model": Idea(makes=calls("ScoreRow"), files=TABLES_OF_EVALUATIONS),

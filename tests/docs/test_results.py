@@ -9,13 +9,14 @@ import pytest
 PAGES = sorted((Path(__file__).parents[2] / "results").glob("*.md"))
 Row = dict[str, str]
 
+_COLUMNS = re.compile(r"(?<!\\)\|")  # \| is a bar inside a cell
 _LETTERS = re.compile(r" ([a-z]+)°?$")
 
 
 def tables(page: str) -> Iterator[list[Row]]:
     """Yield the rows of each Markdown table of a PAGE, by the titles of their columns."""
     for block in re.findall(r"(?:^\|.*\|\n)+", page, re.MULTILINE):
-        header, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines())
+        header, _, *rows = ([cell.strip() for cell in _COLUMNS.split(line)[1:-1]] for line in block.splitlines())
         yield [dict(zip(header, row, strict=True)) for row in rows]
 
 
