@@ -222,6 +222,7 @@ class LaunchScreen(StartingScreen):
         self.query_one("#launch-title", Static).update(title)
         await self._lines.show(loaded.fields, self._typed.pop(choice.key, {}))
         self.form = loaded
+        self.set_class(not loaded.fields, "-without-form")  # the started grid has the room of the lines
         if choice is self._wanted:  # else the next one follows
             self._opened.set()
             self._enter()
