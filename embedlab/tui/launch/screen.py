@@ -37,6 +37,7 @@ from embedlab.tui.launch.grid_pane import GridPane
 from embedlab.tui.launch.lines import FieldInput, FormLines
 from embedlab.tui.launch.starting import StartingScreen
 from embedlab.tui.launch.widgets import LaunchList, start_notes
+from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
 
@@ -74,7 +75,9 @@ class LaunchScreen(StartingScreen):
 
     def compose_body(self) -> ComposeResult:
         with Container(id="launch-body"):
-            yield LaunchList(id="launch-choices", classes="pane")
+            with Vertical(id="launch-list"):
+                yield FilterBar("search")
+                yield LaunchList(id="launch-choices", classes="pane")
             with Vertical(id="launch-side"):
                 yield Static("reading recipes and grids", id="launch-title", markup=False)
                 yield FormLines(id="launch-form")
@@ -83,6 +86,7 @@ class LaunchScreen(StartingScreen):
         yield GridPane(self.dashboard.settings, id="grid-board", classes="pane")
 
     def on_mount(self) -> None:
+        self.query_one(FilterBar).display = False
         self.query_one(OptionList).focus()
         self._list()
 
@@ -112,12 +116,31 @@ class LaunchScreen(StartingScreen):
             self.choices.setdefault(self.form.choice.key, self.form.choice)
         options = self.query_one(LaunchList)
         under = self._next_entry if self._next_entry in self.choices else options.under_cursor
-        options.show(self.choices, under)
+        options.show(self.choices, under, self.query_one(FilterBar).value)
         if under == self._next_entry:
             self._next_entry = None
         self._check()
         if started and self.grids.grid is None:
             self.grids.follow(started[-1])
+
+    # the search
+
+    def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
+        """Search after each key."""
+        options = self.query_one(LaunchList)
+        options.show(self.choices, options.under_cursor, event.query)
+
+    def on_filter_bar_left(self) -> None:
+        """Go from the search to the list; an empty search disappears."""
+        bar = self.query_one(FilterBar)
+        bar.display = bool(bar.value)
+        self.set_focus(self.query_one(OptionList))
+
+    def action_search(self) -> None:
+        """Search the list."""
+        bar = self.query_one(FilterBar)
+        bar.display = True
+        self.set_focus(bar)
 
     # the form
 
@@ -314,11 +337,14 @@ class LaunchScreen(StartingScreen):
             self._build(self._wanted)  # its file may have changed
 
     def action_back(self) -> None:
-        """From the form to the list."""
+        """From the form to the list, and from there to all entries."""
         if self.maximized is not None:
             self.minimize()
-        else:
-            self.set_focus(self.query_one(OptionList))
+            return
+        bar = self.query_one(FilterBar)
+        if self.focused in {bar, self.query_one(OptionList)}:  # not from the form: its entry would no longer be the only one
+            bar.value, bar.display = "", False
+        self.set_focus(self.query_one(OptionList))
 
     def action_reload(self) -> None:
         """List recipes and grids again."""
@@ -336,6 +362,7 @@ class LaunchScreen(StartingScreen):
         self._files[choice.name] = choice
         self._remember_file(choice)
         self._next_entry = choice.key
+        self.query_one(FilterBar).value = ""
         self._list()
         self.set_focus(self.query_one(OptionList))
 
