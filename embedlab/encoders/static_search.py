@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from embedlab.choices import Similarity
 from embedlab.encoders.encoder import Vectors, similarities
 from embedlab.encoders.word_tokens import WordTokens
+from embedlab.models.folder_files import read_header
 
+_DTYPES = {"F16": np.float16, "F32": np.float32}
 _AT_ONCE = 2_048  # sentences: the vectors of their tokens take some 25 MB
 
 
@@ -23,8 +24,11 @@ class StaticVectors:
         read.no_padding()
         read.no_truncation()
         self._words = WordTokens(tokenizer=read)
-        with safe_open(weights, "np") as file:
-            self._table = file.get_tensor("embedding.weight").astype(np.float32)
+        begin, header = read_header(weights)  # not by safetensors, whose package is not for light layers
+        table = header["embedding.weight"]
+        shape = (int(table["shape"][0]), int(table["shape"][1]))
+        place = begin + int(table["data_offsets"][0])
+        self._table = np.memmap(weights, _DTYPES[table["dtype"]], mode="r", offset=place, shape=shape)
 
     def means(self, sentences: Sequence[str]) -> Vectors:
         """The mean vector of each sentence's tokens, zeros where it has none."""
@@ -37,7 +41,7 @@ class StaticVectors:
         has_some = tokens.lengths > 0
         if has_some.any():
             starts = (np.cumsum(tokens.lengths) - tokens.lengths)[has_some]
-            sums = np.add.reduceat(self._table[tokens.flat], starts, axis=0)
+            sums = np.add.reduceat(self._table[tokens.flat].astype(np.float32), starts, axis=0)
             found[has_some] = sums / tokens.lengths[has_some, None].astype(np.float32)
         return found
 
@@ -45,12 +49,15 @@ class StaticVectors:
 class StaticSearch:
     """The sentences of a corpus, compared by static vectors."""
 
-    is_current = True  # the files of a package do not change
-
     def __init__(self, vectors: StaticVectors, sentences: Sequence[str], similarity: Similarity = "cosine") -> None:
         self._vectors, self._similarity = vectors, similarity
         self._corpus = vectors.means(sentences)
-        self.is_known = self._corpus.any(axis=1)
+        self.is_known: NDArray[np.bool_] = np.any(self._corpus != 0, axis=1)
+
+    @property
+    def is_current(self) -> bool:
+        """The files of a package do not change."""
+        return True
 
     def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """Similarities of each of QUERIES to each sentence of the corpus, (queries, corpus); nan where one has no token."""
