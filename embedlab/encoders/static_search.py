@@ -1,4 +1,4 @@
-"""The search by static vectors: the mean of the tokens' vectors, computed when it is opened, for they are stored nowhere; torch-free."""
+"""The search by static vectors: the mean of the tokens' vectors, computed when it is opened, for they are not stored; torch-free."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -28,7 +28,7 @@ class NamesAndFolders(Suggester):
 
 
 def completed_folder(text: str) -> str | None:
-    """TEXT with the rest of the first folder whose path begins so, and a slash; None for what is no path, or none begins so."""
+    """TEXT with the rest of the first folder whose path begins so, and a slash; None where none does, or TEXT is not a path."""
     before, slash, begun = text.rpartition("/")
     if not slash and not text.startswith("."):
         return None

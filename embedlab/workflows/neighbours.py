@@ -74,7 +74,7 @@ class Corpus:
         return derived_search(spec, self.sentences, self.keys, settings, similarity)
 
     def static_vectors(self, spec: "ModelSpec", similarity: Similarity = "cosine") -> Search | None:
-        """The search by vectors that take no time to compute and are stored nowhere; None for a model of another kind."""
+        """The search by vectors that take no time to compute and are not stored; None for a model of another kind."""
         from embedlab.encoders.static_search import StaticSearch, StaticVectors
         from embedlab.models.encoder_kind import static_files
 

@@ -12,7 +12,7 @@ def slow_ticks(low: float, high: float, most: int) -> int:
     for power in range(-9, 9):
         for step in (1, 2, 5):
             size = step * 10.0**power
-            counts.append(math.floor(high / size + 1e-9) - math.ceil(low / size - 1e-9) + 1)
+            counts.append(int((high / size + 1e-9) // 1) - math.ceil(low / size - 1e-9) + 1)
     return max(count for count in counts if count <= most)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from math import ceil, floor, log10
+from math import ceil, log10
 
 _STEPS = (5, 2, 1)
 _DIGITS = 12  # of a number at most
@@ -27,13 +27,13 @@ def round_ticks(low: float, high: float, most: int) -> list[float]:
 def _multiples(low: float, high: float, step: int, power: int) -> list[float]:
     size = step * 10.0**power
     slack = 1e-9  # of a step: the ends of an axis are sums of floating-point numbers
-    numbers = range(ceil(low / size - slack), floor(high / size + slack) + 1)
+    numbers = range(ceil(low / size - slack), int((high / size + slack) // 1) + 1)
     return [number * step * 10.0**power if power >= 0 else number * step / 10.0**-power for number in numbers]
 
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:
     """The logarithms (base 10) of round values between 10**LOW and 10**HIGH: powers of ten where there are two."""
-    powers = [float(power) for power in range(ceil(low), floor(high) + 1)]
+    powers = [float(power) for power in range(ceil(low), int(high // 1) + 1)]
     if len(powers) >= 2:
         return powers[:: ceil(len(powers) / most)]
     return [log10(value) for value in round_ticks(10**low, 10**high, most) if value > 0]
