@@ -80,7 +80,7 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "equivalence": _key("equals_sign", "Equivalence"),
         "verdict": _key("V", "Right/wrong"),
         "why": _key("w", "Why"),
-        "words": _key("W", "Words"),
+        "words": _key("W", "Word effects"),
         "two_lines": _key("T", "Two lines"),
         "sort": _key("s", "Sort"),
         "reverse": _key("S", "Reverse"),

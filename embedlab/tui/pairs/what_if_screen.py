@@ -107,7 +107,7 @@ class WhatIfScreen(ModalScreen[None]):
     async def _request(self) -> None:
         first, second = (place.value for place in self._inputs)
         try:
-            number = await self._scorer.request(first, second, self._models)
+            number = await self._scorer.request([(first, second)], self._models)
             if [place.value for place in self._inputs] == [first, second]:  # starting the scorer takes seconds
                 self._number = number
         except EmbedlabError as error:
