@@ -149,7 +149,7 @@ class RunsScreen(RunSearch, RunPanes):
         if self._goes_to is not None and self._goes_to in board.by_id():
             self.opened.add(self._goes_to.partition("@")[0])
         self.entries = entries(board, self.searched, self.opened, is_folding=self.is_folding)
-        frame, columns = board.frame(rows(self.entries, board.time_s)), board.columns(self.size.width - 1)
+        frame, columns = board.frame(rows(self.entries, board.time_s, board.odd)), board.columns(self.size.width - 1)
         ids = frame["run"].to_list()
         order = np.arange(frame.height)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
@@ -186,11 +186,14 @@ class RunsScreen(RunSearch, RunPanes):
     def _show_note(self) -> None:
         """Show the full message of the run under the cursor: its column shows only the beginning."""
         here, line = self._run_under_cursor(), self.query_one("#run-note", Static)
-        text = run_note(here.status) if here is not None else ""
+        text = self._note_of(here) if here is not None else ""
         hint = _hint(here) if here is not None else ""
         shown = f"{here.run.id}: {text}{hint}" if here is not None and text else ""
         line.display = bool(shown)
         line.update(plain(shown))
+
+    def _note_of(self, found: BoardRun) -> str:
+        return run_note(found.status, self.board.odd.get(found.run.id, ""))
 
     def go_to(self, run: RunFolder) -> None:
         """Put the cursor on RUN as soon as the table shows it."""
@@ -228,7 +231,7 @@ class RunsScreen(RunSearch, RunPanes):
         here = self._entry_under_cursor()
         found = [self.board.by_id().get(one.run.id) for one in here.runs] if here is not None else []
         present = [one for one in found if one is not None]
-        return next((one for one in present if run_note(one.status)), present[0] if present else None)
+        return next((one for one in present if self._note_of(one)), present[0] if present else None)
 
     def _chosen(self) -> list[BoardRun]:
         """The marked runs, or those of the row under the cursor."""
