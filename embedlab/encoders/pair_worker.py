@@ -44,8 +44,8 @@ class PairWorker:
                 yield {**answer, "error": known.message, "hint": known.hint}
 
     def _score(self, name: str, first: Sequence[str], second: Sequence[str]) -> list[float]:
-        scores: list[float] = np.mean([scorer.score(first, second) for scorer in self._load(name)], axis=0, dtype=np.float64).tolist()
-        return scores
+        scores = np.array([scorer.score(first, second) for scorer in self._load(name)], np.float64)  # (members, pairs)
+        return [float(mean) for mean in scores.mean(axis=0)]
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:
         model = resolve(name, self._settings.runs_folder)

@@ -432,6 +432,11 @@ class Dashboard(App[None]):
         is_scored = not far and find_model(name, self.settings) is not None
         return ChooserLine(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
 
+    async def scored(self, names: Sequence[str]) -> list[str]:
+        """Those of NAMES that have scores by now."""
+        await self.look_for_models()
+        return [name for name in names if await to_thread(self._find, name, self.stored) is not None]
+
     async def take_models(self, names: Sequence[str]) -> None:
         """Show the models NAMES, in the order in which they are shown already; score those that have no scores."""
         names = [*(name for name in self.chosen if name in names), *(name for name in names if name not in self.chosen)]

@@ -95,6 +95,9 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         # what is done
         "add_model": _key("a", "Score"),
         "what_if": _key("i", "What if"),
+        "negate": _key("ctrl+n", "Negate"),
+        "another_number": _key("ctrl+r", "Number"),
+        "restore": _key("ctrl+o", "Pair itself"),
         "note": _key("number_sign", "Note"),
         "rename": _key("E f2", "Rename"),
         "copy": _key("y", "Copy"),

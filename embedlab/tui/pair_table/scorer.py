@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass
 
@@ -49,7 +49,7 @@ class ScorerProcess:
             await process.stdin.drain()
         return self._number
 
-    async def scores(self) -> AsyncIterator[TypedScore]:
+    async def scores(self) -> AsyncGenerator[TypedScore, None]:
         """Every score as it arrives; an unexpected end of the process is an EmbedlabError."""
         process = await self._running()
         assert process.stdout is not None
@@ -58,7 +58,7 @@ class ScorerProcess:
                 yield TypedScore(**json.loads(line))
         raise EmbedlabError("the process that scores typed pairs ended", hint=f"its log: {state_folder() / 'typed-pairs.log'}")
 
-    async def answers(self, pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> AsyncIterator[TypedScore]:
+    async def answers(self, pairs: Sequence[tuple[str, str]], models: Sequence[str]) -> AsyncGenerator[TypedScore, None]:
         """Request the scores of PAIRS and yield that of each model; it ends where a newer request took the place of this one."""
         number, missing = await self.request(pairs, models), set(models)
         async with aclosing(self.scores()) as scores:

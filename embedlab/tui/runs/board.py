@@ -217,6 +217,14 @@ def run_note(status: Status, apart: str = "") -> str:
     return "; ".join(text for text in (status.message or resumed, apart) if text)
 
 
+def dev_dataset(run: RunFolder) -> str:
+    """The dataset that the dev score of a run is of, as the pair table names it; empty where its recipe cannot be read."""
+    try:
+        return f"{run.recipe().evaluate.dev}:dev"
+    except (EmbedlabError, OSError):
+        return ""
+
+
 def _last(last_s: float | None, now: float, *, is_alive: bool) -> str:
     """The age of the last event or, of an ended run, its time or day: text that changes would be sent to the terminal again."""
     if not last_s:

@@ -1,5 +1,6 @@
 """The Runs screen: the status of every run, the curves of the marked runs, and the actions on them."""
 
+from asyncio import to_thread
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +23,8 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.key_table import shown_key
-from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, run_note, states
+from embedlab.tui.pairs.selection import open_model
+from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, dev_dataset, run_note, states
 from embedlab.tui.runs.curves import Curves, log_tail
 from embedlab.tui.runs.entries import RunEntry, entries, rows
 from embedlab.tui.runs.panes import RunPanes
@@ -279,14 +281,23 @@ class RunsScreen(RunSearch, RunPanes):
             self._order = (event.key, False) if old is None or old[0] != event.key else None if old[1] else (event.key, True)
         self.look()
 
-    def on_frame_table_row_opened(self) -> None:
-        """Show folded seeds, or open the run's log."""
-        here = self._entry_under_cursor()
-        if here is not None and here.is_folded:
+    def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
+        """Show the pairs behind a dev score; elsewhere in the row show folded seeds, or open the run's log."""
+        here, column = self._entry_under_cursor(), event.table.current_column
+        if here is not None and column is not None and column.key == "dev" and any(one.status.dev for one in here.runs):
+            self._open_pairs(here)
+        elif here is not None and here.is_folded:
             self.opened.add(here.name)
             self.show_table(self.board)
         else:
             self.action_log()
+
+    @work(group=DIALOG)
+    async def _open_pairs(self, here: RunEntry) -> None:
+        """Show the pairs that the dev score of a run is about, with its model and the reference."""
+        run = here.runs[0].run
+        name = run.name if here.is_folded or len([one for one in self.board.runs if one.run.name == run.name]) == 1 else run.id
+        await open_model(self.dashboard, name, title=f"Runs: {here.name}", dataset=await to_thread(dev_dataset, run))
 
     # keys
 
