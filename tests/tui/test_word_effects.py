@@ -1,5 +1,6 @@
 """What the words of a pair do, in its details: each left out on its own, against ranks computed one by one with scipy."""
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from embedlab.tui.app import Dashboard
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
 from embedlab.tui.pairs.pair_detail import PairDetail
+from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.pairs.what_if import RankedModel, WhatIf
 from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 from embedlab.tui.pairs.word_effects import PairWords, next_view
@@ -164,7 +166,32 @@ async def test_the_effects_follow_the_cursor_and_return_after_what_if(opened: Op
         await pilot.press(shown_key("what_if"))
         await on_top(pilot, WhatIfScreen)
         await pilot.press("escape")
+        await on_top(pilot, PairsScreen)
+        assert words_of(pilot.app).effects is not None
+        assert len(requests) == count
+        await pilot.press("j")
         await until(pilot, lambda: len(requests) > count and words_of(pilot.app).effects is not None)
+
+
+async def test_what_is_not_answered_yet_is_requested_again_after_what_if(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+
+    async def answers(self: ScorerProcess, pairs: Sequence[tuple[str, str]], models: Sequence[str]):  # noqa: ANN202
+        sent.append(len(pairs))
+        if len(sent) == 1:
+            await asyncio.Event().wait()  # until it is cancelled
+        for name in models:
+            yield TypedScore(number=1, model=name, similarities=[0.5] * len(pairs))
+
+    monkeypatch.setattr(ScorerProcess, "answers", answers)
+    async with opened() as pilot:
+        await pilot.press(shown_key("words"))
+        await until(pilot, lambda: sent)
+        await pilot.press(shown_key("what_if"))
+        await on_top(pilot, WhatIfScreen)
+        await pilot.press("escape")
+        await until(pilot, lambda: (words := words_of(pilot.app)) is not None and words.is_complete)
+        assert len(sent) == 2
 
 
 async def test_the_process_answers_what_was_requested_of_it(opened: Open) -> None:

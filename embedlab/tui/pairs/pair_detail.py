@@ -62,13 +62,18 @@ class PairDetail(VerticalScroll):
 
     def show_with_facts(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
         """Show a pair at once, and what takes time to find as it is found."""
-        found = shown()
+        found, known = shown(), self.pair.words if self.pair is not None else None
+        wanted = found[0].words if found is not None else None
+        is_known = wanted is not None and known is not None and wanted.is_about(known)
+        if not is_known:
+            self.end_words()
+        if found is not None and wanted is not None and known is not None and is_known:
+            found = (replace(found[0], words=replace(known, view=wanted.view)), *found[1:])
         self.show(found[0] if found is not None else None)
         if found is not None:
             self._find_facts(found[2], found[1], found[0])
-        self.end_words()
-        if found is not None and found[0].words is not None and self.scorer is not None:
-            self._find_words(found[0].words, self.scorer)
+        if wanted is not None and not is_known and self.scorer is not None:
+            self._find_words(wanted, self.scorer)
 
     @work(thread=True, exclusive=True, group="facts", exit_on_error=False)
     def _find_facts(self, finder: "FactFinder", row: int, shown: ShownPair) -> None:
@@ -86,6 +91,8 @@ class PairDetail(VerticalScroll):
     def end_words(self) -> None:
         """Wait no longer for what the words do: another reader follows."""
         self.workers.cancel_group(self, "words")
+        if self.pair is not None and self.pair.words is not None and not self.pair.words.is_complete:
+            self.pair = replace(self.pair, words=None)  # it is requested again
 
     @work(exclusive=True, group="words")
     async def _find_words(self, words: PairWords, scorer: ScorerProcess) -> None:

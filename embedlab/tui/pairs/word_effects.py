@@ -36,6 +36,19 @@ class PairWords:
         known = {model.name: model for model in pair.models}
         return cls(sentences=pair.sentences, dataset=pair.dataset, models=tuple(known[name] for name in names), view=view)
 
+    def is_about(self, other: "PairWords") -> bool:
+        """Return whether OTHER is about the same sentences, models and reference."""
+
+        def facts(one: PairWords) -> object:
+            return one.sentences, one.dataset, [(model.name, len(model.reference)) for model in one.models]
+
+        return facts(self) == facts(other)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each model has answered."""
+        return all(model.name in self.ranks or model.name in self.troubles for model in self.models)
+
     @property
     def words(self) -> tuple[list[ShownWord], list[ShownWord]]:
         """The words of each sentence."""
