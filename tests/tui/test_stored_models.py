@@ -7,7 +7,7 @@ import polars as pl
 from embedlab.core.settings import Settings
 from embedlab.runs.store import RunFolder
 from embedlab.tui.pair_table.data import load_pairs
-from embedlab.tui.stored_models import oldest_run, stored_models
+from embedlab.tui.stored_models import oldest_run, one_seed, stored_models
 from tests.tui.driving import Open, until, write_scores
 
 
@@ -33,3 +33,12 @@ async def test_models_that_were_chosen_on_other_data_do_not_come_back_as_columns
     async with opened(own_world) as pilot:
         assert pilot.app.chosen == ["near"]
         assert pilot.app.memory.state.pairs.models == ("elsewhere", "near")  # for the data that they were chosen on
+
+
+def test_one_seed_of_a_run_is_a_model_of_its_own(own_world: Settings) -> None:
+    models, _ = stored_models(own_world)
+    run = next(model for model in models if model.name == "near")
+    found = one_seed(models, "near@2")
+    assert found is not None
+    assert (dict(found.files), found.seeds) == ({"near@2": run.files["near@2"]}, (2,))
+    assert [one_seed(models, name) for name in ("near@9", "near", "far@x", "no@1")] == [None] * 4
