@@ -26,34 +26,32 @@ class HelpScreen(ModalScreen[None]):
         binding(command("filter", "Show the lines that have all these words.", action="search", label="Search"), "help-screen"),
     ]
 
+    AUTO_FOCUS = "VerticalScroll"  # the arrow keys scroll at once
+
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._screen = screen
 
     def compose(self) -> ComposeResult:
+        bar = FilterBar("search: words of a key's effect")
+        bar.display = False
         with Vertical(classes="dialog"):
-            yield FilterBar("search: words of a key's effect")
+            yield bar
             with VerticalScroll():
-                yield Static(markup=False)
+                yield Static(self._text(""), markup=False, id="help-text")
             yield Static("/  search   esc  close", classes="dialog-hint", markup=False)
 
-    def on_mount(self) -> None:
-        """Let the arrow keys scroll at once."""
-        self.query_one(FilterBar).display = False
-        self.query_one(VerticalScroll).focus()
-        self._show("")
-
-    def _show(self, searched: str) -> None:
-        """Show what has all words of SEARCHED."""
+    def _text(self, searched: str) -> Content:
+        """What has all words of SEARCHED."""
         found = SCREENS[self._screen]
         scopes = (self._screen, *found.entry.parts, "everywhere")
         sections = [_introduction(found.help, searched), *(help_section(scope, self._screen, searched) for scope in scopes)]
         shown = [section for section in sections if section.plain]
-        self.query_one(VerticalScroll).query_one(Static).update(Content("\n\n").join(shown) if shown else f"nothing has {searched!r}")
+        return Content("\n\n").join(shown) if shown else Content(f"nothing has {searched!r}")
 
     def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
         """Search after each key."""
-        self._show(event.query)
+        self.query_one("#help-text", Static).update(self._text(event.query))
 
     def on_filter_bar_left(self) -> None:
         """Go to what was found."""

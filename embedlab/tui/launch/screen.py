@@ -74,10 +74,11 @@ class LaunchScreen(StartingScreen):
         self._timer: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
+        bar = FilterBar("search: words of a name or a summary")
+        bar.display = False
+        yield bar
         with Container(id="launch-body"):
-            with Vertical(id="launch-list"):
-                yield FilterBar("search")
-                yield LaunchList(id="launch-choices", classes="pane")
+            yield LaunchList(id="launch-choices", classes="pane")
             with Vertical(id="launch-side"):
                 yield Static("reading recipes and grids", id="launch-title", markup=False)
                 yield FormLines(id="launch-form")
@@ -86,7 +87,6 @@ class LaunchScreen(StartingScreen):
         yield GridPane(self.dashboard.settings, id="grid-board", classes="pane")
 
     def on_mount(self) -> None:
-        self.query_one(FilterBar).display = False
         self.query_one(OptionList).focus()
         self._list()
 
