@@ -86,7 +86,7 @@ def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
 def _with(rows: Any, **fields: Any) -> Any:  # SliceRows
     """The same rows with other contributions; their topics are found once a graph."""
     found = replace(rows, **fields)
-    for name in ("shared", "families"):
+    for name in ("shared", "families", "row_factors"):
         found.__dict__[name] = getattr(rows, name)  # where the cached property would put it
     return found
 
@@ -139,16 +139,30 @@ def intervals_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]]
     rows = (*cell.fewer_seeds, cell.world.seeds)
     weighed, keys = weighed_runs(graph, drawn, cell.world.seeds, rows)
     found = [_intervals(weighed, pair, counts) for pair, counts in zip(keys, rows * len(drawn), strict=True)]
+    if len(graph.names) > 1:
+        plain, _ = weighed_runs(graph, drawn, cell.world.seeds, rows, has_one_sum=True)
+        for intervals, pair in zip(found, keys, strict=True):
+            intervals["flips of one sum"] = plain.of_pair[pair].interval(plain.means[pair[0]] - plain.means[pair[1]])
     return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
 
 
 def weighed_runs(
-    graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], seeds: Sequence[int], rows: Sequence[Sequence[int]]
+    graph: Graph,
+    drawn: Sequence[tuple[Floats, list[Floats]]],
+    seeds: Sequence[int],
+    rows: Sequence[Sequence[int]],
+    *,
+    has_one_sum: bool = False,
 ) -> tuple[Any, list[tuple[str, str]]]:  # Weighed, and the names of each two models
-    """All draws of two models of SEEDS weighed together; of each draw the models of the first seeds that each of ROWS has."""
+    """All draws of two models of SEEDS weighed together; of each draw the models of the first seeds that each of ROWS has.
+
+    HAS_ONE_SUM: as if contributions summed to zero over all rows alone, and not within each dataset.
+    """
     from embedlab.analysis.weighing import Weighed
 
     one = evidence_of_runs(graph, [(gold, np.concatenate(models)) for gold, models in drawn])[-1]
+    if has_one_sum:
+        one.rows.__dict__["row_factors"] = np.ones(len(one.rows.texts))  # where the cached property would put them
     # Members are numbered in the order of the models: those with all seeds come first.
     models = [own for run in range(len(drawn)) for own in columns_of(seeds, f"{run} all ", f"{run} ")]
     keys = []
@@ -195,20 +209,21 @@ def welch(first: Floats, second: Floats) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
-def simulate(cell: Cell, data: Path, runs: int, resamples: int) -> list[dict[str, Floats]]:
+def simulate(cell: Cell, data: Path, runs: int, resamples: int, first: int = 0) -> list[dict[str, Floats]]:
     """For each row of CELL and each method the share of covering intervals, of rejections, the mean length and the number of runs; (4,)."""
     graph, found = Graph.read(data, cell.names), [{} for _ in cell.labels()]
-    for outcomes in _outcomes(cell, graph, runs, resamples):
+    for outcomes in _outcomes(cell, graph, range(first, first + runs), resamples):
         for sums, outcome in zip(found, outcomes, strict=True):
             for name in outcome.covers:
                 sums.setdefault(name, []).append((outcome.covers[name], outcome.rejects[name], outcome.lengths[name]))
     return [{name: np.concatenate([np.mean(rows, axis=0), [len(rows)]]) for name, rows in sums.items()} for sums in found]
 
 
-def _outcomes(cell: Cell, graph: Graph, runs: int, resamples: int) -> Iterator[list[Outcome]]:
+def _outcomes(cell: Cell, graph: Graph, seeds: range, resamples: int) -> Iterator[list[Outcome]]:
     if cell.rows is not None or resamples:
-        yield from (compare_once(cell, graph, seed, resamples=resamples if seed < runs // 10 else 0) for seed in range(runs))
+        tenth = seeds[: len(seeds) // 10]
+        yield from (compare_once(cell, graph, seed, resamples=resamples if seed in tenth else 0) for seed in seeds)
         return
     together = max(1, VALUES_AT_ONCE // (sum(cell.world.seeds) * len(graph.first)))
-    for start in range(0, runs, together):
-        yield from compare_many(cell, graph, range(start, min(start + together, runs)))
+    for start in range(0, len(seeds), together):
+        yield from compare_many(cell, graph, seeds[start : start + together])

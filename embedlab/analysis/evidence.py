@@ -68,7 +68,7 @@ class SliceRows:
         """What the topics contribute to each member's score: the sums of their rows, and exact values of the largest."""
         numbers = self.families
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
-        factor = self._factor
+        factor = self.row_factors
         known = np.nan_to_num(self.contributions) * factor
         sums = np.array([np.bincount(numbers, weights=row, minlength=len(shares)) for row in known]).reshape(len(known), len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
@@ -85,7 +85,7 @@ class SliceRows:
         return TopicSums(sums=sums, shares=shares)
 
     @cached_property
-    def _factor(self) -> Floats:
+    def row_factors(self) -> Floats:
         """How many times each row's contribution counts, as contributions sum to zero within each of several groups; (rows,).
 
         Where topics vary by their shares, the variance by sums that are forced to zero is 1 − Σ s² of the true one, where the s are the
@@ -113,7 +113,7 @@ class SliceRows:
     def with_contributions(self, contributions: Floats) -> "SliceRows":
         """The same rows with other contributions, (members, rows); topics are found once for all of them."""
         other = replace(self, contributions=contributions, leaving=None)
-        for name, found in (("shared", self.shared), ("families", self.families)):
+        for name, found in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
             other.__dict__[name] = found  # where the cached property puts it
         return other
 
