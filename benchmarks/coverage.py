@@ -1,6 +1,7 @@
 """How often nominal 95% intervals cover the truth, and how often a difference of equal models is found.
 
-    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--first-seed 0] [--jobs 2] [--scores FOLDER] [--members NAME…] [--encoder MODEL]
+    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--first-seed 0] [--jobs 2] [--scores FOLDER] [--members NAME…]
+        [--encoder MODEL]
 
 PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, equivalence, halves (real
 scores, split in two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of
@@ -117,7 +118,11 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
         found = [row for cell, rows in zip(cells, pool.map(work, cells), strict=True) for row in zip(cell.labels(), rows, strict=True)]
     methods = list(dict.fromkeys(name for _, shares in found for name in shares))
     rejecting = [name for name in ("flips", "shared sentences", "flips of one sum") if name in methods]
-    heads = [*(f"{name}: covers" for name in methods), *(f"{name}: rejects" for name in rejecting), *(f"length, flips / {name}" for name in rejecting[1:])]
+    heads = [
+        *(f"{name}: covers" for name in methods),
+        *(f"{name}: rejects" for name in rejecting),
+        *(f"length, flips / {name}" for name in rejecting[1:]),
+    ]
     rows = [
         [
             *label,

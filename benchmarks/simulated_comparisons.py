@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -140,29 +140,19 @@ def intervals_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]]
     weighed, keys = weighed_runs(graph, drawn, cell.world.seeds, rows)
     found = [_intervals(weighed, pair, counts) for pair, counts in zip(keys, rows * len(drawn), strict=True)]
     if len(graph.names) > 1:
-        plain, _ = weighed_runs(graph, drawn, cell.world.seeds, rows, has_one_sum=True)
+        plain = of_one_sum(weighed, keys)
         for intervals, pair in zip(found, keys, strict=True):
             intervals["flips of one sum"] = plain.of_pair[pair].interval(plain.means[pair[0]] - plain.means[pair[1]])
     return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
 
 
 def weighed_runs(
-    graph: Graph,
-    drawn: Sequence[tuple[Floats, list[Floats]]],
-    seeds: Sequence[int],
-    rows: Sequence[Sequence[int]],
-    *,
-    has_one_sum: bool = False,
+    graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]], seeds: Sequence[int], rows: Sequence[Sequence[int]]
 ) -> tuple[Any, list[tuple[str, str]]]:  # Weighed, and the names of each two models
-    """All draws of two models of SEEDS weighed together; of each draw the models of the first seeds that each of ROWS has.
-
-    HAS_ONE_SUM: as if contributions summed to zero over all rows alone, and not within each dataset.
-    """
+    """All draws of two models of SEEDS weighed together; of each draw the models of the first seeds that each of ROWS has."""
     from embedlab.analysis.weighing import Weighed
 
     one = evidence_of_runs(graph, [(gold, np.concatenate(models)) for gold, models in drawn])[-1]
-    if has_one_sum:
-        one.rows.__dict__["row_factors"] = np.ones(len(one.rows.texts))  # where the cached property would put them
     # Members are numbered in the order of the models: those with all seeds come first.
     models = [own for run in range(len(drawn)) for own in columns_of(seeds, f"{run} all ", f"{run} ")]
     keys = []
@@ -172,6 +162,16 @@ def weighed_runs(
             models += pair
             keys.append((pair[0].name, pair[1].name))
     return Weighed(one, models, keys), keys
+
+
+def of_one_sum(weighed: Any, pairs: Sequence[tuple[str, str]]) -> Any:  # Weighed of both
+    """The same models weighed as if contributions summed to zero over all rows alone, and not within each dataset."""
+    one = weighed.evidence
+    rows = replace(one.rows)
+    for name in ("shared", "families"):
+        rows.__dict__[name] = getattr(one.rows, name)
+    rows.__dict__["row_factors"] = np.ones(len(rows.texts))  # where the cached property would put them
+    return type(weighed)(replace(one, rows=rows), [*weighed.models.values()], pairs)
 
 
 def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Intervals:  # Weighed
@@ -209,9 +209,12 @@ def welch(first: Floats, second: Floats) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
+graph_of = lru_cache(maxsize=1)(Graph.read)  # of the cells of one process
+
+
 def simulate(cell: Cell, data: Path, runs: int, resamples: int, first: int = 0) -> list[dict[str, Floats]]:
     """For each row of CELL and each method the share of covering intervals, of rejections, the mean length and the number of runs; (4,)."""
-    graph, found = Graph.read(data, cell.names), [{} for _ in cell.labels()]
+    graph, found = graph_of(data, cell.names), [{} for _ in cell.labels()]
     for outcomes in _outcomes(cell, graph, range(first, first + runs), resamples):
         for sums, outcome in zip(found, outcomes, strict=True):
             for name in outcome.covers:

@@ -298,3 +298,25 @@ def test_the_topics_of_several_groups_have_the_variance_of_the_score_though_each
     assert rows.topics.sums.sum(axis=1) == pytest.approx(0.0, abs=1e-12)
     one = replace(rows, groups=np.zeros(240, np.intp), contributions=(errors - errors.mean(axis=1, keepdims=True)) / 240)
     assert one.topics.sums[0] == pytest.approx(np.bincount(topics, weights=one.contributions[0])), "of one group nothing changes"
+
+
+def test_large_topics_are_scaled_as_the_rows_of_their_group_are() -> None:
+    rng = np.random.default_rng(6)
+    groups, topics = np.repeat([0, 1], [40, 80]), np.repeat(np.arange(12), 10)  # four topics, and eight
+    errors = rng.normal(size=(2, 120))
+    for group in (0, 1):
+        errors[:, groups == group] -= errors[:, groups == group].mean(axis=1, keepdims=True)
+
+    class Linear:
+        """Scores that move by what the rows contribute, so that exact values are those of influences."""
+
+        def without(self, rows: np.ndarray) -> np.ndarray:
+            raise NotImplementedError
+
+        def moved(self, rows: np.ndarray) -> np.ndarray:
+            found: np.ndarray = errors[:, rows].sum(axis=1) / 120
+            return found
+
+    rows = SliceRows(contributions=errors / 120, texts=np.stack([topics, topics], axis=1).astype(np.uint64), groups=groups)
+    assert len(np.unique(rows.row_factors)) == 2
+    assert replace(rows, leaving=Linear()).topics.sums == pytest.approx(rows.topics.sums)
