@@ -28,11 +28,11 @@ from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings, commands_of
 from embedlab.tui.contrast import readable_variables
-from embedlab.tui.model_chooser import ChooseModels, ChooserLine
+from embedlab.tui.model_chooser import ChooseModels, ChooserLine, lines_of
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pacing import FramePace
-from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, warn_unscored, with_models
+from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, unscored_by, warn_unscored, with_models
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pair_table.scorer import ScorerProcess
 from embedlab.tui.pair_table.view import PairSelection, PairView
@@ -41,7 +41,7 @@ from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.shared_selection import SharedSelection
 from embedlab.tui.short_frames import ShortFrame
 from embedlab.tui.state import DashboardState, Memory
-from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, stored_models
+from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, one_seed, stored_models
 from embedlab.tui.style_sheet import StyleSheet
 from embedlab.tui.training_texts import TrainingTexts
 from embedlab.tui.typed_keys import TypedKeys
@@ -85,6 +85,7 @@ class Dashboard(App[None]):
         self.scoring = ScoringProcesses(settings)
         self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
+        self._is_chosen = False  # the models, in this session
         self.last_key_at = 0.0  # seconds of `monotonic`
         forget_colours()
         self._plain = Plain()
@@ -275,7 +276,8 @@ class Dashboard(App[None]):
         wanted = self.memory.state.pairs.models
         chosen = None if wanted is None else [model for name in wanted if (model := self._find(name, stored)) is not None]
         path = cache_file(self.settings, chosen) if chosen and self.pair_file is None else None
-        if path is not None and (cached := read_cached(path)) is not None:
+        is_of_before = bool(wanted) and not self._is_chosen  # in another session, perhaps on other data
+        if path is not None and (cached := read_cached(path)) is not None and not (is_of_before and unscored_by(cached)):
             return cached, None
         bare = open_pairs(self.settings, self.pair_file)
         lost = lost_datasets(self.data, bare) if self.data is not None and not self.data.task else None
@@ -287,9 +289,11 @@ class Dashboard(App[None]):
         if chosen is None:
             chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         data = with_models(bare, chosen)
-        if self.pair_file is not None:
-            data = replace(data, troubles=(*data.troubles, *warn_unscored(data)))
-        return data, None if data.troubles else path
+        troubles = (*data.troubles, *(warn_unscored(data) if self.pair_file is not None else ()))
+        if is_of_before and (absent := unscored_by(data)):
+            scored = [model for model in chosen if model.name not in absent] or best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
+            data, path = with_models(bare, scored), cache_file(self.settings, scored) if path is not None else None
+        return replace(data, troubles=troubles), None if troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of the last session, if its scores still exist."""
@@ -297,7 +301,7 @@ class Dashboard(App[None]):
         if self.memory.state.task:  # scores of pairs do not answer its items
             return known
         with suppress(EmbedlabError, OSError):
-            return known or find_model(name, self.settings)
+            return known or one_seed(stored, name) or find_model(name, self.settings)
         return None
 
     def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
@@ -320,7 +324,7 @@ class Dashboard(App[None]):
 
     def choose_models(self, names: Sequence[str]) -> None:
         """Show these models from now on."""
-        state = self.memory.state
+        state, self._is_chosen = self.memory.state, True
         self.remember(replace(state, face_to_face=(), pairs=replace(state.pairs, models=tuple(names))))
         self.load()
 
@@ -414,12 +418,10 @@ class Dashboard(App[None]):
         from embedlab.models.catalog import model_names
 
         await self.look_for_models()
-        entries = [
-            ChooserLine(label=f"{one.name}  (model)" if more else one.name, value=f"model:{one.name}", model=one.name)
-            for one in self.stored
-        ]
-        unlisted = [name for name in self.chosen if name not in {one.name for one in self.stored}]
-        entries = [*(ChooserLine(label=name, value=f"model:{name}", model=name) for name in unlisted), *entries, *more]
+        lines = [*lines_of(self.stored, "  (model)" if more else "", has_seeds=not self.memory.state.task)]
+        listed = {line.model for line in lines}
+        unlisted = [ChooserLine(label=name, value=f"model:{name}", model=name) for name in self.chosen if name not in listed]
+        entries = [*unlisted, *lines, *more]
         suggestions = await to_thread(model_names, self.settings.runs_folder)
         values = {*chosen, *(f"model:{name}" for name in self.chosen)}
         return await self.push_screen_wait(ChooseModels(question, entries, values, named=self._typed_model, suggestions=suggestions))
@@ -433,6 +435,11 @@ class Dashboard(App[None]):
         far = any(spec.is_on_hub or (spec.is_prefixed and is_remote(spec.kind)) for spec in members)
         is_scored = not far and find_model(name, self.settings) is not None
         return ChooserLine(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
+
+    async def scored(self, names: Sequence[str]) -> list[str]:
+        """Those of NAMES that have scores by now."""
+        await self.look_for_models()
+        return [name for name in names if await to_thread(self._find, name, self.stored) is not None]
 
     async def take_models(self, names: Sequence[str]) -> None:
         """Show the models NAMES, in the order in which they are shown already; score those that have no scores."""
