@@ -1,6 +1,7 @@
 """How often nominal 95% intervals cover the truth, and how often a difference of equal models is found.
 
-    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--jobs 2] [--scores FOLDER] [--members NAME…] [--encoder MODEL]
+    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--first-seed 0] [--jobs 2] [--scores FOLDER] [--members NAME…]
+        [--encoder MODEL]
 
 PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, equivalence, halves (real
 scores, split in two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of
@@ -111,18 +112,23 @@ CELLS: dict[str, tuple[Callable[[], Iterator[Cell]], tuple[str, ...], str]] = {
 def show_cells(part: str, arguments: argparse.Namespace) -> None:
     """Simulate every cell of PART and write its table."""
     make, columns, title = CELLS[part]
-    work = partial(simulate, data=arguments.data, runs=arguments.runs, resamples=arguments.resamples)
+    work = partial(simulate, data=arguments.data, runs=arguments.runs, resamples=arguments.resamples, first=arguments.first_seed)
     with ProcessPoolExecutor(arguments.jobs) as pool:
         cells = list(make())
         found = [row for cell, rows in zip(cells, pool.map(work, cells), strict=True) for row in zip(cell.labels(), rows, strict=True)]
     methods = list(dict.fromkeys(name for _, shares in found for name in shares))
-    heads = [*(f"{name}: covers" for name in methods), "flips: rejects", "shared sentences: rejects", "length, flips / shared sentences"]
+    rejecting = [name for name in ("flips", "shared sentences", "flips of one sum") if name in methods]
+    heads = [
+        *(f"{name}: covers" for name in methods),
+        *(f"{name}: rejects" for name in rejecting),
+        *(f"length, flips / {name}" for name in rejecting[1:]),
+    ]
     rows = [
         [
             *label,
             *(_percent(shares[name][0], shares[name][3]) if name in shares else "–" for name in methods),
-            *(_percent(shares[name][1], shares[name][3]) for name in ("flips", "shared sentences")),
-            f"{shares['flips'][2] / shares['shared sentences'][2]:.3f}",
+            *(_percent(shares[name][1], shares[name][3]) for name in rejecting),
+            *(f"{shares['flips'][2] / shares[name][2]:.3f}" for name in rejecting[1:]),
         ]
         for label, shares in found
     ]
@@ -130,6 +136,7 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
         f"{arguments.runs} simulated comparisons a row; ± is two Monte Carlo standard errors; nominal coverage 95%",
         "rejects: the interval excludes zero; at a true difference of 0 a false positive, otherwise the power",
         "flips: what embedlab does; shared sentences: covariance counted between pairs that share a sentence, Student's t",
+        *(["flips of one sum: the same, as if contributions summed to zero over all rows alone"] if "flips of one sum" in methods else []),
         "independent: the same influence values, pairs taken as independent, normal quantile"
         + (f"; bootstrap: {arguments.resamples} resamples of independent pairs in a tenth of the runs" if arguments.resamples else ""),
     ]
@@ -393,6 +400,7 @@ def main() -> None:
         "--families", type=float, nargs=2, default=[LEAST_COSINE, LARGEST_JOINED], help="least cosine, largest share, for halves"
     )
     parser.add_argument("--runs", type=int, default=5_000)
+    parser.add_argument("--first-seed", type=int, default=0, help="of the simulated comparisons; others are other draws")
     parser.add_argument("--resamples", type=int, default=0, help="also the independent bootstrap, in a tenth of the runs")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()

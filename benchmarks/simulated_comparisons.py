@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
 def _with(rows: Any, **fields: Any) -> Any:  # SliceRows
     """The same rows with other contributions; their topics are found once a graph."""
     found = replace(rows, **fields)
-    for name in ("shared", "families"):
+    for name in ("shared", "families", "row_factors"):
         found.__dict__[name] = getattr(rows, name)  # where the cached property would put it
     return found
 
@@ -139,6 +139,10 @@ def intervals_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, list[Floats]]]
     rows = (*cell.fewer_seeds, cell.world.seeds)
     weighed, keys = weighed_runs(graph, drawn, cell.world.seeds, rows)
     found = [_intervals(weighed, pair, counts) for pair, counts in zip(keys, rows * len(drawn), strict=True)]
+    if len(graph.names) > 1:
+        plain = of_one_sum(weighed, keys)
+        for intervals, pair in zip(found, keys, strict=True):
+            intervals["flips of one sum"] = plain.of_pair[pair].interval(plain.means[pair[0]] - plain.means[pair[1]])
     return [found[start : start + len(rows)] for start in range(0, len(found), len(rows))]
 
 
@@ -158,6 +162,16 @@ def weighed_runs(
             models += pair
             keys.append((pair[0].name, pair[1].name))
     return Weighed(one, models, keys), keys
+
+
+def of_one_sum(weighed: Any, pairs: Sequence[tuple[str, str]]) -> Any:  # Weighed of both
+    """The same models weighed as if contributions summed to zero over all rows alone, and not within each dataset."""
+    one = weighed.evidence
+    rows = replace(one.rows)
+    for name in ("shared", "families"):
+        rows.__dict__[name] = getattr(one.rows, name)
+    rows.__dict__["row_factors"] = np.ones(len(rows.texts))  # where the cached property would put them
+    return type(weighed)(replace(one, rows=rows), [*weighed.models.values()], pairs)
 
 
 def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Intervals:  # Weighed
@@ -195,20 +209,24 @@ def welch(first: Floats, second: Floats) -> tuple[float, float]:
     return float(found.low), float(found.high)
 
 
-def simulate(cell: Cell, data: Path, runs: int, resamples: int) -> list[dict[str, Floats]]:
+graph_of = lru_cache(maxsize=1)(Graph.read)  # of the cells of one process
+
+
+def simulate(cell: Cell, data: Path, runs: int, resamples: int, first: int = 0) -> list[dict[str, Floats]]:
     """For each row of CELL and each method the share of covering intervals, of rejections, the mean length and the number of runs; (4,)."""
-    graph, found = Graph.read(data, cell.names), [{} for _ in cell.labels()]
-    for outcomes in _outcomes(cell, graph, runs, resamples):
+    graph, found = graph_of(data, cell.names), [{} for _ in cell.labels()]
+    for outcomes in _outcomes(cell, graph, range(first, first + runs), resamples):
         for sums, outcome in zip(found, outcomes, strict=True):
             for name in outcome.covers:
                 sums.setdefault(name, []).append((outcome.covers[name], outcome.rejects[name], outcome.lengths[name]))
     return [{name: np.concatenate([np.mean(rows, axis=0), [len(rows)]]) for name, rows in sums.items()} for sums in found]
 
 
-def _outcomes(cell: Cell, graph: Graph, runs: int, resamples: int) -> Iterator[list[Outcome]]:
+def _outcomes(cell: Cell, graph: Graph, seeds: range, resamples: int) -> Iterator[list[Outcome]]:
     if cell.rows is not None or resamples:
-        yield from (compare_once(cell, graph, seed, resamples=resamples if seed < runs // 10 else 0) for seed in range(runs))
+        tenth = seeds[: len(seeds) // 10]
+        yield from (compare_once(cell, graph, seed, resamples=resamples if seed in tenth else 0) for seed in seeds)
         return
     together = max(1, VALUES_AT_ONCE // (sum(cell.world.seeds) * len(graph.first)))
-    for start in range(0, runs, together):
-        yield from compare_many(cell, graph, range(start, min(start + together, runs)))
+    for start in range(0, len(seeds), together):
+        yield from compare_many(cell, graph, seeds[start : start + together])

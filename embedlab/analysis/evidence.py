@@ -68,19 +68,39 @@ class SliceRows:
         """What the topics contribute to each member's score: the sums of their rows, and exact values of the largest."""
         numbers = self.families
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
-        known = np.nan_to_num(self.contributions)
+        factor = self.row_factors
+        known = np.nan_to_num(self.contributions) * factor
         sums = np.array([np.bincount(numbers, weights=row, minlength=len(shares)) for row in known]).reshape(len(known), len(shares))
+        factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
         large = [int(one) for one in order if LEAST_EXACT <= shares[one] < MOST_SHARE] if self.leaving is not None else []
         for one in large:
             exact = self.leaving.moved(numbers == one) if self.leaving is not None else np.array(np.nan)
-            sums[:, one] = np.where(np.isnan(exact), sums[:, one], exact)
+            sums[:, one] = np.where(np.isnan(exact), sums[:, one], exact * factors[one])
         if large:
             others = shares.copy()
             others[large] = 0.0
             others = others / others.sum() if others.any() else shares
             sums -= sums.sum(axis=1, keepdims=True) * others
         return TopicSums(sums=sums, shares=shares)
+
+    @cached_property
+    def row_factors(self) -> Floats:
+        """How many times each row's contribution counts, as contributions sum to zero within each of several groups; (rows,).
+
+        Where topics vary by their shares, the variance by sums that are forced to zero is 1 − Σ s² of the true one, where the s are the
+        topics' shares of a group. Sign flips know of one such sum alone, that of all rows.
+        """
+        if not len(self.groups) or not self.groups.any():
+            return np.ones(len(self.groups))
+        numbers, found = self.families, np.empty(len(self.groups))
+        whole = np.bincount(numbers, weights=self.row_shares)
+        for group in np.unique(self.groups):
+            own = self.groups == group
+            shares = np.bincount(numbers[own], weights=self.row_shares[own])
+            found[own] = _left(shares / shares.sum())
+        factors: Floats = np.sqrt(_left(whole / whole.sum()) / found)
+        return factors
 
     def of_members(self, members: Sequence[int]) -> "SliceRows":
         """The rows of some members, given by their numbers; what is the same for all of them is found once."""
@@ -93,9 +113,14 @@ class SliceRows:
     def with_contributions(self, contributions: Floats) -> "SliceRows":
         """The same rows with other contributions, (members, rows); topics are found once for all of them."""
         other = replace(self, contributions=contributions, leaving=None)
-        for name, found in (("shared", self.shared), ("families", self.families)):
+        for name, found in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
             other.__dict__[name] = found  # where the cached property puts it
         return other
+
+
+def _left(shares: Floats) -> float:
+    """Return the part of a variance over topics of these SHARES that sums which are forced to zero leave."""
+    return max(1 - float((shares**2).sum()), 0.5)
 
 
 ClosedTests = Callable[[ClosedTest], Floats | None]

@@ -285,3 +285,38 @@ def test_a_comparison_reaches_as_far_as_the_weakest_of_the_models_that_have_a_sc
     assert {name: one.reach for name, one in found.differences.items()} == {"b": "checkpoints", "c": "models"}
     assert (found.scores["a"].letters != "", found.scores["b"].letters, found.scores["c"].letters != "") == (True, "", True)
     assert found.tests == 1
+
+
+def test_the_topics_of_several_groups_have_the_variance_of_the_score_though_each_group_sums_to_zero() -> None:
+    rng, draws = np.random.default_rng(5), 1_500
+    groups, topics = np.repeat(np.arange(4), 60), np.repeat(np.arange(16), 15)  # four topics a group
+    errors = rng.normal(size=(draws, 16))[:, topics] + 0.5 * rng.normal(size=(draws, 240))
+    means = errors.reshape(draws, 4, 60).mean(axis=2)
+    centred = errors - np.repeat(means, 60, axis=1)
+    rows = SliceRows(contributions=centred / 240, texts=np.stack([topics, topics], axis=1).astype(np.uint64), groups=groups)
+    assert rows.topics.variance.mean() == pytest.approx(errors.mean(axis=1).var(), rel=0.1)
+    assert rows.topics.sums.sum(axis=1) == pytest.approx(0.0, abs=1e-12)
+    one = replace(rows, groups=np.zeros(240, np.intp), contributions=(errors - errors.mean(axis=1, keepdims=True)) / 240)
+    assert one.topics.sums[0] == pytest.approx(np.bincount(topics, weights=one.contributions[0])), "of one group nothing changes"
+
+
+def test_large_topics_are_scaled_as_the_rows_of_their_group_are() -> None:
+    rng = np.random.default_rng(6)
+    groups, topics = np.repeat([0, 1], [40, 80]), np.repeat(np.arange(12), 10)  # four topics, and eight
+    errors = rng.normal(size=(2, 120))
+    for group in (0, 1):
+        errors[:, groups == group] -= errors[:, groups == group].mean(axis=1, keepdims=True)
+
+    class Linear:
+        """Scores that move by what the rows contribute, so that exact values are those of influences."""
+
+        def without(self, rows: np.ndarray) -> np.ndarray:
+            raise NotImplementedError
+
+        def moved(self, rows: np.ndarray) -> np.ndarray:
+            found: np.ndarray = errors[:, rows].sum(axis=1) / 120
+            return found
+
+    rows = SliceRows(contributions=errors / 120, texts=np.stack([topics, topics], axis=1).astype(np.uint64), groups=groups)
+    assert len(np.unique(rows.row_factors)) == 2
+    assert replace(rows, leaving=Linear()).topics.sums == pytest.approx(rows.topics.sums)
