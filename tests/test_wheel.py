@@ -115,7 +115,7 @@ def test_typed_pairs_are_scored_by_a_process_from_the_wheel(site: Path, tmp_path
 
         async def main():
             process = ScorerProcess(load_settings({"sample": True})[0])
-            await process.request("a man runs", "a man walks", ["dice"])
+            await process.request([("a man runs", "a man walks")], ["dice"])
             async for score in process.scores():
                 print(score.similarity)
                 return

@@ -63,6 +63,11 @@ def without_word(sentence: str, word: ShownWord) -> str:
     return before + after
 
 
+def without_each(sentence: str) -> tuple[str, ...]:
+    """Return a sentence, and the sentence without each of its words."""
+    return sentence, *(without_word(sentence, word) for word in shown_words(sentence))
+
+
 def nearer(text: str, first: str, second: str) -> int:
     """Return which of two sentences TEXT has more in common with, 0 or 1, by the words of both in order; 1 where neither is nearer."""
     from difflib import SequenceMatcher

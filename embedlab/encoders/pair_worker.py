@@ -1,6 +1,7 @@
-"""Scores single pairs for a program that must not load torch: JSON lines in, JSON lines out, until stdin closes.
+"""Scores a few pairs for a program that must not load torch: JSON lines in, JSON lines out, until stdin closes.
 
-In: {"number", "first", "second", "models"}. Out, a line a model: {"number", "model", "similarity"} or {"number", "model", "error", "hint"}.
+In: {"number", "first", "second", "models"}, where first and second are lists of sentences. Out, a line a model: {"number", "model",
+"similarities"}, of the pairs in their order, or {"number", "model", "error", "hint"}.
 A model is loaded once. If questions arrive faster than answers, only the newest is answered.
 """
 
@@ -31,19 +32,20 @@ class PairWorker:
         self._load = lru_cache(maxsize=16)(self._load_members)
 
     def answer(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield one answer per model: the mean similarity over its members, or its error."""
+        """Yield one answer per model: the mean similarities over its members, or its error."""
         for name in question["models"]:
             answer = {"number": question["number"], "model": name}
             try:
-                yield {**answer, "similarity": self._score(name, question["first"], question["second"])}
+                yield {**answer, "similarities": self._score(name, question["first"], question["second"])}
             except EmbedlabError as error:
                 yield {**answer, "error": error.message, "hint": error.hint}
             except Exception as error:  # a bug in one model's code; the other models are scored
                 known = unforeseen(error)
                 yield {**answer, "error": known.message, "hint": known.hint}
 
-    def _score(self, name: str, first: str, second: str) -> float:
-        return float(np.mean([scorer.score([first], [second])[0] for scorer in self._load(name)]))
+    def _score(self, name: str, first: Sequence[str], second: Sequence[str]) -> list[float]:
+        scores = np.array([scorer.score(first, second) for scorer in self._load(name)], np.float64)  # (members, pairs)
+        return [float(mean) for mean in scores.mean(axis=0)]
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:
         model = resolve(name, self._settings.runs_folder)

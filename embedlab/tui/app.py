@@ -28,7 +28,7 @@ from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings, commands_of
 from embedlab.tui.contrast import readable_variables
-from embedlab.tui.model_chooser import ChooseModels, ChooserLine
+from embedlab.tui.model_chooser import ChooseModels, ChooserLine, lines_of
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pacing import FramePace
@@ -41,7 +41,7 @@ from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.shared_selection import SharedSelection
 from embedlab.tui.short_frames import ShortFrame
 from embedlab.tui.state import DashboardState, Memory
-from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, stored_models
+from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, one_seed, stored_models
 from embedlab.tui.style_sheet import StyleSheet
 from embedlab.tui.training_texts import TrainingTexts
 from embedlab.tui.typed_keys import TypedKeys
@@ -297,7 +297,7 @@ class Dashboard(App[None]):
         if self.memory.state.task:  # scores of pairs do not answer its items
             return known
         with suppress(EmbedlabError, OSError):
-            return known or find_model(name, self.settings)
+            return known or one_seed(stored, name) or find_model(name, self.settings)
         return None
 
     def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
@@ -414,12 +414,10 @@ class Dashboard(App[None]):
         from embedlab.models.catalog import model_names
 
         await self.look_for_models()
-        entries = [
-            ChooserLine(label=f"{one.name}  (model)" if more else one.name, value=f"model:{one.name}", model=one.name)
-            for one in self.stored
-        ]
-        unlisted = [name for name in self.chosen if name not in {one.name for one in self.stored}]
-        entries = [*(ChooserLine(label=name, value=f"model:{name}", model=name) for name in unlisted), *entries, *more]
+        lines = [*lines_of(self.stored, "  (model)" if more else "", has_seeds=not self.memory.state.task)]
+        listed = {line.model for line in lines}
+        unlisted = [ChooserLine(label=name, value=f"model:{name}", model=name) for name in self.chosen if name not in listed]
+        entries = [*unlisted, *lines, *more]
         suggestions = await to_thread(model_names, self.settings.runs_folder)
         values = {*chosen, *(f"model:{name}" for name in self.chosen)}
         return await self.push_screen_wait(ChooseModels(question, entries, values, named=self._typed_model, suggestions=suggestions))
@@ -433,6 +431,11 @@ class Dashboard(App[None]):
         far = any(spec.is_on_hub or (spec.is_prefixed and is_remote(spec.kind)) for spec in members)
         is_scored = not far and find_model(name, self.settings) is not None
         return ChooserLine(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
+
+    async def scored(self, names: Sequence[str]) -> list[str]:
+        """Those of NAMES that have scores by now."""
+        await self.look_for_models()
+        return [name for name in names if await to_thread(self._find, name, self.stored) is not None]
 
     async def take_models(self, names: Sequence[str]) -> None:
         """Show the models NAMES, in the order in which they are shown already; score those that have no scores."""

@@ -90,6 +90,11 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("mark", "Choose the entry, or not.", action="select", label="Choose"),
             command("open", "Take what is chosen.", action="screen.take", label="Take"),
         ),
+        "what_if": (
+            command("negate", "Negate the sentence under the cursor.", action="edit('negate')"),
+            command("another_number", "Change the number in the sentence under the cursor.", action="edit('number')"),
+            command("restore", "Take the pair itself back."),
+        ),
         "dialog": (command("back", "Close.", action="dismiss"), command("leave", "Close.", action="dismiss", label="Close")),
         **{name: one.entry.commands for name, one in SCREENS.items()},
     }

@@ -80,7 +80,7 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "equivalence": _key("equals_sign", "Equivalence"),
         "verdict": _key("V", "Right/wrong"),
         "why": _key("w", "Why"),
-        "words": _key("W", "Words"),
+        "words": _key("W", "Word effects"),
         "two_lines": _key("T", "Two lines"),
         "sort": _key("s", "Sort"),
         "reverse": _key("S", "Reverse"),
@@ -95,6 +95,9 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         # what is done
         "add_model": _key("a", "Score"),
         "what_if": _key("i", "What if"),
+        "negate": _key("ctrl+n", "Negate"),
+        "another_number": _key("ctrl+r", "Number"),
+        "restore": _key("ctrl+o", "Pair itself"),
         "note": _key("number_sign", "Note"),
         "rename": _key("E f2", "Rename"),
         "copy": _key("y", "Copy"),

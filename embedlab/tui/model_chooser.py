@@ -1,8 +1,11 @@
-"""The dialog that chooses models: a list with search in which the cells of a grid are folded, and a line for any other model's name."""
+"""The dialog that chooses models: a list with search, and a line for any other model's name.
+
+The cells of a grid and the seeds of a run are folded.
+"""
 
 import re
 from asyncio import to_thread
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -15,6 +18,7 @@ from textual.widgets.selection_list import Selection
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.dialogs import FOLDED, ChoiceList, Choose
+from embedlab.tui.stored_models import StoredModel
 
 _CELL = re.compile(r"^(?P<grid>[^.]+(?:\.[^.]+)*?)\.[^.].*\.[0-9a-f]{8}$")  # GRID.axis-value.hash
 
@@ -26,6 +30,15 @@ class ChooserLine:
     label: str
     value: str
     model: str | None = None  # the model's name; absent for a column
+    seed_of: str | None = None  # the run whose single seed it is
+
+
+def lines_of(models: Sequence[StoredModel], kind: str = "", *, has_seeds: bool = True) -> Iterator[ChooserLine]:
+    """Yield a line for each of MODELS, and for each seed of a run of several; KIND is said behind the names."""
+    for model in models:
+        seeds = [f"{model.name}@{seed}" for seed in model.seeds] if has_seeds and len(model.seeds) > 1 else []
+        for name in (model.name, *seeds):
+            yield ChooserLine(label=f"{name}{kind}", value=f"model:{name}", model=name, seed_of=model.name if name in seeds else None)
 
 
 class ChooseModels(Choose):
@@ -153,21 +166,42 @@ class ChooseModels(Choose):
 
 
 def listed(entries: Sequence[ChooserLine], text: str, unfolded: Collection[str], chosen: Collection[str]) -> list[ChooserLine]:
-    """The entries that contain every word of TEXT; without a text all, the cells of each grid folded unless it is among UNFOLDED."""
+    """The entries that contain every word of TEXT; without a text all.
+
+    The cells of a grid, and the seeds of a run, are folded unless it is among UNFOLDED.
+    """
     if words := text.lower().split():
         return [entry for entry in entries if all(word in entry.label.lower() for word in words)]
     shown: list[ChooserLine] = []
-    for grid, group in groupby(entries, key=lambda entry: grid_of(entry.model)):
+    for grid, group in groupby(entries, key=lambda entry: grid_of(entry.seed_of or entry.model)):
         cells = list(group)
-        if grid is None or len(cells) == 1:
-            shown += cells
+        runs = [cell for cell in cells if cell.seed_of is None]
+        folded = _with_folded_seeds(cells, unfolded, chosen)
+        if grid is None or len(runs) == 1:
+            shown += folded
             continue
-        value = f"{FOLDED}{grid}"
-        some = sum(cell.value in chosen for cell in cells)
-        named = f"{grid}: {len(cells)} cells{f', {some} chosen' if some else ''}"
-        shown.append(ChooserLine(label=f"{'▾' if value in unfolded else '▸'} {named}", value=value))
-        shown += cells if value in unfolded else []
+        shown.append(head := _fold(grid, len(runs), "cells", cells, unfolded, chosen))
+        shown += folded if head.value in unfolded else []
     return shown
+
+
+def _with_folded_seeds(entries: Sequence[ChooserLine], unfolded: Collection[str], chosen: Collection[str]) -> Iterator[ChooserLine]:
+    """Yield ENTRIES with a line before the seeds of each run that folds them."""
+    for run, group in groupby(entries, key=lambda entry: entry.seed_of):
+        own = list(group)
+        if run is not None:
+            yield (head := _fold(f"{run}@", len(own), "seeds", own, unfolded, chosen))
+            own = own if head.value in unfolded else []
+        yield from own
+
+
+def _fold(
+    name: str, count: int, noun: str, entries: Sequence[ChooserLine], unfolded: Collection[str], chosen: Collection[str]
+) -> ChooserLine:
+    """The line that folds ENTRIES, and says how many of them are chosen."""
+    value, some = f"{FOLDED}{name}", sum(entry.value in chosen for entry in entries)
+    named = f"{name}: {count} {noun}{f', {some} chosen' if some else ''}"
+    return ChooserLine(label=f"{'▾' if value in unfolded else '▸'} {named}", value=value)
 
 
 def grid_of(model: str | None) -> str | None:

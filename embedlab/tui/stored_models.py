@@ -95,6 +95,16 @@ def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
     return min((float(pair_keys.is_in(keys.implode()).mean() or 0.0) for keys in scored), default=0.0)  # type: ignore[arg-type]
 
 
+def one_seed(models: Sequence[StoredModel], name: str) -> StoredModel | None:
+    """The seed that NAME, such as "sbert@2", means among the runs of MODELS."""
+    run, _, seed = name.rpartition("@")
+    found = next((model for model in models if model.name == run and len(model.seeds) == len(model.files)), None)
+    if found is None or seed not in map(str, found.seeds):
+        return None
+    member, path = list(found.files.items())[[str(one) for one in found.seeds].index(seed)]
+    return StoredModel(name=name, files={member: path}, seeds=(int(seed),))
+
+
 def find_model(name: str, settings: Settings) -> StoredModel | None:
     """The model with the typed NAME if all its members have scores; an unknown name is a UsageError."""
     from embedlab.encoders.stored_scores import ScorePlace

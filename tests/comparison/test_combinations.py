@@ -187,3 +187,28 @@ def test_benjamini_and_hochberg_are_those_of_scipy() -> None:
     known = benjamini_hochberg([0.02, float("nan"), 0.01])
     assert known[::2] == pytest.approx([0.02, 0.02])
     assert np.isnan(known[1])
+
+
+def test_each_topic_goes_to_the_half_that_leaves_the_blocks_most_even_by_their_sizes() -> None:
+    generator = rng(3)
+    for _ in range(20):
+        sizes = generator.permutation(np.arange(1, 25))  # of different topics, so that their order is known
+        topics = np.repeat(np.arange(len(sizes)), sizes)
+        blocks = (generator.random(len(topics)) < 0.15).astype(np.uint16)  # topics cross a large and a small block
+        first = halved_topics(topics, blocks, np.ones(len(topics), dtype=bool), generator)
+        ahead, of_block = np.zeros(2), np.bincount(blocks, minlength=2)
+        for topic in np.argsort(-sizes):
+            own = np.bincount(blocks[topics == topic], minlength=2)
+            uneven = [float((((ahead + sign * own) ** 2) / of_block).sum()) for sign in (1, -1)]
+            goes_first = bool(first[topics == topic].all())
+            assert goes_first or not first[topics == topic].any()
+            if abs(uneven[0] - uneven[1]) > 1e-9:
+                assert goes_first == (uneven[0] < uneven[1])
+            ahead += own if goes_first else -own
+
+
+def test_models_whose_members_are_in_both_halves_have_no_halved_seeds() -> None:
+    outcomes, models = with_seeds(made_pairs(300, 1), FEWEST_SEEDS)
+    fixed = ModelColumns(name="fixed", members=("A@0",), is_published=True)
+    halves = halved(outcomes, item_topics(outcomes), [models[1], fixed], None, rng())
+    assert halves.seeds == {"B": (FEWEST_SEEDS // 2, FEWEST_SEEDS - FEWEST_SEEDS // 2)}

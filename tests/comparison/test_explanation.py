@@ -153,3 +153,12 @@ def test_of_classified_items_no_error_is_too_high() -> None:
     assert [side.items for side in found.sides] == [(right[0] & ~right[1]).sum(), (right[1] & ~right[0]).sum()]
     assert min(side.items for side in found.sides) >= FEWEST
     assert {by for side in (0, 1) for by, _ in facts_of(found, side)} == {"label"}
+
+
+@pytest.mark.usefixtures("_without_kinds")
+def test_a_dataset_on_which_one_of_the_models_has_no_number_is_not_in_the_whole(outcomes: Outcomes) -> None:
+    flat = made_pairs(40, 2)
+    flat = replace(flat, blocks=(replace(flat.blocks[0], dataset="flat"),), predictions=flat.predictions.with_columns(second=pl.lit(0.5)))
+    found = explained(joined_outcomes([outcomes, flat])).whole
+    assert found.key == "made"
+    assert found.differences["second"].delta == pytest.approx(lead(outcomes, np.arange(500)))

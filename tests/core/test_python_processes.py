@@ -148,7 +148,7 @@ def test_a_worker_and_a_cell_import_nothing_from_their_folder(hostile_plan: Grid
 def test_the_processes_of_the_dashboard_import_nothing_from_its_folder(hostile: Path, tmp_path: Path) -> None:
     async def typed() -> None:
         process = ScorerProcess(load_settings({})[0])
-        await process.request("a man runs", "a man walks", ["dice"])
+        await process.request([("a man runs", "a man walks")], ["dice"])
         async for score in process.scores():
             assert score.similarity == pytest.approx(2 / 3, abs=1e-3)
             break

@@ -2,6 +2,7 @@
 
 import pytest
 
+from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.data.aliases import ALIASES, canonical_name
 from embedlab.data.source import dataset, dataset_names
@@ -50,3 +51,11 @@ def test_a_name_close_to_such_a_name_is_offered(typed: str) -> None:
         with pytest.raises(UsageError) as error:
             refused()
         assert "did you mean" in error.value.hint
+
+
+def test_a_name_of_a_plug_in_is_its_own_also_where_it_is_another_writing_of_a_shipped_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert canonical_name("STS_12") == "sts12"
+    for kind in ("datasets", "tasks"):
+        monkeypatch.setattr(plugins, "find", lambda wanted, name, kind=kind: object() if (wanted, name) == (kind, "STS_12") else None)
+        assert canonical_name("STS_12") == "STS_12"
+        assert canonical_name("STS_13") == "sts13"

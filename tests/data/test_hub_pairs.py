@@ -169,3 +169,10 @@ def test_a_name_that_breaks_the_grammar_is_quoted(name: str, fault: str) -> None
 def test_values_with_signs_of_the_grammar_are_put_in_quotes() -> None:
     found = parse_hub_name('hub:a/b?s1="a & b"?s2=c&scale=-1-1')
     assert (found.source.columns["sentence1"], found.source.columns["sentence2"], found.scale) == ("a & b", "c", (-1.0, 1.0))
+
+
+def test_the_values_that_rows_can_be_chosen_by_are_named_once(repository: Repository) -> None:
+    rows: dict[str, list[object]] = {key: [*values, *values] for key, values in ROWS.items()}
+    with pytest.raises(EmbedlabError) as refused:
+        Source().open(f"hub:{repository(rows)}?{NAMED}&where=lang:fr")
+    assert refused.value.hint == "it has de, en"

@@ -103,3 +103,11 @@ def test_a_missing_or_strange_file_is_refused(write: Write) -> None:
         Source().open("mine.tsv")
     with pytest.raises(MissingError, match=r"rows cannot be read from '\.xls' files"):
         Source().open(str(write("p.xls", "a")))
+
+
+def test_columns_of_other_names_are_found_and_keep_their_order(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    rows = [f"question {n} is asked,answer {n} was given,{n % 6}" for n in range(30)]
+    path.write_text("\n".join(["question,answer,rating", *rows]) + "\n", encoding="utf-8")
+    found = Source().open(str(path)).frame
+    assert found.select("sentence1", "sentence2", "gold").row(1) == ("question 1 is asked", "answer 1 was given", 1.0)

@@ -1,5 +1,6 @@
 """Folders in BEIR's layout and files of qrels: what is read, and what is refused with its file and line."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,12 @@ def test_a_file_that_is_lacking_is_named(lacking: str, tmp_path: Path) -> None:
 def test_a_place_without_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="no folder or file"):
         open_query_folder(f"retrieval:{tmp_path / 'gone'}")
+
+
+def test_the_state_of_a_folder_has_the_hash_of_each_of_its_files(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq")
+    stated = open_query_folder(str(folder)).part.state.sha256
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert stated == {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
+    files[0].write_bytes(files[0].read_bytes() + b"\n")
+    assert open_query_folder(str(folder)).part.state.sha256 != stated

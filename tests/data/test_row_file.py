@@ -128,3 +128,8 @@ def test_fields_that_a_row_lacks_are_blank_and_blank_rows_at_the_end_are_none(wr
     with pytest.raises(MissingError, match="line 3: 1 field: the header has 3"):
         read_rows(write("q.csv", "a,b,c\n1,2,3\n4\n"), needed=("b", "absent"))
     assert read_rows(write("r.csv", "a,b,c\n1,2\n"), needed=("b",)).height == 1
+
+
+def test_a_row_that_ends_too_early_is_refused_also_where_one_of_its_fields_is_blank(write: Write) -> None:
+    with pytest.raises(MissingError, match="line 2: 2 fields: the header has 3"):
+        read_rows(write("a.csv", "sentence1,sentence2,score\n,b\nc,d,1\n"), needed=["score"])

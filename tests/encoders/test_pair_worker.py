@@ -15,17 +15,18 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def selected(*models: str, number: int = 1) -> dict[str, Any]:
-    return {"number": number, "first": "a cat sleeps", "second": "a dog sleeps", "models": list(models)}
+    return {"number": number, "first": ["a cat sleeps", "a cat"], "second": ["a dog sleeps", "a cat"], "models": list(models)}
 
 
 def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -> None:
     encoder = f"{tiny_encoder}?pooling=mean"
     answers = list(PairWorker(settings).answer(selected("dice", "no-such-model", encoder)))
     assert [answer["model"] for answer in answers] == ["dice", "no-such-model", encoder]
-    assert answers[0]["similarity"] == pytest.approx(2 / 3)
+    assert answers[0]["similarities"] == pytest.approx([2 / 3, 1])
     assert "no-such-model" in answers[1]["error"]
     assert answers[1]["hint"]
-    assert -1 <= answers[2]["similarity"] <= 1
+    different, equal = answers[2]["similarities"]
+    assert -1 <= different < equal == pytest.approx(1)
 
 
 def test_a_model_is_loaded_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,4 +46,4 @@ def test_lines_are_answered_until_the_source_closes_and_the_newest_counts(settin
     serve(settings, source, sink)
     answers = [json.loads(line) for line in sink.getvalue().splitlines()]
     assert answers[-1]["number"] == 3
-    assert answers[-1]["similarity"] == pytest.approx(2 / 3)
+    assert answers[-1]["similarities"] == pytest.approx([2 / 3, 1])

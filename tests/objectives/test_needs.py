@@ -166,3 +166,8 @@ def test_a_recipe_for_own_rows_without_any_is_refused_with_its_columns() -> None
     assert "--set data.files=FILE; it has columns sentence1, sentence2, gold" in refused.value.hint
     require_data(load_recipe("own-scored-pairs", ["data.files=mine.tsv"]))
     require_data(load_recipe("snli-ce"))
+
+
+@pytest.mark.parametrize(("weight", "predicts"), [(0.0, "label"), (0.99, "label"), (1.0, None)])
+def test_a_loss_that_is_all_contrastive_trains_no_head(weight: float, predicts: str | None) -> None:
+    assert needs_of("supervised_contrastive", {"weight": weight}).predicts == predicts

@@ -1,5 +1,7 @@
 """The objectives of a recipe, and which of their parameters are trained."""
 
+import numpy as np
+import polars as pl
 import pytest
 import torch
 from torch import nn
@@ -65,3 +67,9 @@ def test_an_objective_is_itself_a_plain_loss_without_heads_of_the_encoder() -> N
     with pytest.raises(NotImplementedError):
         plain(torch.zeros(1, 2), {})
     assert plain.sample({}, None) == {}  # type: ignore[arg-type]
+
+
+def test_an_objective_of_ones_own_is_described_by_the_first_row_of_a_batch() -> None:
+    frame = pl.DataFrame({"sentence": ["first"], "label": ["good"]})
+    assert Objective.describe(frame, None, np.random.default_rng(0)) == [("sentence", "first"), ("label", "good")]
+    assert Objective.describe(frame.vstack(frame.with_columns(sentence=pl.lit("second"))), None, np.random.default_rng(0))[0][1] == "first"

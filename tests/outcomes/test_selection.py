@@ -142,3 +142,11 @@ def test_a_prediction_that_is_not_a_number_is_none(pairs: Outcomes) -> None:
 def test_facts_and_results_together_are_a_selection_by_results(pairs: Outcomes) -> None:
     for expression in ("near>0.5 dice>0.1", "dice>0.1 near>0.5"):
         assert select_items(pairs, expression, MODELS).is_by_results
+
+
+@pytest.mark.parametrize("name", ["gold", "dataset"])
+def test_a_model_called_like_a_column_of_items_is_not_ranked(name: str, pairs: Outcomes) -> None:
+    pairs = of_two_sentences(pairs)
+    assert select_items(pairs, "gap>0", MODELS).holds.any()
+    with pytest.raises(UsageError, match="no item fits 'gap>0'"):
+        select_items(pairs, "gap>0", {"near": ("near",), name: ("far",)})

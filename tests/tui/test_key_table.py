@@ -18,7 +18,7 @@ from embedlab.tui.key_table import ANSWERS, KEYS
 from embedlab.tui.screens import SCREENS
 
 STYLE = {"help": "?", "leave": "q", "filter": "/", "sort": "s", "reverse": "S", "models": "c", "dataset_before": "[", "dataset": "]"}
-PLACES = {"everywhere": "everywhere", "table": "tables", "plot": "plots", "curves": "curves", "question": "questions"}
+PLACES = {"everywhere": "everywhere", "table": "tables", "plot": "plots", "curves": "curves", "question": "questions", "what_if": "What if"}
 PLACES |= {name: found.entry.label for name, found in SCREENS.items()}
 WALKING = {"down", "up", "right", "left", "far_right", "far_left", "far_up", "far_down", "page_down", "page_up", "top", "bottom"}
 STYLE |= {"copy": "y", "copy_view": "Y", "export": "e", "zoom": "z", "reload": "r", "freeze": "f", "stop": "x", "log": "v", "theme": "t"}

@@ -11,8 +11,9 @@ from textual.widgets import Input, Static
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import ChoiceList
-from embedlab.tui.model_chooser import ChooseModels, ChooserLine, grid_of, listed
+from embedlab.tui.model_chooser import ChooseModels, ChooserLine, grid_of, lines_of, listed
 from embedlab.tui.pairs.screen import PairsScreen
+from embedlab.tui.stored_models import StoredModel
 from tests.tui.driving import Open, on_top, type_text, until, write_scores
 from tests.tui.test_typed_keys import send_at_once
 
@@ -28,6 +29,40 @@ def test_cells_of_a_grid_are_folded_and_found(world: Settings) -> None:
     assert [entry.label for entry in listed(entries, "5e SWEEP", (), ())] == ["sweep.lr-5e-05.c53f95a5"]
     assert grid_of("a.b.lambda-0.5.3f7e8d3a") == "a"
     assert grid_of("model.v2") is None
+
+
+def test_the_seeds_of_a_run_are_folded_below_it_and_found() -> None:
+    stored = [StoredModel(name="near", files={}, seeds=(1, 3)), StoredModel(name="far", files={}, seeds=(1,))]
+    entries = list(lines_of(stored))
+    assert [entry.label for entry in listed(entries, "", (), {"model:near@3"})] == ["near", "▸ near@: 2 seeds, 1 chosen", "far"]
+    unfolded = [entry.value for entry in listed(entries, "", {"folded:near@"}, ())]
+    assert unfolded == ["model:near", "folded:near@", "model:near@1", "model:near@3", "model:far"]
+    assert [entry.label for entry in listed(entries, "near@3", (), ())] == ["near@3"]
+    assert [entry.model for entry in lines_of(stored, has_seeds=False)] == ["near", "far"]
+
+
+def test_the_cells_of_a_grid_count_without_their_seeds() -> None:
+    entries = list(lines_of([StoredModel(name=f"sweep.{cell}", files={}, seeds=(1, 2)) for cell in CELLS]))
+    assert [entry.label for entry in listed(entries, "", (), ())] == ["▸ sweep: 3 cells"]
+    shown = [entry.label for entry in listed(entries, "", {"folded:sweep"}, ())]
+    assert shown[1:3] == [f"sweep.{CELLS[0]}", f"▸ sweep.{CELLS[0]}@: 2 seeds"]
+    assert len(shown) == 7
+
+
+async def test_one_seed_is_chosen_beside_its_run(opened: Open) -> None:
+    async with opened() as pilot:
+        before = pilot.app.chosen  # type: ignore[attr-defined]
+        await pilot.press("c")
+        dialog = await on_top(pilot, ChooseModels)
+        dialog.query_one(Input).value = "near@2"
+        await until(pilot, lambda: dialog.query_one(ChoiceList).option_count == 1)
+        dialog.query_one(ChoiceList).focus()
+        await pilot.press("space", "enter")
+        await on_top(pilot, PairsScreen)
+        await until(pilot, lambda: "near@2" in pilot.app.chosen)  # type: ignore[attr-defined]
+        assert pilot.app.chosen == [*before, "near@2"]  # type: ignore[attr-defined]
+        (model,) = (one for one in pilot.app.data.models if one.name == "near@2")  # type: ignore[attr-defined]
+        assert (model.members, model.seeds) == (("near@2",), (2,))
 
 
 async def test_models_are_searched_unfolded_and_typed(

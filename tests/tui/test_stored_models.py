@@ -4,7 +4,7 @@ import os
 
 from embedlab.core.settings import Settings
 from embedlab.runs.store import RunFolder
-from embedlab.tui.stored_models import oldest_run, stored_models
+from embedlab.tui.stored_models import oldest_run, one_seed, stored_models
 
 
 def test_the_oldest_run_is_the_one_whose_recipe_was_written_first(own_world: Settings) -> None:
@@ -18,3 +18,12 @@ def test_the_oldest_run_is_the_one_whose_recipe_was_written_first(own_world: Set
     assert oldest_run(models, names) == "near"
     assert oldest_run(models, ["far", "dice"]) == "far"
     assert oldest_run(models, ["dice", "published"]) is None
+
+
+def test_one_seed_of_a_run_is_a_model_of_its_own(own_world: Settings) -> None:
+    models, _ = stored_models(own_world)
+    run = next(model for model in models if model.name == "near")
+    found = one_seed(models, "near@2")
+    assert found is not None
+    assert (dict(found.files), found.seeds) == ({"near@2": run.files["near@2"]}, (2,))
+    assert [one_seed(models, name) for name in ("near@9", "near", "far@x", "no@1")] == [None] * 4

@@ -22,6 +22,7 @@ from embedlab.tui.widgets.heat_map import Heat
 _SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
 _STATE_ORDER = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
 _FAILED_SHOWN = 3
+MOST_COMPARED = 10  # columns of Compare
 
 Place = tuple[str, str]  # (row, column)
 
@@ -34,6 +35,7 @@ class GridLook:
     heat: Heat
     is_running: bool = False
     is_left: bool = False  # cells that a resumed grid would train
+    compared: tuple[str, ...] = ()  # of a finished grid the runs that have scores, the best dev score first
 
 
 class GridBoard:
@@ -85,7 +87,23 @@ def shown(progress: GridProgress) -> GridLook:
     if len(progress.failed) > _FAILED_SHOWN:
         lines.append(f"✗ {len(progress.failed) - _FAILED_SHOWN} more")
     is_left = not is_running and counts.get("done", 0) < total
-    return GridLook(lines=tuple(lines), heat=heat_map(progress), is_running=is_running, is_left=is_left)
+    compared = scored_runs(progress) if total and not is_running and done == total else ()
+    if len(compared) > 1:
+        few = f"the {MOST_COMPARED} best cells" if len(compared) > MOST_COMPARED else "these cells"
+        lines.append(
+            f"{shown_key('open')} compares {few}, with the one under the cursor as the reference ({shown_key('view')}: to the map)"
+        )
+    return GridLook(lines=tuple(lines), heat=heat_map(progress), is_running=is_running, is_left=is_left, compared=compared[:MOST_COMPARED])
+
+
+def scored_runs(progress: GridProgress) -> tuple[str, ...]:
+    """The runs of a grid with the scores of a finished seed, that with the best mean dev score first."""
+    scores: dict[str, list[float]] = {}
+    for entry in progress.entries:
+        run = progress.plan.run(progress.plan.cell(entry.number))
+        if entry.state == "done" and run.scores_file.exists():
+            scores.setdefault(run.name, []).append(_dev(progress.plan, entry.number) or 0.0)
+    return tuple(sorted(scores, key=lambda name: -fmean(scores[name])))
 
 
 def _resumed(cell: CellProgress) -> str:

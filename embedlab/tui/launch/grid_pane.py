@@ -40,6 +40,7 @@ class GridPane(VerticalScroll, can_focus=False):
         self._shown: str | None = None
         self.can_stop = False
         self.can_resume = False
+        self.compared: tuple[str, ...] = ()  # runs of a finished grid
 
     def compose(self) -> ComposeResult:
         yield SteadyText("", id="grid-lines", markup=False)
@@ -89,6 +90,7 @@ class GridPane(VerticalScroll, can_focus=False):
             self.display = True
             self.query_one("#grid-lines", SteadyText).update("\n".join(plain(line) for line in found.lines))
             self.query_one(HeatMap).show(found.heat)
+            self.compared = found.compared
             if (self.can_stop, self.can_resume) != (found.is_running, found.is_left):
                 self.can_stop, self.can_resume = found.is_running, found.is_left
                 self.screen.refresh_bindings()  # the footer lists the keys that do something now

@@ -10,11 +10,15 @@ ENTRY = ScreenEntry(
         command("start", "Start a separate process.", show=True),
         command(
             "view",
-            "To the cells of the started grid: the arrow keys walk, enter shows a cell's runs, esc comes back.",
+            "To the cells of the started grid: the arrow keys walk, enter compares the cells or shows those pairs, esc comes back.",
             action="map",
             label="Map",
         ),
-        command("open", "To the values of the recipe or grid under the cursor, or from a cell of the map to its runs.", show=True),
+        command(
+            "open",
+            "To the values of the recipe or grid under the cursor, or from a cell of the map to its pairs, or the comparison of all.",
+            show=True,
+        ),
         command("resume", "Resume the started grid that is shown, in a separate process.", show=True),
         command("stop", "Stop the started grid that is shown: its cells save a checkpoint.", action="cancel", show=True),
         command("open_file", "Open a recipe or grid of your own by the path of its TOML file.", show=True),

@@ -1,7 +1,7 @@
 """A screen that starts processes, none of which belongs to the dashboard, and follows a started grid."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textual import work
 
@@ -13,6 +13,7 @@ from embedlab.tui.dialogs import DIALOG, Confirm
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import STARTED, Choice, Launch, launch_or_error
 from embedlab.tui.launch.grid_pane import GridPane
+from embedlab.tui.pairs.selection import open_model
 from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.workflows.grid.plan import cancel_grid
 
@@ -101,9 +102,26 @@ class StartingScreen(DashboardScreen):
             self.set_focus(self.grids.query_one(HeatMap))
 
     def action_open(self) -> None:
-        """From a cell of the map to its runs; elsewhere a widget takes the key."""
-        if not isinstance(self.focused, HeatMap) or not (runs := self.grids.runs):
-            return
+        """From a cell of the map to its pairs, of a finished grid to the comparison of its cells; elsewhere a widget takes the key."""
+        if isinstance(self.focused, HeatMap) and (runs := self.grids.runs):
+            self._open_cell(runs)
+
+    @work(group=DIALOG)
+    async def _open_cell(self, runs: Sequence[str]) -> None:
+        """Show the cell of RUNS: on Compare with the others of a finished grid, else its pairs, or its runs while it has no scores."""
+        board, names, compared = self.dashboard, list(dict.fromkeys(run.partition("@")[0] for run in runs)), self.grids.compared
+        under = [] if board.memory.state.task else await board.scored(names)
+        if not under:
+            self._show_runs(runs)
+        elif len(compared) > 1:
+            await board.take_models([*under, *(name for name in compared if name not in under)])
+            board.set_reference(under[0])
+            board.action_mode("compare")
+        else:
+            await open_model(board, under[0], title=f"Launch: {self.grids.grid} {under[0]}")
+
+    def _show_runs(self, runs: Sequence[str]) -> None:
+        """Go to Runs with these marked."""
         from embedlab.tui.runs.screen import RunsScreen
 
         self.dashboard.action_mode("runs")

@@ -14,6 +14,7 @@ ENTRY = ScreenEntry(
         command("models", "Choose models and columns.", action="columns", show=True),
         command("two_lines", "Each pair on two lines with the differing words highlighted, or on one.", action="stack"),
         command("what_if", "Edit the pair's sentences: each model's percentile rank, and how far it moves.", action="score_pair"),
+        command("words", "What each word does: to the difference of A and B, under A, under B; then the sentences alone."),
         command("note", "Write a note on the pair, which is stored and exported; an empty one is deleted."),
         command("once", "Show a pair that several datasets share once; again shows each of its copies."),
         command("only_marked", "Show only marked pairs; again shows all."),

@@ -14,7 +14,10 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.worker import get_current_worker
 
+from embedlab.core.errors import EmbedlabError
+from embedlab.tui.pair_table.scorer import ScorerProcess
 from embedlab.tui.pairs.sections import SECTIONS, DetailSection, ShownPair
+from embedlab.tui.pairs.word_effects import PairWords
 from embedlab.tui.widgets.text import QuickText
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ class PairDetail(VerticalScroll):
     """The pair under the cursor."""
 
     pair: ShownPair | None = None
+    scorer: ScorerProcess | None = None  # that scores a pair without each of its words
     _resting: Timer | None = None
 
     @dataclass
@@ -58,10 +62,18 @@ class PairDetail(VerticalScroll):
 
     def show_with_facts(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
         """Show a pair at once, and what takes time to find as it is found."""
-        found = shown()
+        found, known = shown(), self.pair.words if self.pair is not None else None
+        wanted = found[0].words if found is not None else None
+        is_known = wanted is not None and known is not None and wanted.is_about(known)
+        if not is_known:
+            self.end_words()
+        if found is not None and wanted is not None and known is not None and is_known:
+            found = (replace(found[0], words=replace(known, view=wanted.view)), *found[1:])
         self.show(found[0] if found is not None else None)
         if found is not None:
             self._find_facts(found[2], found[1], found[0])
+        if wanted is not None and not is_known and self.scorer is not None:
+            self._find_words(wanted, self.scorer)
 
     @work(thread=True, exclusive=True, group="facts", exit_on_error=False)
     def _find_facts(self, finder: "FactFinder", row: int, shown: ShownPair) -> None:
@@ -74,7 +86,34 @@ class PairDetail(VerticalScroll):
     def _show_facts(self, shown: ShownPair) -> None:
         """Add what was found, unless another pair is shown by now."""
         if self.pair is not None and self.pair.row is shown.row:
-            self.show(shown)
+            self.show(replace(shown, words=self.pair.words))
+
+    def end_words(self) -> None:
+        """Wait no longer for what the words do: another reader follows."""
+        self.workers.cancel_group(self, "words")
+        if self.pair is not None and self.pair.words is not None and not self.pair.words.is_complete:
+            self.pair = replace(self.pair, words=None)  # it is requested again
+
+    @work(exclusive=True, group="words")
+    async def _find_words(self, words: PairWords, scorer: ScorerProcess) -> None:
+        """Add what each word does as the models answer, unless another pair is shown by then."""
+        names = [model.name for model in words.models]
+        try:
+            async for score in scorer.answers(words.variants, names):
+                trouble = f"{score.error}  {score.hint}".rstrip()
+                change = words.with_trouble(score.model, trouble) if trouble else words.with_similarities(score.model, score.similarities)
+                words = self._with_words(change)
+        except EmbedlabError as error:
+            for name in names:
+                words = words.with_trouble(name, f"{error.message}: {error.hint}")
+            self._with_words(words)
+
+    def _with_words(self, words: PairWords) -> PairWords:
+        """Show WORDS in the view that was chosen meanwhile."""
+        if self.pair is not None and self.pair.words is not None:
+            words = replace(words, view=self.pair.words.view)
+            self.show(replace(self.pair, words=words))
+        return words
 
     def compose(self) -> ComposeResult:
         with Container(id="detail-columns"):

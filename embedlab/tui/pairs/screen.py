@@ -30,6 +30,8 @@ from embedlab.tui.pairs.columns import OPTIONAL, item_columns, longest_origin, n
 from embedlab.tui.pairs.copies import copy_pair, copy_view, export_view
 from embedlab.tui.pairs.pair_detail import COLUMNS_FROM, PairDetail
 from embedlab.tui.pairs.sections import ShownPair
+from embedlab.tui.pairs.what_if import WhatIf
+from embedlab.tui.pairs.word_effects import PairWords, WordView, next_view
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from embedlab.tui.pairs.facts import FactFinder
 
 DETAIL_CELLS = 60  # of the details beside the table
+WORD_LINES = 4  # of the details with the effects of words
 DETAIL_LINES = 8  # border, place, two sentences, one more where one wraps, a blank, gold and gap
 
 
@@ -54,6 +57,7 @@ class PairsScreen(DashboardScreen):
         self._origin_needs = 0  # cells of the longest dataset, source and pair
         self._finder: FactFinder | None = None  # of facts among the pairs shown at present
         self._finder_before: FactFinder | None = None  # of the pairs shown before
+        self._word_view: WordView | None = None  # of the details; None shows the sentences alone
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
@@ -70,6 +74,7 @@ class PairsScreen(DashboardScreen):
         for part in ("#no-pairs", "#pair-marks", "#filter-hint"):
             self.query_one(part).display = False
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
+        self.query_one(PairDetail).scorer = self.dashboard.scorer_process
         self.set_focus(self.query_one(FrameTable))
 
     # data and view
@@ -221,9 +226,10 @@ class PairsScreen(DashboardScreen):
 
         Where they have columns, they have more to show than the models.
         """
-        models = len(self.view.data.models) if self.view else 0
-        most = max(9, self.size.height * 2 // 5)
-        lines = most if self.size.width >= COLUMNS_FROM else min(DETAIL_LINES + models, most)
+        models, has_words = len(self.view.data.models) if self.view else 0, self._word_view is not None
+        most = max(9, self.size.height // 2 if has_words else self.size.height * 2 // 5)
+        needs = DETAIL_LINES + models + (WORD_LINES if has_words else 0)
+        lines = most if self.size.width >= COLUMNS_FROM else min(needs, most)
         if self.maximized is None:
             self.query_one(PairDetail).styles.height = "1fr" if self.has_class("-wide") else lines
 
@@ -251,7 +257,22 @@ class PairsScreen(DashboardScreen):
             note=self.dashboard.notes.text(facts["sentence1"], facts["sentence2"]),
             has_answers=data.is_classified or data.is_ranked,
             table=data.table,
+            words=self._words(data, row),
         )
+
+    def _words(self, data: PairData, row: int) -> PairWords | None:
+        """The words of the pair in ROW, where the details show what they do."""
+        view, names = self._word_view, self._compared(data)
+        if view is None or not names or not _has_words(data):
+            return None
+        return PairWords.of(WhatIf.of(data, row), names, view if len(names) > 1 else "A")
+
+    def _compared(self, data: PairData) -> list[str]:
+        """The reference, and the model under the cursor or the first other one."""
+        names = [model.name for model in data.models]
+        reference, under = self.dashboard.reference(names), self.model_under_cursor
+        others = [name for name in names if name != reference]
+        return [] if reference is None else [reference, *([under] if under in others else others[:1])]
 
     def _pair_and_finder(self, row: int | None) -> "tuple[ShownPair, int, FactFinder] | None":
         shown, data = self.shown_pair(row), self.dashboard.data
@@ -275,6 +296,26 @@ class PairsScreen(DashboardScreen):
         if {NOTE, TRAINED} & self.view.read:
             self.view.refine(self.view.selection.expression)
         self.dashboard.selected.changed_view()
+        self._show_detail()
+
+    def action_words(self) -> None:
+        """Show what each word of the pair does: to the difference of two models, under A, under B, and no more."""
+        if self.view is None or not _has_words(self.view.data) or not self.view.data.models:
+            self.dashboard.report(
+                UsageError("words have effects on the similarity of two sentences", hint="choose a model and pairs of sentences"),
+                severity="warning",
+            )
+            return
+        detail, before = self.query_one(PairDetail), self._word_view
+        self._word_view = view = next_view(before, len(self.view.data.models))
+        self._fit_detail()
+        if before is not None and view is not None and detail.pair is not None and detail.pair.words is not None:
+            detail.show(replace(detail.pair, words=replace(detail.pair.words, view=view)))
+        else:
+            self._show_detail()
+
+    def _show_detail(self) -> None:
+        """Show the pair under the cursor anew."""
         row = self.query_one(FrameTable).current_row
         self.query_one(PairDetail).show_with_facts(partial(self._pair_and_finder, row))
 
@@ -477,11 +518,16 @@ class PairsScreen(DashboardScreen):
 
     def action_score_pair(self) -> None:
         """Open the dialog in which the pair under the cursor is edited, or two sentences typed."""
-        from embedlab.tui.pairs.what_if import WhatIf
         from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 
         pair = WhatIf.of(self.view.data, self.query_one(FrameTable).current_row) if self.view else WhatIf()
-        self.app.push_screen(WhatIfScreen(pair))
+        self.query_one(PairDetail).end_words()
+        self.app.push_screen(WhatIfScreen(pair), lambda _: self._show_detail() if self._word_view is not None else None)
+
+
+def _has_words(data: PairData) -> bool:
+    """Whether the items are pairs of sentences with similarities."""
+    return data.has_second and not data.is_classified
 
 
 def _added(view: PairView) -> list[str]:

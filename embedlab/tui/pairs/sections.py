@@ -18,6 +18,8 @@ from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT
 from embedlab.tui.pairs.columns import LOUD
 from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
+from embedlab.tui.pairs.word_effects import PairWords
+from embedlab.tui.pairs.word_lines import word_lines
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
 
@@ -40,6 +42,7 @@ class ShownPair:
     has_answers: bool = False  # whether models answer with classes or ranks, not with similarities
     table: pl.DataFrame | None = None  # that the facts name rows of
     facts: PairFacts = field(default_factory=PairFacts)
+    words: PairWords | None = None  # what each word does, where that is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +70,10 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     shared = distinct_words(first) & distinct_words(second)
     place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
     overlap = f" · Dice {row['dice']:z.2f}, {len(shared)} shared words" if second else ""
-    lines = [highlighted(first, shared), *([highlighted(second, shared)] if second else [])]
+    if pair.words is not None:
+        lines = [word_lines(pair.words, width)]
+    else:
+        lines = [highlighted(first, shared), *([highlighted(second, shared)] if second else [])]
     return Content("\n").join([Content.styled(f"{place}{overlap}", "$text-faint"), *lines])
 
 

@@ -1,4 +1,4 @@
-"""From a number to its pairs: a cell, a line or a box of a plot becomes the selection of all screens, and Pairs shows it."""
+"""From a number to its pairs: a cell, a line, a box or the score of a run becomes the selection of all screens, and Pairs shows it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from embedlab.analysis.filter_ranges import narrowed, selecting_ranges
 from embedlab.analysis.pairing import Pairing
+from embedlab.core.errors import UsageError
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.view import PairSelection, RowNumbers, ShownSlice
 
 if TYPE_CHECKING:
@@ -27,3 +29,20 @@ def open_slice(dashboard: "Dashboard", shown: ShownSlice, *, title: str, pairing
     if (view := dashboard.selected.view) is not None:
         opened = PairSelection(expression=view.selection.expression, within=shown, only_marked=view.selection.only_marked)
         dashboard.selected.open(opened, title, pairing=pairing, row=row)
+
+
+async def open_model(dashboard: "Dashboard", name: str, *, title: str, dataset: str = "") -> bool:
+    """Go to Pairs and show a model beside the reference, on DATASET where it is among the pairs; False, with the reason, without scores."""
+    data = dashboard.data
+    if data is None or dashboard.memory.state.task:
+        error = UsageError("items of a task are shown, not pairs", hint=f"press {shown_key('tasks')} to show the pairs of STS datasets")
+    elif not await dashboard.scored([name]):
+        error = UsageError(f"{name!r} has no scores of the pairs", hint=f"press {shown_key('add_model')} on Runs to score them")
+    else:
+        reference = dashboard.reference(dashboard.chosen)
+        await dashboard.take_models([*dashboard.chosen, *([name] if name not in dashboard.chosen else [])])
+        pairing = Pairing(reference=reference, other=name) if reference not in {None, name} else None
+        dashboard.selected.open(PairSelection(dataset=dataset if dataset in data.datasets else None), title, pairing=pairing)
+        return True
+    dashboard.report(error, severity="warning")
+    return False

@@ -1,10 +1,11 @@
 """Edit two sentences, or type two, and see what each chosen model gives them while the user types."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -15,6 +16,8 @@ from embedlab.analysis.overlap import dice
 from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
+from embedlab.tui.command import command
+from embedlab.tui.commands import COMMANDS, binding
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
@@ -28,17 +31,15 @@ if TYPE_CHECKING:
 
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
-_KEYS = "ctrl+n  negate  ctrl+r  number  ctrl+o  undo  tab  other  esc  close"
+_KEYS = "  ".join([*(f"{one.key.shown[0]}  {one.label.lower()}" for one in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
 
 
 class WhatIfScreen(ModalScreen[None]):
     """Show the word overlap at once, and each model's similarity, its rank and how far it moved as soon as the scorer returns it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "dismiss", "Close"),
-        Binding("ctrl+n", "edit('negate')", "Negate", priority=True),
-        Binding("ctrl+r", "edit('number')", "Another number", priority=True),
-        Binding("ctrl+o", "restore", "The pair itself", priority=True),
+        binding(command("back", "Close.", action="dismiss"), "what-if"),
+        *(replace(binding(one, "what_if"), priority=True) for one in COMMANDS["what_if"]),  # a field would take them
     ]
 
     def __init__(self, pair: WhatIf) -> None:
@@ -107,7 +108,7 @@ class WhatIfScreen(ModalScreen[None]):
     async def _request(self) -> None:
         first, second = (place.value for place in self._inputs)
         try:
-            number = await self._scorer.request(first, second, self._models)
+            number = await self._scorer.request([(first, second)], self._models)
             if [place.value for place in self._inputs] == [first, second]:  # starting the scorer takes seconds
                 self._number = number
         except EmbedlabError as error:

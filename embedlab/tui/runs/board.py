@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from time import time
 
@@ -16,6 +17,7 @@ from embedlab.core.schema import read_toml
 from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
+from embedlab.tui.runs.odd_seeds import ODD, odd_seeds
 from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn
 
@@ -37,7 +39,7 @@ _WIDEST_NAME, _LEAST_NAME = 42, 16
 _ROOMY = 120  # cells, from which names and all numbers have room
 _CAN_WAIT = {"loss", "rows_per_s", "memory_mib", "last"}
 _COLUMNS = (
-    FrameColumn(key="state", title="state", width=13),
+    FrameColumn(key="state", title="state", width=14),
     FrameColumn(key="progress", title="progress", width=20),
     FrameColumn(key="loss", title="loss", width=8, digits=4),
     FrameColumn(key="dev", title="dev", width=6, digits=2),
@@ -91,13 +93,18 @@ class Board:
         """Whether no run is at work: its texts then change with the day alone."""
         return all(found.status.state in {*_ENDED, "unreadable"} and not found.status.is_scoring for found in self.runs)
 
+    @cached_property
+    def odd(self) -> Mapping[str, str]:
+        """What is odd about a seed that is apart from the others of its run, by run id."""
+        return odd_seeds((found.run, found.status) for found in self.runs)
+
     def by_id(self) -> Mapping[str, BoardRun]:
         """The runs by the id that a user types."""
         return {found.run.id: found for found in self.runs}
 
     def frame(self, rows: Iterable[Mapping[str, object]] | None = None) -> pl.DataFrame:
         """ROWS, or one row per run, for `columns`; then the folders that cannot be read."""
-        rows = list(rows) if rows is not None else [board_row(found, self.time_s) for found in self.runs]
+        rows = list(rows) if rows is not None else [board_row(found, self.time_s, self.odd) for found in self.runs]
         rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
@@ -108,7 +115,7 @@ class Board:
         Notes take room only where a run has one.
         """
         longest = max((len(found.run.id) for found in self.runs), default=0)
-        has_notes = bool(self.unreadable) or any(run_note(found.status) for found in self.runs)
+        has_notes = bool(self.unreadable or self.odd) or any(run_note(found.status) for found in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
         width = min(max(longest, 12), _WIDEST_NAME)
         shown = sorted(_COLUMNS, key=lambda column: column.key in _CAN_WAIT) if room < _ROOMY else _COLUMNS
@@ -181,13 +188,13 @@ def _stamp_of(path: Path) -> object:
     return fact.st_size, fact.st_mtime_ns
 
 
-def board_row(found: BoardRun, now: float) -> dict[str, object]:
-    """The values of one run, as of NOW."""
-    status, step = found.status, found.status.step
+def board_row(found: BoardRun, now: float, odd: Mapping[str, str]) -> dict[str, object]:
+    """The values of one run, as of NOW; ODD: of the seeds that are apart from others, by run id."""
+    status, step, apart = found.status, found.status.step, odd.get(found.run.id, "")
     is_alive = status.state in {"running", "silent"}
     return {
         "run": found.run.id,
-        "state": f"{SIGNS[status.shown_state]} {status.shown_state}",
+        "state": f"{SIGNS[status.shown_state]} {status.shown_state}{f' {ODD}' if apart else ''}",
         "progress": _progress(step.step, step.steps) if step else "",
         "loss": step.loss if step else None,
         "dev": status.dev.score if status.dev else None,
@@ -200,14 +207,22 @@ def board_row(found: BoardRun, now: float) -> dict[str, object]:
         "share": step.step / max(step.steps, 1) if step else None,
         "state_place": float(list(SIGNS).index(status.shown_state)),
         "objective": found.objective,
-        "note": run_note(status),
+        "note": run_note(status, apart),
     }
 
 
-def run_note(status: Status) -> str:
-    """What the user should know of a run: why it ended, or that it goes on from a checkpoint."""
+def run_note(status: Status, apart: str = "") -> str:
+    """What the user should know of a run: why it ended, that it goes on from a checkpoint, or that its seed is APART from others."""
     resumed = f"goes on from step {status.resumed_at}" if status.resumed_at and status.is_alive else ""
-    return status.message or resumed
+    return "; ".join(text for text in (status.message or resumed, apart) if text)
+
+
+def dev_dataset(run: RunFolder) -> str:
+    """The dataset that the dev score of a run is of, as the pair table names it; empty where its recipe cannot be read."""
+    try:
+        return f"{run.recipe().evaluate.dev}:dev"
+    except (EmbedlabError, OSError):
+        return ""
 
 
 def _last(last_s: float | None, now: float, *, is_alive: bool) -> str:

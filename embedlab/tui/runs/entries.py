@@ -1,11 +1,12 @@
 """The rows of the table of runs: a run, or the seeds of a run folded into one row, those that a search leaves."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
 from embedlab.tui.runs.board import SIGNS, Board, BoardRun, board_row, run_note
+from embedlab.tui.runs.odd_seeds import ODD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,23 +43,24 @@ def _matches(found: BoardRun, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def rows(shown: Sequence[RunEntry], now: float) -> Iterator[dict[str, object]]:
-    """The values of each row: of folded seeds their states, means, and the smallest progress."""
+def rows(shown: Sequence[RunEntry], now: float, odd: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    """The values of each row: of folded seeds their states, means, and the smallest progress; ODD as of `board_row`."""
     for entry in shown:
         if not entry.is_folded:
-            yield board_row(entry.runs[0], now)
+            yield board_row(entry.runs[0], now, odd)
             continue
-        each = [board_row(one, now) for one in entry.runs]
+        each = [board_row(one, now, odd) for one in entry.runs]
         states = [one.status.shown_state for one in entry.runs]
         counts = {state: states.count(state) for state in SIGNS if state in states}
         one_state = f"{SIGNS[states[0]]} {len(states)} {states[0]}"
+        mark = f" {ODD}" if any(one.run.id in odd for one in entry.runs) else ""
         steps = [one.status.step.step if one.status.step is not None else -1 for one in entry.runs]
         yield {
             **each[steps.index(min(steps))],
             "run": entry.name,
-            "state": one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items()),
+            "state": (one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items())) + mark,
             **{key: _mean([values[key] for values in each]) for key in ("loss", "dev", "rows_per_s", "memory_mib")},
-            "note": next((text for one in entry.runs if (text := run_note(one.status))), ""),
+            "note": next((text for one in entry.runs if (text := run_note(one.status, odd.get(one.run.id, "")))), ""),
         }
 
 

@@ -1,5 +1,6 @@
 """The Runs screen: the status of every run, the curves of the marked runs, and the actions on them."""
 
+from asyncio import to_thread
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +23,8 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.key_table import shown_key
-from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, run_note, states
+from embedlab.tui.pairs.selection import open_model
+from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, dev_dataset, run_note, states
 from embedlab.tui.runs.curves import Curves, log_tail
 from embedlab.tui.runs.entries import RunEntry, entries, rows
 from embedlab.tui.runs.panes import RunPanes
@@ -149,7 +151,7 @@ class RunsScreen(RunSearch, RunPanes):
         if self._goes_to is not None and self._goes_to in board.by_id():
             self.opened.add(self._goes_to.partition("@")[0])
         self.entries = entries(board, self.searched, self.opened, is_folding=self.is_folding)
-        frame, columns = board.frame(rows(self.entries, board.time_s)), board.columns(self.size.width - 1)
+        frame, columns = board.frame(rows(self.entries, board.time_s, board.odd)), board.columns(self.size.width - 1)
         ids = frame["run"].to_list()
         order = np.arange(frame.height)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
@@ -186,11 +188,14 @@ class RunsScreen(RunSearch, RunPanes):
     def _show_note(self) -> None:
         """Show the full message of the run under the cursor: its column shows only the beginning."""
         here, line = self._run_under_cursor(), self.query_one("#run-note", Static)
-        text = run_note(here.status) if here is not None else ""
+        text = self._note_of(here) if here is not None else ""
         hint = _hint(here) if here is not None else ""
         shown = f"{here.run.id}: {text}{hint}" if here is not None and text else ""
         line.display = bool(shown)
         line.update(plain(shown))
+
+    def _note_of(self, found: BoardRun) -> str:
+        return run_note(found.status, self.board.odd.get(found.run.id, ""))
 
     def go_to(self, run: RunFolder) -> None:
         """Put the cursor on RUN as soon as the table shows it."""
@@ -228,7 +233,7 @@ class RunsScreen(RunSearch, RunPanes):
         here = self._entry_under_cursor()
         found = [self.board.by_id().get(one.run.id) for one in here.runs] if here is not None else []
         present = [one for one in found if one is not None]
-        return next((one for one in present if run_note(one.status)), present[0] if present else None)
+        return next((one for one in present if self._note_of(one)), present[0] if present else None)
 
     def _chosen(self) -> list[BoardRun]:
         """The marked runs, or those of the row under the cursor."""
@@ -276,14 +281,23 @@ class RunsScreen(RunSearch, RunPanes):
             self._order = (event.key, False) if old is None or old[0] != event.key else None if old[1] else (event.key, True)
         self.look()
 
-    def on_frame_table_row_opened(self) -> None:
-        """Show folded seeds, or open the run's log."""
-        here = self._entry_under_cursor()
-        if here is not None and here.is_folded:
+    def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
+        """Show the pairs behind a dev score; elsewhere in the row show folded seeds, or open the run's log."""
+        here, column = self._entry_under_cursor(), event.table.current_column
+        if here is not None and column is not None and column.key == "dev" and any(one.status.dev for one in here.runs):
+            self._open_pairs(here)
+        elif here is not None and here.is_folded:
             self.opened.add(here.name)
             self.show_table(self.board)
         else:
             self.action_log()
+
+    @work(group=DIALOG)
+    async def _open_pairs(self, here: RunEntry) -> None:
+        """Show the pairs that the dev score of a run is about, with its model and the reference."""
+        run = here.runs[0].run
+        name = run.name if here.is_folded or len([one for one in self.board.runs if one.run.name == run.name]) == 1 else run.id
+        await open_model(self.dashboard, name, title=f"Runs: {here.name}", dataset=await to_thread(dev_dataset, run))
 
     # keys
 

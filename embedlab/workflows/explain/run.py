@@ -25,7 +25,7 @@ from embedlab.data.aliases import canonical_name
 from embedlab.data.dataset import Part
 from embedlab.data.edits import edited
 from embedlab.data.source import Source
-from embedlab.data.words import ShownWord, nearer, shown_words, without_word
+from embedlab.data.words import ShownWord, nearer, shown_words, without_each
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import Encoder, PairScorer, similarities, similarity_rows
 from embedlab.models.catalog import Model
@@ -60,7 +60,7 @@ class Variants:
     def of(cls, first: str, second: str, edits: Sequence[EditedSentence] = ()) -> "Variants":
         """Return the variants of two sentences."""
         pairs = ((one.text, second) if one.replaces == 0 else (first, one.text) for one in edits)
-        return cls(first=_without_each(first), second=_without_each(second), edited=tuple(pairs))
+        return cls(first=without_each(first), second=without_each(second), edited=tuple(pairs))
 
     @property
     def sentences(self) -> list[str]:
@@ -98,10 +98,6 @@ def member_numbers(
     if np.isnan(table).any() or np.isnan(edited).any():
         raise UsageError(f"{scorer.name!r} gives no score of some variants of the sentences", hint="name a model that scores all pairs")
     return MemberNumbers.of(table, edited, reference)
-
-
-def _without_each(sentence: str) -> tuple[str, ...]:
-    return sentence, *(without_word(sentence, word) for word in shown_words(sentence))
 
 
 def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> ExplanationReport:
