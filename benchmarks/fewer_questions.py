@@ -29,13 +29,13 @@ def main() -> None:
     chosen = parser.parse_args()
     found = open_queries(Source.from_settings(load_settings({"data": chosen.data, "allow_partial": True})[0]), "retrieval-questions")
     place = {text: number for number, text in enumerate(found.candidates)}
-    asking = np.array([place[text] for text in found.texts])[found.query]
-    links = coo_array((np.ones(len(asking)), (asking, found.relevant)), shape=(len(place),) * 2)
+    queries_at = np.array([place[text] for text in found.texts])[found.query]
+    links = coo_array((np.ones(len(queries_at)), (queries_at, found.relevant)), shape=(len(place),) * 2)
     count, group = connected_components(links, directed=False)
     drawn = np.random.default_rng(chosen.seed).random(count) < chosen.share
     (chosen.folder / "qrels").mkdir(parents=True, exist_ok=True)
     documents = [json.dumps({"_id": f"d{number}", "text": text}) for text, number in place.items() if drawn[group[number]]]
-    rows = [(int(query), int(document)) for query, document in zip(asking, found.relevant, strict=True) if drawn[group[query]]]
+    rows = [(int(query), int(document)) for query, document in zip(queries_at, found.relevant, strict=True) if drawn[group[query]]]
     queries = [json.dumps({"_id": f"q{number}", "text": found.candidates[number]}) for number in dict.fromkeys(query for query, _ in rows)]
     qrels = ["query-id\tcorpus-id\tscore", *(f"q{query}\td{document}\t1" for query, document in rows)]
     for name, lines in (("corpus.jsonl", documents), ("queries.jsonl", queries), ("qrels/test.tsv", qrels)):
