@@ -39,7 +39,7 @@ _WIDEST_NAME, _LEAST_NAME = 42, 16
 _ROOMY = 120  # cells, from which names and all numbers have room
 _CAN_WAIT = {"loss", "rows_per_s", "memory_mib", "last"}
 _COLUMNS = (
-    FrameColumn(key="state", title="state", width=14),
+    FrameColumn(key="state", title="state", width=13),
     FrameColumn(key="progress", title="progress", width=20),
     FrameColumn(key="loss", title="loss", width=8, digits=4),
     FrameColumn(key="dev", title="dev", width=6, digits=2),
@@ -118,7 +118,8 @@ class Board:
         has_notes = bool(self.unreadable or self.odd) or any(run_note(found.status) for found in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
         width = min(max(longest, 12), _WIDEST_NAME)
-        shown = sorted(_COLUMNS, key=lambda column: column.key in _CAN_WAIT) if room < _ROOMY else _COLUMNS
+        columns = [replace(one, width=one.width + len(ODD) + 1) if self.odd and one.key == "state" else one for one in _COLUMNS]
+        shown = sorted(columns, key=lambda column: column.key in _CAN_WAIT) if room < _ROOMY else columns
         if room < _ROOMY:
             first = GUTTER + sum(column.width + GAP for column in shown if column.key not in _CAN_WAIT)
             width = max(_LEAST_NAME, min(width, room - first - GAP))
