@@ -76,6 +76,7 @@ class EncoderKind:
     index: Callable[[str, Sequence[str]], Any] | None = None  # of a shipped kind that only searches: an index of documents
     is_published: bool = False  # whether others can have the same encoder: not a file or a folder of the user's own
     scorer: Callable[..., Any] | None = None  # of a shipped kind that computes pairs: of the model, its fingerprint and the machine
+    static_files: Callable[[str], tuple[Path, Path]] | None = None  # of a shipped kind: of the tokens' vectors, and the tokenizer
     further: Callable[[str], Iterable[Path]] | None = None  # of a shipped kind: what decides beside what is named
 
 
@@ -122,6 +123,12 @@ def is_published(prefix: str) -> bool:
     """Return whether encoders of a kind are published ones; of a plug-in that is unknown."""
     kind = _shipped(prefix)
     return kind is not None and kind.is_published
+
+
+def static_files(prefix: str, location: str) -> tuple[Path, Path] | None:
+    """Return the file of the tokens' vectors whose means are those of an encoder, and the tokenizer; None of other kinds."""
+    kind = _shipped(prefix)
+    return kind.static_files(location) if kind is not None and kind.static_files is not None else None
 
 
 def backend(prefix: str) -> str:

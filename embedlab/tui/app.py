@@ -32,7 +32,7 @@ from embedlab.tui.model_chooser import ChooseModels, ChooserLine, lines_of
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pacing import FramePace
-from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, warn_unscored, with_models
+from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, unscored_by, warn_unscored, with_models
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pair_table.scorer import ScorerProcess
 from embedlab.tui.pair_table.view import PairSelection, PairView
@@ -85,6 +85,7 @@ class Dashboard(App[None]):
         self.scoring = ScoringProcesses(settings)
         self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
+        self._is_chosen = False  # the models, in this session
         self.last_key_at = 0.0  # seconds of `monotonic`
         forget_colours()
         self._plain = Plain()
@@ -275,7 +276,8 @@ class Dashboard(App[None]):
         wanted = self.memory.state.pairs.models
         chosen = None if wanted is None else [model for name in wanted if (model := self._find(name, stored)) is not None]
         path = cache_file(self.settings, chosen) if chosen and self.pair_file is None else None
-        if path is not None and (cached := read_cached(path)) is not None:
+        is_of_before = bool(wanted) and not self._is_chosen  # in another session, perhaps on other data
+        if path is not None and (cached := read_cached(path)) is not None and not (is_of_before and unscored_by(cached)):
             return cached, None
         bare = open_pairs(self.settings, self.pair_file)
         lost = lost_datasets(self.data, bare) if self.data is not None and not self.data.task else None
@@ -287,9 +289,11 @@ class Dashboard(App[None]):
         if chosen is None:
             chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         data = with_models(bare, chosen)
-        if self.pair_file is not None:
-            data = replace(data, troubles=(*data.troubles, *warn_unscored(data)))
-        return data, None if data.troubles else path
+        troubles = (*data.troubles, *(warn_unscored(data) if self.pair_file is not None else ()))
+        if is_of_before and (absent := unscored_by(data)):
+            scored = [model for model in chosen if model.name not in absent] or best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
+            data, path = with_models(bare, scored), cache_file(self.settings, scored) if path is not None else None
+        return replace(data, troubles=troubles), None if troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of the last session, if its scores still exist."""
@@ -320,7 +324,7 @@ class Dashboard(App[None]):
 
     def choose_models(self, names: Sequence[str]) -> None:
         """Show these models from now on."""
-        state = self.memory.state
+        state, self._is_chosen = self.memory.state, True
         self.remember(replace(state, face_to_face=(), pairs=replace(state.pairs, models=tuple(names))))
         self.load()
 

@@ -12,6 +12,7 @@ _STEP = 0.02  # of the way to black or white
 _BACKGROUNDS = ("background", "surface", "panel", "primary-muted")
 _OF_PANES = ("background", "surface", "panel")  # not the row under a cursor, on which light themes leave nothing but black
 _VIRIDIS = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")  # equal steps for most kinds of colour blindness, too
+_GOLD_HUE, _GOLD_ROOM = 47 / 360, 15 / 360  # no model has a hue so near
 _DENSEST = 13.0  # contrast, of the most points
 _TEXTS = ("text-primary", "text-secondary", "text-accent", "text-warning", "text-error", "text-success", "footer-key-foreground")
 
@@ -62,10 +63,12 @@ def _densities(background: Color, selected: Color) -> dict[str, str]:
 
 
 def _models(backgrounds: Iterable[Color]) -> dict[str, str]:
-    """The colours of models: hues at equal distances, every other one paler, so that neighbours differ twice."""
+    """The colours of gold and of models: the other hues at equal distances, every other one paler, so that neighbours differ twice."""
     opaque = list(backgrounds)
-    colours = [Color.from_hsl(number / COLOURS, 0.85 if number % 2 else 0.5, 0.5 if number % 2 else 0.65) for number in range(COLOURS)]
-    return {f"model-{number}": _readable(colour, opaque).hex for number, colour in enumerate(colours)}
+    hues = [_GOLD_HUE + _GOLD_ROOM + (1 - 2 * _GOLD_ROOM) * number / (COLOURS - 1) for number in range(COLOURS)]
+    colours = [Color.from_hsl(hue % 1, 0.85 if number % 2 else 0.5, 0.5 if number % 2 else 0.65) for number, hue in enumerate(hues)]
+    found = {f"model-{number}": _readable(colour, opaque).hex for number, colour in enumerate(colours)}
+    return found | {"gold": _readable(Color.from_hsl(_GOLD_HUE, 1.0, 0.5), opaque).hex}
 
 
 def _readable(text: Color, backgrounds: Iterable[Color], aim: float = READABLE) -> Color:

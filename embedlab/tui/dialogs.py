@@ -9,12 +9,12 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.strip import Strip
-from textual.suggester import SuggestFromList
 from textual.widgets import Input, OptionList, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.commands import bindings
+from embedlab.tui.completion import NamesAndFolders
 
 _ON, _OFF = "[x] ", "[ ] "
 FOLDED = "folded:"  # values of lines that hide several others and have no box
@@ -55,10 +55,11 @@ class TextDialog(ModalScreen[str | None]):
         *,
         value: str = "",
         hint: str = "",
-        suggestions: Sequence[str] = (),
+        suggestions: Sequence[str] | None = None,
         check: Callable[[str], object] | None = None,
         allow_empty: bool = False,
     ) -> None:
+        """SUGGESTIONS: names that are completed as they are typed, and then the paths of folders too."""
         super().__init__()
         self._question, self._value, self._hint, self._check = question, value, hint, check
         self._allow_empty = allow_empty
@@ -67,7 +68,7 @@ class TextDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
-            yield Input(self._value, suggester=SuggestFromList(self._suggestions, case_sensitive=False) if self._suggestions else None)
+            yield Input(self._value, suggester=NamesAndFolders(self._suggestions) if self._suggestions is not None else None)
             yield Static("", classes="dialog-error", markup=False)
             yield Static(f"{self._hint}  enter  take   esc  close".strip(), classes="dialog-hint", markup=False)
 

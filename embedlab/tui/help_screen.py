@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -12,41 +12,84 @@ from textual.widgets import Static
 from embedlab.tui.command import KeyScope, command
 from embedlab.tui.commands import binding, bindings, commands_of
 from embedlab.tui.screens import SCREENS
+from embedlab.tui.widgets.filter_bar import FilterBar
 
 _TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot", "curves": "In curves"}
 
 
 class HelpScreen(ModalScreen[None]):
-    """The purpose of a screen and its keys."""
+    """The purpose of a screen and its keys, and a search in both."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("dialog"), binding(command("help", "Close.", action="dismiss"), "help-screen")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("dialog"),
+        binding(command("help", "Close.", action="dismiss"), "help-screen"),
+        binding(command("filter", "Show the lines that have all these words.", action="search", label="Search"), "help-screen"),
+    ]
+
+    AUTO_FOCUS = "VerticalScroll"  # the arrow keys scroll at once
 
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._screen = screen
 
     def compose(self) -> ComposeResult:
-        found = SCREENS[self._screen]
-        with VerticalScroll(classes="dialog"):
-            yield Static(_introduction(found.help), markup=False)
-            for scope in (self._screen, *found.entry.parts, "everywhere"):
-                yield Static(help_section(scope, self._screen))
+        bar = FilterBar("search: words of a key's effect")
+        bar.display = False
+        with Vertical(classes="dialog"):
+            yield bar
+            with VerticalScroll():
+                yield Static(self._text(""), markup=False, id="help-text")
+            yield Static("/  search   esc  close", classes="dialog-hint", markup=False)
 
-    def on_mount(self) -> None:
-        """Let the arrow keys scroll at once."""
+    def _text(self, searched: str) -> Content:
+        """What has all words of SEARCHED."""
+        found = SCREENS[self._screen]
+        scopes = (self._screen, *found.entry.parts, "everywhere")
+        sections = [_introduction(found.help, searched), *(help_section(scope, self._screen, searched) for scope in scopes)]
+        shown = [section for section in sections if section.plain]
+        return Content("\n\n").join(shown) if shown else Content(f"nothing has {searched!r}")
+
+    def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
+        """Search after each key."""
+        self.query_one("#help-text", Static).update(self._text(event.query))
+
+    def on_filter_bar_left(self) -> None:
+        """Go to what was found."""
+        self.query_one(VerticalScroll).focus()
+
+    def action_search(self) -> None:
+        """Search the help."""
+        bar = self.query_one(FilterBar)
+        bar.display = True
+        bar.focus()
+
+    async def action_dismiss(self, result: None = None) -> None:
+        """Leave the search first."""
+        bar = self.query_one(FilterBar)
+        if not bar.display:
+            await super().action_dismiss(result)
+            return
+        bar.value, bar.display = "", False
         self.query_one(VerticalScroll).focus()
 
 
-def help_section(scope: KeyScope, screen: str) -> Content:
-    """The keys of a scope and their effects in two columns, without those that do nothing on SCREEN."""
-    rows = [("  ".join(command.key.shown), command.tooltip) for command in commands_of(scope, screen)]
+def help_section(scope: KeyScope, screen: str, searched: str = "") -> Content:
+    """The keys of a scope and their effects in two columns, without those that do nothing on SCREEN or lack a word of SEARCHED."""
+    commands = [one for one in commands_of(scope, screen) if _has(f"{one.label} {one.tooltip} {' '.join(one.key.shown)}", searched)]
+    if not commands:
+        return Content("")
+    rows = [("  ".join(one.key.shown), one.tooltip) for one in commands]
     width = max(len(keys) for keys, _ in rows)
     lines = [Content.styled(_TITLES.get(scope, "On this screen"), "bold $text-primary")]
     lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in rows]
     return Content("\n").join(lines)
 
 
-def _introduction(text: str) -> str:
-    """The TEXT of a help file with each paragraph on one line: the widget wraps it."""
-    paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+def _introduction(text: str, searched: str) -> Content:
+    """The TEXT of a help file with each paragraph on one line, which the widget wraps; of a search the paragraphs with its words."""
+    paragraphs = [paragraph.replace("\n", " ") for paragraph in text.strip().split("\n\n")]
+    return Content("\n\n".join(paragraph for paragraph in paragraphs if _has(paragraph, searched)))
+
+
+def _has(text: str, searched: str) -> bool:
+    return all(word in text.casefold() for word in searched.casefold().split())

@@ -12,11 +12,11 @@ from itertools import groupby
 from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.suggester import SuggestFromList
 from textual.widgets import Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.tui.completion import NamesAndFolders
 from embedlab.tui.dialogs import FOLDED, ChoiceList, Choose
 from embedlab.tui.stored_models import StoredModel
 
@@ -66,7 +66,7 @@ class ChooseModels(Choose):
             yield Input(
                 placeholder="/  search, or a name, folder, scores:FILE, http://HOST/v1#MODEL",
                 compact=True,
-                suggester=SuggestFromList(self._suggestions, case_sensitive=False) if self._suggestions else None,
+                suggester=NamesAndFolders(self._suggestions),
             )
             yield ChoiceList()
             yield Static("", classes="dialog-error", markup=False)

@@ -2,8 +2,8 @@
 
 from hashlib import blake2b
 
-COLOURS = 12  # of models, $model-0 to $model-11 of every theme
-_slots: dict[str, int] = {}  # of the models that were shown so far
+COLOURS = 24  # of models, $model-0 to $model-23 of every theme
+_slots: dict[str, int] = {}  # of the models that were shown so far, the one that was drawn last at the end
 
 
 def forget_colours() -> None:
@@ -14,12 +14,15 @@ def forget_colours() -> None:
 def model_colour(name: str) -> str:
     """The style of a model's marks: the same for a run and each of its seeds, on every screen and at every start.
 
-    Only a model whose colour another one has already takes the next free colour.
+    Only a model whose colour another one has already takes the next free colour; where none is free, that of the model that was drawn
+    longest ago, so that models of one screen never share a colour.
     """
     base = name.partition("@")[0]
-    if base not in _slots:
+    slot = _slots.pop(base, None)
+    if slot is None:
         preferred = blake2b(base.encode("utf-8", "surrogatepass"), digest_size=4).digest()[0] % COLOURS
         taken = set(_slots.values())
         free = [slot % COLOURS for slot in range(preferred, preferred + COLOURS) if slot % COLOURS not in taken]
-        _slots[base] = free[0] if free else preferred
-    return f"$model-{_slots[base]}"
+        slot = free[0] if free else _slots.pop(next(iter(_slots)))
+    _slots[base] = slot
+    return f"$model-{slot}"

@@ -73,6 +73,14 @@ class Corpus:
 
         return derived_search(spec, self.sentences, self.keys, settings, similarity)
 
+    def static_vectors(self, spec: "ModelSpec", similarity: Similarity = "cosine") -> Search | None:
+        """The search by vectors that take no time to compute and are not stored; None for a model of another kind."""
+        from embedlab.encoders.static_search import StaticSearch, StaticVectors
+        from embedlab.models.encoder_kind import static_files
+
+        files = static_files(spec.kind, spec.location) if spec.is_prefixed else None
+        return StaticSearch(StaticVectors(*files), self.sentences, similarity) if files is not None else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:

@@ -1,8 +1,10 @@
 import pytest
 from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.widgets import Static
 
 from embedlab.tui.commands import COMMANDS, bindings, commands_of
-from embedlab.tui.help_screen import help_section
+from embedlab.tui.help_screen import HelpScreen, help_section
 from embedlab.tui.screens import SCREENS
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, until
@@ -54,3 +56,21 @@ async def test_every_command_of_the_palette_does_something(opened: Open) -> None
         assert app.screen.focused is app.screen.query_one("#filter")
         await offered["Help  ?"]()
         await until(pilot, lambda: type(app.screen).__name__ == "HelpScreen")
+
+
+async def test_the_help_is_searched(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        text = pilot.app.screen.query_one(VerticalScroll).query_one(Static)
+        whole = str(text.content)
+        await pilot.press("slash", *"zzz")
+        await until(pilot, lambda: str(text.content) == "nothing has 'zzz'")
+        await pilot.press("escape")  # the search alone
+        assert isinstance(pilot.app.screen, HelpScreen)
+        await until(pilot, lambda: str(text.content) == whole)
+        await pilot.press("slash", *"page", "space", *"down")
+        await until(pilot, lambda: "One page down." in str(text.content) and "One page up." not in str(text.content))
+        await pilot.press("enter", "escape")
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen))

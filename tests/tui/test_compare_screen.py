@@ -55,6 +55,17 @@ async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened
         assert "300" not in first.title
 
 
+async def test_intervals_are_shown_as_long_as_they_fit(opened: Open) -> None:
+    for width, has_intervals in ((101, True), (98, False)):
+        async with opened(size=(width, 30)) as pilot:
+            await pilot.press("2")
+            screen = await when_tested(pilot)
+            table = screen.query_one(FrameTable)
+            assert len(screen.result.comparison.models) == 3
+            assert ("[" in str(table.frame["text:near"][0])) == has_intervals
+            assert all(column.bar is None for column in table.columns)
+
+
 async def test_an_average_says_where_another_dataset_is_expected(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     def compared(*given: Any, **options: Any) -> SlicedComparison:
         found = compare_slices(*given, **options).comparison

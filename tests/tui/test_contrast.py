@@ -35,6 +35,8 @@ def test_the_colours_of_texts_and_of_the_cursor_are_readable_in_every_theme(them
         contrast(colour, Color.parse(variables[name])) >= READABLE for colour in models for name in ("background", "surface", "panel")
     )
     assert len({colour.hex for colour in models}) == COLOURS
+    gold = Color.parse(variables["gold"])
+    assert all(min(abs(gold.hsl.h - colour.hsl.h), 1 - abs(gold.hsl.h - colour.hsl.h)) > 0.03 for colour in models)
     densities = [Color.parse(variables[f"density-{level}"]) for level in range(1, 6)]
     for background in ("background", "panel"):
         assert all(contrast(colour, Color.parse(variables[background])) >= READABLE for colour in densities)

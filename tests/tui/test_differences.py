@@ -41,8 +41,13 @@ def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dic
     drawn = draw_forest(shown, width)
     low = min(-60.0, *(100 * one.differences["near"].low for one in comparison.slices))
     high = max(60.0, *(100 * one.differences["near"].high for one in comparison.slices))
-    axis = line_of(drawn, " " * 7 + f"{low:+.1f}")
+    axis = drawn.plain.splitlines()[1 + len(shown.rows)]
     cells = len(axis) - 7
+    marks = {match.group(): match.span() for match in re.finditer(r"\S+", axis[7:])}
+    assert "0" in marks
+    for text, (left, right) in marks.items():  # round values at their places
+        assert float(text) % 10 == 0
+        assert left <= round((float(text) - low) / (high - low) * (cells - 1)) <= right
     for one in comparison.slices:
         found, line = one.differences["near"], line_of(drawn, one.title)
         plot = line[7 : 7 + cells]
@@ -96,6 +101,7 @@ def test_the_scores_of_all_models_are_visible_next_to_long_titles(comparisons: d
         assert frame["title"].str.len_chars().max() <= columns[0].width  # type: ignore[operator]
         assert frame["title"].n_unique() == frame.height
         assert len({column.bar is None for column in columns[2:]}) == 1  # bars of all models or of none
+        assert with_intervals or columns[2].bar is None  # intervals first
 
 
 def test_a_cell_of_the_map_is_the_difference_on_a_fifth(comparisons: dict[str, Comparison]) -> None:

@@ -14,3 +14,11 @@ def test_a_model_has_one_colour_and_another_one_has_another(monkeypatch: pytest.
     assert first == model_colour("one more")
     monkeypatch.setattr(model_colours, "_slots", {})
     assert model_colour(names[0]) == colours[0]  # at the next start, too
+
+
+def test_models_that_are_drawn_together_never_share_a_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_colours, "_slots", {})
+    shown = [f"run-{number}" for number in range(COLOURS - 1)]
+    for number in range(100):  # cells of a grid, one after the other
+        colours = {model_colour(name) for name in (*shown, f"cell-{number}")}
+        assert len(colours) == COLOURS

@@ -117,3 +117,14 @@ async def test_a_note_is_written_shown_filtered_exported_and_deleted(opened: Ope
         dialog.query_one("Input").value = ""  # type: ignore[attr-defined]
         await pilot.press("enter")
         await until(pilot, lambda: "note" not in table.frame.columns)
+
+
+def test_a_very_long_sentence_is_folded_until_its_pane_has_the_whole_screen(world: Settings) -> None:
+    row = load_pairs(world).table.row(0, named=True) | {"sentence1": "word " * 400 + "end", "sentence2": "short end"}
+    pair = ShownPair(row=row, models=(), gold_range=(0.0, 5.0))
+    folded, whole = drawn(pair, "sentences"), drawn(replace(pair, is_whole=True), "sentences")
+    assert f"{len(row['sentence1']) - 4 * 60:,} more characters: focus this pane, z shows all" in folded
+    assert "end" not in folded.splitlines()[1]
+    assert row["sentence1"] in whole
+    assert "more characters" not in whole
+    assert "short end" in folded

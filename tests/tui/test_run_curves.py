@@ -102,8 +102,22 @@ def test_a_logarithmic_axis_leaves_out_what_has_no_logarithm_and_names_true_valu
     shown = [one("a", ([1, 2, 3, 4], [1000.0, 10.0, 0.0, 0.1]))]
     drawn = str(draw_curves("loss", shown, 60, 12, CurveOptions(is_log=True, smoothing=0.0)))
     assert "loss (log)" in drawn
-    assert drawn.splitlines()[1].split()[0] == "1000"
+    assert drawn.splitlines()[1].split()[0] == "1,000"
     assert drawn.splitlines()[-3].split()[0] == "0.1"
     assert "no events yet" in str(draw_curves("loss", [one("a", ([1], [0.0]))], 60, 12, CurveOptions(is_log=True)))
     dotted = draw_curves("loss", [one("a", ([1, 2], [1.0, 2.0]), ([1, 2], [1.0, 5.0]))], 60, 12, CurveOptions(shows_seeds=True))
     assert str(dotted) != str(draw_curves("loss", [one("a", ([1, 2], [1.0, 2.0]), ([1, 2], [1.0, 5.0]))], 60, 12))
+
+
+def test_a_curve_of_one_value_is_drawn_as_one_point_with_its_step() -> None:
+    lines = str(draw_curves("dev score", [one("a", ([60.0], [71.5]))], 60, 12)).splitlines()
+    assert sum(line.count("●") for line in lines) == 1
+    assert lines[-2].split() == ["step", "60"]
+    assert lines[-2].index("60") <= next(line.index("●") for line in lines if "●" in line) <= lines[-2].index("60") + 1
+    assert "●" not in str(draw_curves("dev score", [one("a", ([60.0, 70.0], [71.5, 72.0]))], 60, 12))
+
+
+def test_the_axes_of_curves_have_round_values() -> None:
+    lines = str(draw_curves("loss", [one("a", ([3, 117], [0.1234, 0.8765]))], 60, 20)).splitlines()
+    assert [line.split("│")[0].strip() for line in lines if "│" in line and line.split("│")[0].strip()] == ["0.8", "0.6", "0.4", "0.2"]
+    assert lines[-2].split() == ["step", "20", "40", "60", "80", "100"]

@@ -51,6 +51,9 @@ async def test_a_started_grid_is_reopened_and_resumed_and_its_cells_lead_to_runs
         options.highlighted = options.get_option_index("started grid sbert-lr")
         await until(pilot, lambda: screen.grids.grid == "sbert-lr" and screen.launch is not None)
         assert screen.launch.arguments[:3] == ("grid", "run", "sbert-lr")
+        most = screen.grids.styles.max_height
+        assert most is not None
+        assert most.value == 70  # percent: it has no form
         await pilot.press("x")
         await on_top(pilot, Confirm)
         await pilot.press("y")

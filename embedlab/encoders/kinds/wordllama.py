@@ -77,5 +77,6 @@ ENCODER = EncoderKind(
     backend="torch",
     pooling="static",
     is_cached=False,
+    static_files=lambda location: (_weights(location), _tokenizer(_weights(location))),
     is_published=True,
 )

@@ -18,6 +18,7 @@ from embedlab.tui.compare.differences import FifthsMap, Forest, ForestRow
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
+from embedlab.tui.widgets.axis import tick_line
 from embedlab.tui.widgets.plain import plain
 
 _NAME = 24  # cells of a model's name
@@ -166,12 +167,9 @@ def _numbers(row: ForestRow, width: int) -> Iterator[tuple[str, str]]:
 
 
 def _axis(forest: Forest, cells: int) -> str:
-    """The ends of the axis, and zero where it does not touch them."""
-    low, high = (f"{end:+z.1f}" if end else "0" for end in forest.span)
-    zero = _place(0.0, forest, cells)
-    middle = "0" if len(low) < zero < cells - len(high) - 1 else ""
-    text = f"{low}{'':{max(zero - len(low), 0)}}{middle}" if middle else low
-    return f"{text}{high:>{max(cells - len(text), len(high))}}"
+    """The round values of the axis."""
+    low, high = forest.span
+    return tick_line(low, high, cells, text=lambda tick: f"{tick:+z.12g}" if tick else "0") if high > low else f"{low:z.1f}"
 
 
 def _explained(forest: Forest) -> Iterator[str]:

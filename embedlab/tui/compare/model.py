@@ -170,7 +170,8 @@ def slice_columns(comparison: Comparison, *, with_intervals: bool, room: int = 0
     widest = _title_width(comparison, with_intervals=with_intervals, room=room)
     share = (room - widest - OTHER_CELLS) // max(len(comparison.models), 1)
     width = max(least, min(share - 1, WIDEST_TITLE))
-    has_bars = share - 1 >= least + SHORTEST_BAR + 1  # of all models or of none: they are compared
+    # Of all models or of none, for they are compared; intervals come before them.
+    has_bars = with_intervals and share - 1 >= least + SHORTEST_BAR + 1
     titles = short_names({name: width - 2 if name == comparison.reference else width for name in comparison.models})
     return [
         FrameColumn(key="title", title="slice", width=widest),

@@ -32,6 +32,8 @@ from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
+    NARROWEST_TITLE,
+    OTHER_CELLS,
     ComparisonRequest,
     SlicedComparison,
     comparison_rows,
@@ -240,7 +242,9 @@ class CompareScreen(DashboardScreen):
         self._show_status()
 
     def _has_room(self, models: int) -> bool:
-        return self.size.width >= 40 + models * (INTERVAL_WIDTH + 1) or models * BARE_WIDTH > self.size.width
+        """Whether intervals fit, which titles become short for and bars are left out for; where nothing fits, one scrolls anyway."""
+        least = OTHER_CELLS + NARROWEST_TITLE + models * (INTERVAL_WIDTH + 1)
+        return self.size.width >= least or models * BARE_WIDTH > self.size.width
 
     def on_resize(self) -> None:
         """Show intervals where there is room."""

@@ -21,6 +21,7 @@ ENTRY = ScreenEntry(
         ),
         command("resume", "Resume the started grid that is shown, in a separate process.", show=True),
         command("stop", "Stop the started grid that is shown: its cells save a checkpoint.", action="cancel", show=True),
+        command("filter", "Show the recipes and grids whose name or summary has all these words.", action="search", label="Search"),
         command("open_file", "Open a recipe or grid of your own by the path of its TOML file.", show=True),
         command("undo", "Restore the recipe's own values.", label="Recipe values", show=True),
     ),

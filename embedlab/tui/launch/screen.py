@@ -37,6 +37,7 @@ from embedlab.tui.launch.grid_pane import GridPane
 from embedlab.tui.launch.lines import FieldInput, FormLines
 from embedlab.tui.launch.starting import StartingScreen
 from embedlab.tui.launch.widgets import LaunchList, start_notes
+from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
 
@@ -73,6 +74,9 @@ class LaunchScreen(StartingScreen):
         self._timer: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
+        bar = FilterBar("search: words of a name or a summary")
+        bar.display = False
+        yield bar
         with Container(id="launch-body"):
             yield LaunchList(id="launch-choices", classes="pane")
             with Vertical(id="launch-side"):
@@ -112,12 +116,31 @@ class LaunchScreen(StartingScreen):
             self.choices.setdefault(self.form.choice.key, self.form.choice)
         options = self.query_one(LaunchList)
         under = self._next_entry if self._next_entry in self.choices else options.under_cursor
-        options.show(self.choices, under)
+        options.show(self.choices, under, self.query_one(FilterBar).value)
         if under == self._next_entry:
             self._next_entry = None
         self._check()
         if started and self.grids.grid is None:
             self.grids.follow(started[-1])
+
+    # the search
+
+    def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
+        """Search after each key."""
+        options = self.query_one(LaunchList)
+        options.show(self.choices, options.under_cursor, event.query)
+
+    def on_filter_bar_left(self) -> None:
+        """Go from the search to the list; an empty search disappears."""
+        bar = self.query_one(FilterBar)
+        bar.display = bool(bar.value)
+        self.set_focus(self.query_one(OptionList))
+
+    def action_search(self) -> None:
+        """Search the list."""
+        bar = self.query_one(FilterBar)
+        bar.display = True
+        self.set_focus(bar)
 
     # the form
 
@@ -222,6 +245,7 @@ class LaunchScreen(StartingScreen):
         self.query_one("#launch-title", Static).update(title)
         await self._lines.show(loaded.fields, self._typed.pop(choice.key, {}))
         self.form = loaded
+        self.set_class(not loaded.fields, "-without-form")  # the started grid has the room of the lines
         if choice is self._wanted:  # else the next one follows
             self._opened.set()
             self._enter()
@@ -313,11 +337,14 @@ class LaunchScreen(StartingScreen):
             self._build(self._wanted)  # its file may have changed
 
     def action_back(self) -> None:
-        """From the form to the list."""
+        """From the form to the list, and from there to all entries."""
         if self.maximized is not None:
             self.minimize()
-        else:
-            self.set_focus(self.query_one(OptionList))
+            return
+        bar = self.query_one(FilterBar)
+        if self.focused in {bar, self.query_one(OptionList)}:  # not from the form: its entry would no longer be the only one
+            bar.value, bar.display = "", False
+        self.set_focus(self.query_one(OptionList))
 
     def action_reload(self) -> None:
         """List recipes and grids again."""
@@ -335,6 +362,7 @@ class LaunchScreen(StartingScreen):
         self._files[choice.name] = choice
         self._remember_file(choice)
         self._next_entry = choice.key
+        self.query_one(FilterBar).value = ""
         self._list()
         self.set_focus(self.query_one(OptionList))
 

@@ -20,20 +20,29 @@ class LaunchList(OptionList):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("list")
 
-    def show(self, choices: Mapping[str, Choice], under: str | None) -> None:
-        """List CHOICES by their kinds, with the cursor on UNDER, or on the first where that is not among them."""
+    def show(self, choices: Mapping[str, Choice], under: str | None, searched: str = "") -> None:
+        """List those of CHOICES that have all words of SEARCHED by their kinds, with the cursor on UNDER, or else on the first."""
+        found = {key: choice for key, choice in choices.items() if _has(choice, searched)}
         self.clear_options()
         for kind in ("recipe", "grid", STARTED):
-            mine = {key: choice for key, choice in choices.items() if choice.kind == kind}
+            mine = {key: choice for key, choice in found.items() if choice.kind == kind}
             if mine:
                 self.add_option(Option(f"{kind}s", disabled=True))
             self.add_options([Option(f"  {plain(_title(choice))}", id=key) for key, choice in mine.items()])
-        self.highlighted = self.get_option_index(under) if under is not None and under in choices else 1  # 0 is a title
+        if not found:
+            self.add_option(Option("nothing has these words", disabled=True))
+        self.highlighted = self.get_option_index(under) if under is not None and under in found else 1 if found else None  # 0 is a title
 
     @property
     def under_cursor(self) -> str | None:
         """The key of the choice under the cursor."""
         return self.highlighted_option.id if self.highlighted_option is not None else None
+
+
+def _has(choice: Choice, searched: str) -> bool:
+    """Whether the kind, the name or the summary of a choice has each word of SEARCHED."""
+    text = f"{choice.kind} {choice.name} {choice.summary}".casefold()
+    return all(word in text for word in searched.casefold().split())
 
 
 def _title(choice: Choice) -> str:

@@ -145,9 +145,14 @@ def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
     )
 
 
+def unscored_by(data: PairData) -> list[str]:
+    """The names of the models without a score for any pair."""
+    return [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
+
+
 def warn_unscored(data: PairData) -> list[EmbedlabError]:
     """A warning about models without a score for any pair, as is usual for a user's own new file."""
-    absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
+    absent = unscored_by(data)
     return (
         [MissingError(f"not scored yet by {', '.join(absent)}", hint=f"press {shown_key('add_model')} on Pairs and name the model")]
         if absent

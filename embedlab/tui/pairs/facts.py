@@ -104,6 +104,8 @@ class FactFinder:
             model = self._stored.get(name) or find_model(name, self._settings)
             facts = [ScoreFile.read_facts(path) for path in model.files.values()] if model is not None else []
             found = [self._vectors_of(one["fingerprint"], similarity) for one in facts]
+            if len(members) == 1 and found == [None]:
+                found = [self.corpus.static_vectors(members[0], similarity)]
         return [search for search in found if search is not None] if all(search is not None for search in found) else []
 
     def _vectors_of(self, fingerprint: str, similarity: Similarity) -> Search | None:

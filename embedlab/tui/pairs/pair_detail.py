@@ -127,9 +127,10 @@ class PairDetail(VerticalScroll):
     def show(self, pair: ShownPair | None) -> None:
         """Show a pair, or that there is none; sections that stay the same are not drawn again."""
         self.pair = pair
+        drawn = replace(pair, is_whole=self.screen.maximized is self) if pair is not None else None
         for number, section in enumerate(SECTIONS):
             nothing = Content("no pair") if number == 0 else None
-            content = section.draw(pair, self._width(section)) if pair is not None else nothing
+            content = section.draw(drawn, self._width(section)) if drawn is not None else nothing
             text = self.query_one(f"#pair-{section.name}", QuickText)
             text.display = content is not None
             shown = content if content is not None else Content("")

@@ -509,7 +509,7 @@ class PairsScreen(DashboardScreen):
         runs = self.dashboard.settings.runs_folder
         dialog = TextDialog(
             "Model to score the pairs with",
-            hint="a run, folder, hub id, catalog name or average:a,b; NAME=MODEL names it.",
+            hint="a run, folder (→ completes it), hub id, catalog name or average:a,b; NAME=MODEL names it.",
             suggestions=model_names(runs),
             check=lambda name: resolve(declared(name), runs),
         )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from embedlab.workflows.neighbours import Corpus
 
 _BESIDE = 40  # cells of a line's name, number and rank error
+_SENTENCE_LINES = 4  # of a sentence, unless its pane has the whole screen
 _PLACES = 3  # other appearances that are named
 _WORD = re.compile(r"\w+")
 
@@ -40,6 +41,7 @@ class ShownPair:
     gold_range: tuple[float, float]
     note: str = ""
     has_answers: bool = False  # whether models answer with classes or ranks, not with similarities
+    is_whole: bool = False  # long sentences too
     table: pl.DataFrame | None = None  # that the facts name rows of
     facts: PairFacts = field(default_factory=PairFacts)
     words: PairWords | None = None  # what each word does, where that is shown
@@ -73,14 +75,23 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     if pair.words is not None:
         lines = [word_lines(pair.words, width)]
     else:
-        lines = [highlighted(first, shared), *([highlighted(second, shared)] if second else [])]
+        lines = [_folded(highlighted(text, shared), width, is_whole=pair.is_whole) for text in (first, second) if text or text is first]
     return Content("\n").join([Content.styled(f"{place}{overlap}", "$text-faint"), *lines])
+
+
+def _folded(text: Content, width: int, *, is_whole: bool) -> Content:
+    """TEXT, of which a very long one is cut: the scores below it remain in sight."""
+    most = _SENTENCE_LINES * width
+    if is_whole or text.cell_length <= most:
+        return text
+    note = f"… {text.cell_length - most:,} more characters: focus this pane, {shown_key('zoom')} shows all"
+    return Content.assemble(text[:most], (f" {note}", "$text-faint"))
 
 
 def _answers(pair: ShownPair) -> Content:
     """The right class, and the one that each model answers; or the rank that each gives to the relevant text."""
     gold = pair.row[GOLD_TEXT]
-    lines = [Content.assemble(f"{'gold':<14} ", (plain(gold), "$text-success"))] if gold is not None else []
+    lines = [Content.assemble(f"{'gold':<14} ", (plain(gold), "$gold"))] if gold is not None else []
     for name in pair.models:
         answer = pair.row.get(f"{ANSWER}{name}")
         style = "$text-faint" if answer is None else "$text-error" if answer.startswith("✗") else ""
@@ -97,7 +108,7 @@ def _scores(pair: ShownPair, width: int) -> Content:
     gold = None if row["gold"] is None else (row["gold"] - low) / ((high - low) or 1)
     cosines = {name: row.get(name) for name in pair.models}
     start = min([0.0, *(value for value in cosines.values() if value is not None)])
-    lines = [_line("gold", row["gold"], gold, start, room, None, "$text-success")]
+    lines = [_line("gold", row["gold"], gold, start, room, None, "$gold")]
     lines += [_line(name, value, value, start, room, row.get(f"error({name})"), model_colour(name)) for name, value in cosines.items()]
     if not cosines:
         lines.append(

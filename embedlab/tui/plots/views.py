@@ -104,7 +104,7 @@ def calibration_view(pairs: PlottedPairs) -> Picture:
     return Picture(
         title=f"calibration error: {', '.join(errors)}",
         x=_axis(pairs, pairs.model, low, high, "cosine of "),
-        y=PlotAxis(title="mean gold, as a share of its scale", low=0.0, high=1.0),
+        y=PlotAxis(title="mean gold, as a share of its scale", low=0.0, high=1.0, style="gold"),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=_errors(pairs), is_drawn=False),
         lines=[*lines, diagonal],
         describe=partial(describe_pair, pairs),
@@ -189,5 +189,5 @@ def _axis(pairs: PlottedPairs, name: str, low: float, high: float, what: str = "
     """The axis of gold, Dice or a model's cosine, in the colour of the model."""
     title = {"gold": "gold", "dice": "Dice"}.get(name)
     if title is not None:
-        return PlotAxis(title=f"{what}{title}", low=low, high=high, field=name)
+        return PlotAxis(title=f"{what}{title}", low=low, high=high, field=name, style="gold" if name == "gold" else "muted")
     return PlotAxis(title=f"{what}{_title(pairs, name)}", low=low, high=high, field=pairs.data.field(name), style=_style(name))

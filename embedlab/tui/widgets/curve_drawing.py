@@ -10,12 +10,14 @@ from textual.content import Content
 
 from embedlab.analysis.curves import SeedRange, over_seeds, smoothed
 from embedlab.tui.model_titles import short_name
+from embedlab.tui.widgets.axis import log_ticks, placed, round_ticks, tick_line, tick_text
 from embedlab.tui.widgets.braille import ACROSS, DOWN, EMPTY, Dots, cell_bits
 from embedlab.tui.widgets.plain import plain
 
 LEFT = 8  # cells of the labels of the y axis
 _LEAST = 5  # lines of a panel: title, two rows, x axis, names
 _MOST_PANELS = 3
+_POINT = ord("●") - EMPTY  # instead of the dots of a cell: a curve of one value
 
 Values = NDArray[np.float64]
 Span = tuple[float, float]
@@ -105,24 +107,32 @@ def _panel(
     columns, rows = size
     y_range = _span(np.concatenate([values for one in known for values in (one.spread.low, one.spread.high)]))
     bits, owner = _cells(known, x_range, y_range, size, options)
-    ticks = _ticks(y_range, rows)
+    ticks = _ticks(y_range, rows, options)
     marked = None if at is None else min(columns - 1, int((at - x_range[0]) / (x_range[1] - x_range[0]) * columns))
     yield Content.styled(title, "bold")
     for row in range(rows):
         value = ticks.get(row)
         text = f"{_number(10**value if options.is_log else value):>{LEFT - 1}} " if value is not None else " " * LEFT
         yield Content.assemble((f"{text}│", "$text-faint"), *_coloured(bits[row], owner[row], known, marked))
-    low, high = f"{x_range[0]:z.0f}", f"{x_range[1]:z.0f}"
-    middle = "step" if at is None else f"step {at:z.0f}"
-    yield Content.styled(" " * (LEFT + 1) + low + f"{middle:^{max(0, columns - len(low) - len(high))}}" + high, "$text-faint")
+    yield Content.styled(f"{'step' if at is None else '':>{LEFT - 1}}  {_steps(x_range, columns, at, marked)}", "$text-faint")
     yield _names(known, columns, options, at)
 
 
-def _ticks(y_range: Span, rows: int) -> dict[int, float]:
-    """The values on the y axis by their rows: the ends, and in a tall panel some between them."""
-    steps, last = (1 if rows < 9 else 2 if rows < 24 else 4), max(rows - 1, 1)
-    marked = [round(step * last / steps) for step in range(steps + 1)]
-    return {row: y_range[1] - row / last * (y_range[1] - y_range[0]) for row in marked}
+def _ticks(y_range: Span, rows: int, options: CurveOptions) -> dict[int, float]:
+    """The round values on the y axis by their rows, more of them in a tall panel."""
+    most, last = (3 if rows < 9 else 4 if rows < 24 else 6), max(rows - 1, 1)
+    ticks = (log_ticks if options.is_log else round_ticks)(*y_range, most)
+    return {round((y_range[1] - tick) / (y_range[1] - y_range[0]) * last): tick for tick in ticks}
+
+
+def _steps(x_range: Span, columns: int, at: float | None, marked: int | None) -> str:
+    """The x axis: round steps, or the one under the cursor alone."""
+    if at is not None and marked is not None:
+        return placed([(marked, f"step {at:z.0f}")], columns)
+    low, high = x_range
+    if high - low < 2:  # no two whole steps have a place
+        return placed([((columns - 1) // 2, tick_text(round((low + high) / 2)))], columns)
+    return tick_line(low, high, columns, most=min(max(2, columns // 9), int(high - low) + 1))
 
 
 def _cells(
@@ -144,6 +154,10 @@ def _cells(
     for layer, dots in layers:
         mine = cell_bits(dots)
         bits[mine > 0], owner[mine > 0] = mine[mine > 0], layer
+    for number, one in enumerate(known):
+        if len(one.spread.x) == 1:  # a single dot is hardly seen
+            row, column = (int(part[0]) for part in (places.levels(one.spread.mean), places.columns(one.spread.x)))
+            bits[rows - 1 - row // DOWN, column // ACROSS], owner[rows - 1 - row // DOWN, column // ACROSS] = _POINT, number
     return bits, owner
 
 
@@ -237,8 +251,8 @@ def _span(values: Values) -> Span:
 
 
 def _number(value: float) -> str:
-    """The value with as many digits, at most four, as fit left of the axis."""
-    texts = [f"{value:.{digits}g}" for digits in (4, 3, 2, 1)]
+    """The value with as many digits as fit left of the axis."""
+    texts = [tick_text(value), *(f"{value:.{digits}g}" for digits in (6, 4, 3, 2, 1))]
     return next((text for text in texts if len(text) < LEFT), texts[-1])
 
 

@@ -1,5 +1,6 @@
 """A plot of pairs with a cursor that names the pair below it and a box that selects pairs."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,12 +19,14 @@ from textual.widget import Widget
 
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
+from embedlab.tui.widgets.axis import round_ticks, tick_line, tick_text
 from embedlab.tui.widgets.picture import Picture, PlotBars, PlotLine, RowNumbers
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.plot_drawing import STYLES, CellBox, Drawing, draw
 
 LEFT = 8  # cells of the labels of the y axis and its line
 _FRAME = 3  # lines of title, x axis and legend
+_GAP = re.compile(" +")  # between the numbers of an axis
 _TEXT_STYLES = ("muted", "text", "cursor", "selected")
 
 
@@ -262,14 +265,12 @@ class PairPlot(Widget, can_focus=True):
             yield from self._info(y - rows - _FRAME)
 
     def _label(self, row: int) -> str:
-        """The value of the y axis in a row of cells: at its ends and in its middle."""
+        """The round value of the y axis that belongs to a row of cells."""
         assert self.drawing is not None
         up, rows = self.drawing.up, self.drawing.size[1]
-        if row == 0:
-            return _number(up.low)
-        if row == rows - 1:
-            return _number(up.high)
-        return _number(up.edge(row)) if row == rows // 2 and rows >= 9 else ""
+        ticks = round_ticks(up.low, up.high, 3 if rows < 9 else 4 if rows < 24 else 6) if up.high > up.low else [up.low]
+        span = (up.high - up.low) or 1.0
+        return next((tick_text(tick) for tick in ticks if round((tick - up.low) / span * (rows - 1)) == row), "")
 
     def _cells(self, row: int) -> Iterator[Segment]:
         """A row of cells in runs of one style."""
@@ -297,18 +298,15 @@ class PairPlot(Widget, can_focus=True):
         """The line below the plot: what is before its title, the title, and what is behind."""
         assert self.picture is not None
         assert self.drawing is not None
-        columns = self.drawing.size[0]
-        low, high = _number(self.picture.x.low), _number(self.picture.x.high)
-        room = columns - len(low) - len(high)
-        title = f"{plain(self.picture.x.title)} →"
-        middle = _number((self.picture.x.low + self.picture.x.high) / 2)
-        before = low
-        if room > 3 * (len(title) + len(middle)):  # room for a number in the middle
-            before = f"{low}{'':{columns // 2 - len(low) - len(middle) // 2}}{middle}"
-        room = columns - len(before) - len(high)
-        title = title[: max(room - 2, 0)]
-        left = (room - len(title)) // 2
-        return f"{'':{LEFT}}{before}{'':{max(left, 0)}}", title, f"{'':{max(room - left - len(title), 0)}}{high}"
+        columns, axis = self.drawing.size[0], self.picture.x
+        title = f"{plain(axis.title)} →"
+        room = max(2, min(columns // 9, (columns - len(title)) // 8))
+        line = tick_line(axis.low, axis.high, columns, most=room) if axis.high > axis.low else f"{tick_text(axis.low):<{columns}}"
+        gaps = [found.span() for found in _GAP.finditer(line)]
+        left, right = max(gaps, key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)), default=(0, 0))
+        title = title[: max(right - left - 2, 0)]
+        start = left + (right - left - len(title)) // 2
+        return f"{'':{LEFT}}{line[:start]}", title, line[start + len(title) :]
 
     def _legend(self) -> Iterator[Segment]:
         """The densities with the least number of pairs of each, and the names of the lines."""
@@ -338,8 +336,8 @@ class PairPlot(Widget, can_focus=True):
         if line == 0:
             across, up = self.drawing.limits(self.box)
             parts = [f"{count:,} pair{'s' if count > 1 else ''}" if count else "no pair here; the nearest"]
-            parts += [f"{plain(self.picture.x.title)} {_number(across[0], 3)} to {_number(across[1], 3)}"]
-            parts += [] if self.drawing.is_columns else [f"{plain(self.picture.y.title)} {_number(up[0], 3)} to {_number(up[1], 3)}"]
+            parts += [f"{plain(self.picture.x.title)} {_number(across[0])} to {_number(across[1])}"]
+            parts += [] if self.drawing.is_columns else [f"{plain(self.picture.y.title)} {_number(up[0])} to {_number(up[1])}"]
             parts += ["enter filters Pairs by it"] if self.corner is not None else []
             yield Segment(" · ".join(parts), self._style("muted"))
         else:
@@ -349,6 +347,6 @@ class PairPlot(Widget, can_focus=True):
             yield Segment(text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…", self._style("text"))
 
 
-def _number(value: float, digits: int = 2) -> str:
+def _number(value: float) -> str:
     """VALUE in at most six cells."""
-    return f"{value:z,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:z.{digits}f}"
+    return f"{value:z,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:z.3f}"

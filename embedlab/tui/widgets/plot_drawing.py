@@ -14,7 +14,7 @@ LEVELS = 5
 _PAIRS_PER_VALUE = 4  # on average, from which a value has cells of its own
 _DENSITIES = tuple(f"density-{level}" for level in range(1, LEVELS + 1))
 _MODELS = tuple(f"model-{number}" for number in range(COLOURS))
-STYLES = ("blank", *_DENSITIES, "first", "second", "faint", *_MODELS)  # of cells
+STYLES = ("blank", *_DENSITIES, "first", "second", "faint", "gold", *_MODELS)  # of cells
 
 
 @dataclass(frozen=True, kw_only=True)
