@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import nan
 
 import numpy as np
 import polars as pl
@@ -27,6 +28,7 @@ class Sides:
     errors: tuple[Floats, Floats]  # (rows,) of A and of B: signed points of percentile rank of pairs, 0 to 100 of other items
     ranks: tuple[Floats, Floats] | None = None  # (rows,) percentile ranks of pairs within their dataset, 0–100
     gold_ranks: Floats | None = None
+    found_at: tuple[Floats, Floats] | None = None  # (rows,) the ranks of the relevant texts among all documents, of a search
 
     @property
     def only_a(self) -> NDArray[np.bool_]:
@@ -49,7 +51,7 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
 
     A model is right on a pair if its percentile rank within the dataset is within 10 points of that of the gold score, and wrong from
     30 points on; on a classified item by the class that most members give; on a query if the relevant text is first, and wrong if it
-    is not among the ten first; on a contrast if the entailed sentence is closer, and wrong if the other one is.
+    is not among the first ten; on a contrast if the entailed sentence is closer, and wrong if the other one is.
     """
     ranked = _ranks(outcomes, outcomes.rows["gold"])
     errors, ranks = zip(*(_errors(outcomes, own, ranked) for own in (first, second)), strict=True)
@@ -57,7 +59,14 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
         block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries for block in outcomes.blocks
     )
     gold = _ranks(outcomes, outcomes.column("gold")) if is_of_pairs else None
-    return Sides(errors=(errors[0], errors[1]), ranks=(ranks[0], ranks[1]) if is_of_pairs else None, gold_ranks=gold)
+    is_of_ranks = all(MEASURES[block.measures[0]].is_of_ranks for block in outcomes.blocks)
+    found_at = (_means(outcomes, first), _means(outcomes, second)) if is_of_ranks else None
+    return Sides(errors=(errors[0], errors[1]), ranks=(ranks[0], ranks[1]) if is_of_pairs else None, gold_ranks=gold, found_at=found_at)
+
+
+def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
+    means: Floats = outcomes.predictions.select(members).fill_null(nan).to_numpy().astype(np.float64).mean(axis=1)
+    return means
 
 
 def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> tuple[Floats, Floats]:

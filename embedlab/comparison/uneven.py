@@ -135,7 +135,8 @@ def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Seri
     if len(parts) > 1:
         return f"{title} {value}"
     own = values.gather(parts[0].rows).to_numpy()
-    return f"{title} {value}: {own.min():.{by.decimals}f}–{own.max():.{by.decimals}f}"
+    ends = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (own.min(), own.max()))
+    return f"{title} {value}: {'–'.join(ends)}"
 
 
 def where_they_differ(

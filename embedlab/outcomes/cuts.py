@@ -82,11 +82,11 @@ def _quantiles(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: p
     of_row = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
     for number in np.unique(of_row).tolist():
         is_own = of_row == number
-        low, high = (f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
+        ends = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
         yield ItemSlice(
             block=whole.block,
             key=f"{whole.key}/{quantile_name(by, groups)}-{number}",
-            title=f"{whole.title} {GROUP_NAMES[groups]} {number} ({title} {low}–{high})",
+            title=f"{whole.title} {GROUP_NAMES[groups]} {number} ({title} {'–'.join(ends)})",
             rows=rows[is_own],
             notes=tie_notes(fifths, number, title) if fifths is not None else (),
         )

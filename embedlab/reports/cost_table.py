@@ -96,11 +96,11 @@ def cost_table(found: Costs) -> Table:
             Column(key="model", title="model", role="key"),
             Column(key="dims", title="dims"),
             Column(key="bits", title="bits"),
-            Column(key="bytes", title="bytes a vector"),
-            Column(key="milliseconds", title="ms a sentence", align="right"),
-            Column(key="memory_mib", title="MiB", align="right", digits=0),
+            Column(key="bytes", title="bytes"),
             *scored,
             Column(key="unbeaten", title=UNBEATEN.sign),
+            Column(key="milliseconds", title="ms a sentence", align="right"),
+            Column(key="memory_mib", title="MiB", align="right", digits=0),
         ],
         rows=[_row(row, found, titles[row.name], is_best=own) for row, own in zip(found.rows, found.unbeaten, strict=True)],
         notes=[*_notes(found)],
@@ -133,12 +133,18 @@ def _time(row: CostRow) -> Value | TableCell:
     if not row.milliseconds:
         return None
     low, high = min(row.milliseconds), max(row.milliseconds)
-    return TableCell(value=row.time_ms, text=f"{row.time_ms:.3g} ({low:.3g}–{high:.3g})" if row.is_whole else f"{row.time_ms:.3g}")
+    text = f"{_digits(row.time_ms)} ({_digits(low)}–{_digits(high)})" if row.is_whole else _digits(row.time_ms)
+    return TableCell(value=row.time_ms, text=text)
+
+
+def _digits(milliseconds: float) -> str:
+    """Return a time in whole milliseconds, or its first two digits below 10."""
+    return f"{milliseconds:,.0f}" if milliseconds >= 10 else f"{milliseconds:.2g}"
 
 
 def _notes(found: Costs) -> Iterator[str]:
     yield found.machine
-    yield "MiB: the largest memory of a process that does nothing else, Python and its libraries included"
+    yield "bytes: of one vector; MiB: the largest memory of a process that does nothing else, Python and its libraries included"
     if any(not row.is_whole for row in found.rows):
         yield (
             "less or more than whole: the difference from the model's own vectors with its 95% interval; *, °: different (5%, Holm over "

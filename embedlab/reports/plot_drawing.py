@@ -185,7 +185,12 @@ def _draw_trade_off(plot: TradeOff, canvas: Canvas) -> None:
             axes.plot([x, x], [low, high], color=look["color"], linewidth=style.line_width, solid_capstyle="butt", alpha=0.6)
             face = {} if one.is_best[place] else {"markerfacecolor": "white", "markeredgecolor": look["color"], "markeredgewidth": 1}
             axes.plot([x], [y], **{**look, **face}, linestyle="none", gid=mark)
+            if any(len(other.x) > 1 for other in plot.series):
+                near = (0.5 * style.font, 0.2 * style.font)
+                text = axes.annotate(one.labels[place], (x, y), xytext=near, textcoords="offset points", color=look["color"])
+                text.set_fontsize(0.8 * style.font)
     axes.set_xscale("log")
+    axes.margins(x=0.12)  # the labels of the last points are inside
     costs = sorted({x for one in plot.series for x in one.x})
     shown = costs[:1]
     for cost in costs[1:]:

@@ -292,7 +292,7 @@ def _rule_of_sides(found: Explanation) -> str:
     if found.errors.ranks is not None:
         return f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: ranked above the gold score"
     if (measure := MEASURES[found.outcomes.blocks[0].measures[0]]).is_of_ranks:
-        return "right: the relevant text is first; wrong: it is not among the ten first"
+        return "right: the relevant text is first; wrong: it is not among the first ten"
     if measure.is_of_queries:
         return "right: the entailed sentence is closer; wrong: the other one is"
     return "right: the class that most seeds give is the gold one"
@@ -304,26 +304,32 @@ def _typical(side: Side, found: Explanation, compared: TaskComparison, titles: M
     numbers = ("gold", "first", "second")
     names = dict(zip(numbers, ("gold rank" if is_ranked else "gold", *titles.values()), strict=True))
     has_second = any(one["sentence2"] is not None for one in shown)
+    has_ranks = is_ranked or found.errors.found_at is not None
+    meaning = "percentile ranks within the dataset" if is_ranked else "ranks of the relevant text, the second one"
     return Table(
         title=f"Typical items on which {titles[side.model]} alone is right",
         columns=[
             Column(key="datasets", title="dataset", role="key"),
-            *(Column(key=key, title=names[key], digits=0) for key in numbers if is_ranked),
+            *(Column(key=key, title=names[key], digits=0) for key in numbers if has_ranks and any(key in one for one in shown)),
             *(Column(key=name, title=name, role="sentence") for name in SENTENCES[: 2 if has_second else 1]),
         ],
         rows=shown,
         frame=tidy_frame(shown, WHY),
-        notes=["the largest leads, one a topic" + ("; percentile ranks within the dataset" if is_ranked else "")],
+        notes=["the largest leads, one a topic" + (f"; {meaning}" if has_ranks else "")],
         titles=titles,
     )
 
 
 def _typical_fields(row: int, side: Side, found: Explanation, marks: Sequence[str]) -> Row:
     outcomes, errors = found.outcomes, found.errors
-    ranks = {}
+    ranks: dict[str, float | None] = {}
     if errors.ranks is not None and errors.gold_ranks is not None:
         values = (errors.gold_ranks, *errors.ranks)
         ranks = {name: float(np.asarray(own)[row]) for name, own in zip(("gold", "first", "second"), values, strict=True)}
+    elif errors.found_at is not None:
+        ranks = {
+            name: float(own[row]) if np.isfinite(own[row]) else None for name, own in zip(("first", "second"), errors.found_at, strict=True)
+        }
     return {
         "part": "typical",
         "side": side.model,

@@ -31,6 +31,7 @@ class StoredModel:
 
 
 WORD_OVERLAP = StoredModel(name="dice", files={})  # a column of every pair table
+OVERLAP_OF_ITEMS = "dice-answers"  # the same model on the items of other tasks, where what it answers is not the overlap of both sentences
 
 
 def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabError]]:

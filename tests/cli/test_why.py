@@ -122,3 +122,14 @@ def test_a_figure_and_a_table_for_a_paper_have_the_same_caption(embedlab: Embedl
         assert said in table
     assert r"\begin{tabular}" in table
     assert "Two properties together, confirmed" in drawn
+
+
+def test_typical_items_of_a_search_have_the_rank_of_the_relevant_text_by_each_model(embedlab: Embedlab) -> None:
+    words = ("why", "dice", "bm25", "--sample", "--task", "retrieval-questions", "--examples", "2")
+    rows = [row for table in _tables(embedlab(*words, "--json").out) for row in table["rows"] if row["part"] == "typical"]
+    assert rows
+    for row in rows:
+        own, other = ("first", "second") if row["side"] == "dice" else ("second", "first")
+        assert row[own] == 1
+        assert row[other] is None or row[other] > 10
+    assert "ranks of the relevant text, the second one" in embedlab(*words).out

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.cli.app import main
+from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.kinds import bm25
 from embedlab.encoders.kinds.bm25 import Bm25Index
@@ -61,11 +62,16 @@ def test_it_has_neither_vectors_nor_scores_of_pairs(tmp_path: Path) -> None:
         load_encoder(spec, machine(Settings(device="cpu")))
 
 
-def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("model", ["bm25", "bm25:bm25+", "rerank:dice,bm25,20"])
+def test_without_the_package_a_command_ends_with_two_lines_that_name_the_extra(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(bm25, "version", absent)
-    with pytest.raises(MissingError, match="the package bm25s is not installed") as missing:
-        resolve("bm25", tmp_path)
-    assert missing.value.hint == "pip install 'embedlab[search]'"
+    monkeypatch.chdir(tmp_path)
+    code = main(("compare", "dice", model, "--sample", "--task", "retrieval-captions"))
+    out, err = capsys.readouterr()
+    assert (code, out) == (3, "")
+    assert err.splitlines() == ["embedlab: error: the package bm25s is not installed", "hint: pip install 'embedlab[search]'"]

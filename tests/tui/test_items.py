@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from textual.widgets import Static
 
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.task import task as find_task
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.pair_table.items import item_models, load_items
+from embedlab.tui.pairs.columns import item_columns
 from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.task_chooser import ChooseTask
@@ -41,6 +43,26 @@ def answered(settings: Settings, dataset: str, member: str, share: float) -> Sto
         classes=own.classes,
         items=items_frame(own.rows, labels.tolist(), predicted.tolist(), own.texts),
     )
+
+
+def test_ranks_of_a_search_are_shown_as_ranks_beside_the_overlap_of_words(own_world: Settings) -> None:
+    [own] = find_task("retrieval").items(Source.from_settings(own_world), ["retrieval-questions"])
+    query = [str(number) for number in own.part.frame["sentence1"].rank("dense").to_list()]
+    ranks = ["1", "12", *["inf"] * (len(query) - 2)]
+    rows = items_frame(own.rows, query, ranks, own.texts)
+    facts = {"split": own.split, "model": "dice", "fingerprint": "dice", "data": (), "marks": ("sample",), "classes": ()}
+    found = StoredOutcomes(task="retrieval", dataset=own.dataset, items=rows, **facts)
+    found.save(own_world.cache / "models" / "dice" / "evaluations")
+    [model] = models = item_models(own_world)["retrieval"]
+    data = load_items("retrieval", models, own_world)
+    assert data.is_ranked
+    assert data.table[f"answer:{model.name}"].to_list()[:3] == ["rank 1", "rank 12", "not found"]
+    assert data.table[model.name].to_list()[:2] == [1, 12]
+    overlap = dice_of_rows(data.table["sentence1"], data.table["sentence2"])
+    assert data.table["dice"].to_list() == overlap.to_list()  # the model `dice` is a column of its own
+    columns = {column.key: column for column in item_columns(data)}
+    assert columns[model.name].digits == 0
+    assert "gold" not in columns
 
 
 @pytest.fixture
@@ -90,6 +112,7 @@ def test_items_are_read_compared_and_explained_without_torch(item_world: Setting
     program = f"""
 import sys
 from pathlib import Path
+from embedlab.analysis.overlap import dice_of_rows
 from embedlab.core.settings import Settings
 from embedlab.tui.pair_table.items import item_models, load_items
 from embedlab.tui.pair_table.numbers import count_selection, score_selection

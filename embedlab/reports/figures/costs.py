@@ -52,17 +52,13 @@ def _trade_off(found: Costs, rows: Sequence[CostRow], along: str, cost: Callable
                 is_best=[best[row.name] for row in own],
             )
         )
-    return TradeOff(title=f"{first.title}: {along}", series=series, axis=f"{first.metric} x 100", along=along)
+    return TradeOff(title=f"{first.title}: {along}", series=series, axis=f"{first.metric.capitalize()} x 100", along=along)
 
 
 def _label(row: CostRow) -> str:
-    return (
-        f"{row.dims} x {row.bits} bits"
-        if row.dims is not None and row.bits != FLOAT_BITS
-        else f"{row.dims} dims"
-        if row.dims
-        else "no vectors"
-    )
+    if row.dims is not None and row.bits != FLOAT_BITS:
+        return f"{row.bits} bit{'s' * (row.bits != 1)}"
+    return f"{row.dims} dims" if row.dims else "no vectors"
 
 
 def _caption(subject: ComparedModels) -> str:
@@ -71,7 +67,8 @@ def _caption(subject: ComparedModels) -> str:
         return ""
     front = "Filled, with a line through them: what no other choice beats in both."
     drawn = f"Bars: 95% intervals, each on its own. {front} The axis of costs is logarithmic."
-    return f"{found.slices[0].metric} on {found.slices[0].title} against what it costs. {drawn} {found.machine}."
+    score, machine = found.slices[0].metric.capitalize(), f"{found.machine[:1].upper()}{found.machine[1:]}"
+    return f"{score} on {found.slices[0].title} against what it costs. {drawn} {machine}."
 
 
 FIGURE = FigureKind(

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import polars as pl
 
+from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
@@ -98,6 +99,11 @@ class PairData:
     def is_classified(self) -> bool:
         """Whether rows have a class as the right answer."""
         return self.items is not None and any(block.classes for block in self.items.blocks)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether what models answer is the rank of a text."""
+        return self.items is not None and any(MEASURES[block.measures[0]].is_of_ranks for block in self.items.blocks)
 
     @cached_property
     def is_plotted(self) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.scores import ModelColumns, pair_keys
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -17,7 +18,7 @@ from embedlab.outcomes.frame import CONTRADICTED, SENTENCES, Outcomes
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import find_runs
 from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT, PairData
-from embedlab.tui.stored_models import StoredModel
+from embedlab.tui.stored_models import OVERLAP_OF_ITEMS, WORD_OVERLAP, StoredModel
 
 RIGHT_SIGN, WRONG_SIGN = "✓", "✗"
 
@@ -64,6 +65,7 @@ def _of_cache(settings: Settings) -> Iterator[tuple[str, str, int | None, Path]]
                 name = StoredOutcomes.load(path).model
             except MissingError:
                 continue
+            name = OVERLAP_OF_ITEMS if name == WORD_OVERLAP.name else name
             yield name, name, None, folder
             break
 
@@ -191,6 +193,8 @@ def _answers(outcomes: Outcomes, model: ModelColumns) -> tuple[pl.Series, pl.Ser
     for place, block in enumerate(outcomes.blocks):
         rows = outcomes.rows_of(place)
         own = predicted[rows]
+        if MEASURES[block.measures[0]].is_of_ranks:
+            texts = texts.scatter(rows, _ranks_as_texts(numbers[rows]))
         if not block.classes or own.null_count().sum_horizontal().item():
             continue
         classes = own.to_numpy().astype(np.intp)
@@ -201,6 +205,13 @@ def _answers(outcomes: Outcomes, model: ModelColumns) -> tuple[pl.Series, pl.Ser
         signs = np.where(most == gold, RIGHT_SIGN, WRONG_SIGN)
         texts = texts.scatter(rows, [f"{sign} {block.classes[number]}" for sign, number in zip(signs, most, strict=True)])
     return numbers.alias(model.name), texts.alias(f"{ANSWER}{model.name}")
+
+
+def _ranks_as_texts(ranks: pl.Series) -> pl.Series:
+    """Return each of the RANKS as text; the mean of several seeds may be a fraction."""
+    text = pl.when(pl.col("rank").is_infinite()).then(pl.lit("not found")).otherwise(pl.format("rank {}", pl.col("number")))
+    number = ranks.round(1).cast(pl.String).str.strip_suffix(".0").alias("number")
+    return pl.DataFrame([ranks.alias("rank"), number]).select(text).to_series()
 
 
 def _empty() -> pl.DataFrame:

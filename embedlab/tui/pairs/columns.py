@@ -1,6 +1,7 @@
 """The columns of the pair table."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -51,6 +52,8 @@ def item_columns(
     models = [model.name for model in data.models]
     columns = pair_columns(models, hidden, data.pairing, added=added, is_stacked=is_stacked and data.has_second, origin_needs=origin_needs)
     columns = [column for column in columns if data.has_second or column.key not in {"sentence2", "dice"}]
+    if data.is_ranked:
+        return [replace(column, digits=0) if column.key in models else column for column in columns if column.key != "gold"]
     if not data.is_classified:
         return columns
     titles = {column.key: column.title for column in columns}

@@ -17,7 +17,7 @@ from embedlab.data.shared_text import Overlap
 from embedlab.scoring.trained_pairs import trained_column
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
-from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model
+from embedlab.tui.stored_models import OVERLAP_OF_ITEMS, WORD_OVERLAP, StoredModel, find_model
 from embedlab.tui.training_texts import TrainingTexts
 from embedlab.workflows.neighbours import Corpus, Search, find_neighbours
 
@@ -57,7 +57,7 @@ class FactFinder:
         pair = (table["sentence1"][row], table["sentence2"][row])
         facts = PairFacts(tags=tags_of(*pair), appearances=appearances(table, row))
         yield facts
-        shared = {name: self._shared(name, row) for name in models if name != WORD_OVERLAP.name}
+        shared = {name: self._shared(name, row) for name in models if name not in {WORD_OVERLAP.name, OVERLAP_OF_ITEMS}}
         facts = replace(facts, shared=shared, corpus=self.corpus)
         yield facts
         for name in models:
@@ -94,7 +94,7 @@ class FactFinder:
         return known
 
     def _opened(self, name: str) -> list[Search]:
-        if name == WORD_OVERLAP.name:
+        if name in {WORD_OVERLAP.name, OVERLAP_OF_ITEMS}:
             return [self.corpus.words]
         similarity, members = self._similarity(name), self._members(name)
         found: list[Search | None]

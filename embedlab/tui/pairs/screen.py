@@ -255,7 +255,7 @@ class PairsScreen(DashboardScreen):
             models=[model.name for model in data.models],
             gold_range=data.gold_ranges[facts["dataset"]],
             note=self.dashboard.notes.text(facts["sentence1"], facts["sentence2"]),
-            is_classified=data.is_classified,
+            has_answers=data.is_classified or data.is_ranked,
             table=data.table,
             words=self._words(data, row),
         )

@@ -40,7 +40,7 @@ class ShownPair:
     models: Sequence[str]
     gold_range: tuple[float, float]
     note: str = ""
-    is_classified: bool = False  # whether answers are classes
+    has_answers: bool = False  # whether models answer with classes or ranks, not with similarities
     is_whole: bool = False  # long sentences too
     table: pl.DataFrame | None = None  # that the facts name rows of
     facts: PairFacts = field(default_factory=PairFacts)
@@ -89,8 +89,9 @@ def _folded(text: Content, width: int, *, is_whole: bool) -> Content:
 
 
 def _answers(pair: ShownPair) -> Content:
-    """The right class, and the one that each model answers."""
-    lines = [Content.assemble(f"{'gold':<14} ", (plain(pair.row[GOLD_TEXT]), "$gold"))]
+    """The right class, and the one that each model answers; or the rank that each gives to the relevant text."""
+    gold = pair.row[GOLD_TEXT]
+    lines = [Content.assemble(f"{'gold':<14} ", (plain(gold), "$gold"))] if gold is not None else []
     for name in pair.models:
         answer = pair.row.get(f"{ANSWER}{name}")
         style = "$text-faint" if answer is None else "$text-error" if answer.startswith("✗") else ""
@@ -100,7 +101,7 @@ def _answers(pair: ShownPair) -> Content:
 
 def _scores(pair: ShownPair, width: int) -> Content:
     """Gold and each model on one scale: the range of gold and the cosines 0–1; it starts below 0 only if a cosine does."""
-    if pair.is_classified:
+    if pair.has_answers:
         return _answers(pair)
     row, (low, high) = pair.row, pair.gold_range
     room = min(max(8, width - _BESIDE), 80)
