@@ -139,7 +139,7 @@ def _time(row: CostRow) -> Value | TableCell:
 
 def _digits(milliseconds: float) -> str:
     """Return a time in whole milliseconds, or its first two digits below 10."""
-    return f"{milliseconds:,.0f}" if milliseconds >= 10 else f"{milliseconds:.2g}"
+    return f"{milliseconds:z,.0f}" if milliseconds >= 10 else f"{milliseconds:.2g}"
 
 
 def _notes(found: Costs) -> Iterator[str]:

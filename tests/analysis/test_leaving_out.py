@@ -86,7 +86,10 @@ def test_groups_and_averages_are_scored_again_within_each() -> None:
         + 140 / 240 * (130 / 140) * (measure.value(gold[100:], one[100:]) - alone(100, 240, left, one))
         for one in predicted
     ]
-    assert grouped.rows.topics.sums[:, grouped.rows.families[95]] == pytest.approx(shifts)
+    # What is forced to sum to zero within each group counts more: by what each leaves of a variance over topics of these shares.
+    whole, first, second = (1 - (size / rows) ** 2 - (rows - size) / rows**2 for size, rows in ((20, 240), (10, 100), (10, 140)))
+    factor = (np.sqrt(whole / first) + np.sqrt(whole / second)) / 2  # half of the topic's rows are in either
+    assert grouped.rows.topics.sums[:, grouped.rows.families[95]] == pytest.approx(factor * np.array(shifts))
     assert average.rows.leaving is not None
     both = average.rows.leaving.without(np.concatenate([left, left]))
     assert both == pytest.approx([(one + alone(0, 240, left, own)) / 2 for one, own in zip(expected, predicted, strict=True)])

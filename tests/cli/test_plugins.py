@@ -158,11 +158,11 @@ def test_a_recipe_names_no_code(module: str, embedlab: Embedlab, project: Path) 
 
 
 def test_what_the_program_starts_sees_the_same_plugins(project: Path) -> None:
-    question = json.dumps({"number": 1, "first": "a cat", "second": "a cat", "models": ["letters:8"]})
+    question = json.dumps({"number": 1, "first": ["a cat"], "second": ["a cat"], "models": ["letters:8"]})
     words = [sys.executable, "-m", "embedlab.encoders.pair_worker", json.dumps({"runs": "runs"})]
     answer = subprocess.run(words, input=f"{question}\n", cwd=project, capture_output=True, text=True, check=True)
 
-    assert json.loads(answer.stdout)["similarity"] == 1
+    assert json.loads(answer.stdout)["similarities"] == [1]
 
 
 def test_the_dashboard_shows_the_pairs_of_a_plugin_and_plans_its_objective_without_running_it(

@@ -12,11 +12,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_path
 from embedlab.core.settings import Settings
 from embedlab.tui.dialogs import Confirm
-from embedlab.tui.launch.form import NAME, SEEDS, Choice, Field, choice_of_file, form_fields, hint_of_form, launch_or_error, recipe_fields
+from embedlab.tui.launch.form import NAME, SEEDS, Choice, Field, choice_of_file, form_fields, launch_or_error, recipe_fields
 from embedlab.tui.launch.lines import FieldInput
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.launch.widgets import LaunchList
@@ -259,35 +258,6 @@ async def test_lines_that_are_shown_for_the_first_time_do_not_count_as_typed(ope
         assert screen.launch is before
         line(screen, NAME).value = "mine"
         await until(pilot, lambda: screen.launch is None)
-
-
-@pytest.mark.parametrize(
-    ("hint", "expected"),
-    [
-        ("for example --set optim.lr=5e-06, or clip: --set optim.clip=1.0", "type 5e-06 in the line 'optim.lr'"),
-        ("--set stage.0.optim.lr=1", "type 1 in the line 'optim.lr'"),
-        ("--set stage.0.data.files='[\"FILE\"]'", "type stage.0.data.files='[\"FILE\"]' in the line 'other keys'"),
-        ("its own name, for example --name near-2, or another", "for example type near-2 in the line 'run name', or another"),
-        ("--seeds 3 trains with the seeds 1, 2 and 3", "3 in the line 'seeds' trains"),
-        ("use these rows with --allow-partial: every", "with yes in the line 'allow partial': every"),
-        ("go on with --resume, or", "go on with o on Runs, or"),
-    ],
-)
-def test_hints_of_a_form_name_its_lines_and_no_option(hint: str, expected: str) -> None:
-    found = hint_of_form(hint, {"optim.lr": "2e-05"})
-    assert expected in found
-    assert "--" not in found
-
-
-def test_every_error_of_a_form_has_a_hint_in_its_words(world: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise UsageError("near@1 has another recipe", hint="give this one its own name, for example --name near-2")
-
-    monkeypatch.setattr("embedlab.tui.launch.form.plan_training", refuse)
-    choice = Choice(kind="recipe", name="snli-ce", summary="")
-    found = launch_or_error(choice, {field.key: field.value for field in form_fields(choice)}, world)
-    assert isinstance(found, UsageError)
-    assert found.hint == "give this one its own name, for example type near-2 in the line 'run name'"
 
 
 async def test_the_list_is_searched_and_esc_shows_all_again(opened: Open) -> None:

@@ -138,6 +138,7 @@ async def test_a_key_goes_from_the_difference_to_a_to_b_and_back_and_scores_once
     opened: Open, requests: list[Sequence[tuple[str, str]]]
 ) -> None:
     async with opened(size=NARROW) as pilot:
+        await until(pilot, lambda: bool(shown(pilot.app)))
         before = shown(pilot.app)
         await pilot.press(shown_key("words"))
         await until(pilot, lambda: (words := words_of(pilot.app)) is not None and words.effects is not None)

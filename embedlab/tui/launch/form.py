@@ -137,25 +137,9 @@ def launch_or_error(choice: Choice, values: Mapping[str, str], settings: Setting
             return recipe_launch(choice.name, values, settings)
         return grid_launch(choice.name, values, settings, state_folder() / "grids")
     except EmbedlabError as error:
-        error.hint = hint_of_form(error.hint, values)
         return error
     except OSError as error:
         return EmbedlabError(str(error))
-
-
-def hint_of_form(hint: str, values: Mapping[str, str]) -> str:
-    """A HINT for the command line in the words of a form with the lines VALUES: --set optim.lr=1 is a line of it."""
-
-    def line_of(match: re.Match[str]) -> str:
-        key, value = match["key"].removeprefix("stage.0."), match["value"]
-        key = key if key in values else match["key"]
-        return f"type {value} in the line {key!r}" if key in values else f"type {key}={value} in the line {OTHERS!r}"
-
-    hint = re.sub(r"--set (?P<key>[\w.]+)=(?P<value>'[^']*'|[^\s,;]+)", line_of, hint)
-    hint = re.sub(r"--name ([^\s,;]+)", rf"type \1 in the line {NAME!r}", hint)
-    hint = re.sub(r"--seeds ([^\s,;]+)", rf"\1 in the line {SEEDS!r}", hint)
-    hint = hint.replace("--allow-partial", f"yes in the line {PARTIAL!r}")
-    return hint.replace("with --resume", f"with {shown_key('resume')} on Runs")
 
 
 # recipes
