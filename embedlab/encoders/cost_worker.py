@@ -67,6 +67,19 @@ def processor_name() -> str:
     return named or platform.processor() or platform.machine()
 
 
+def peak_memory_mib() -> float:
+    """Return the largest resident memory that this process had, in MiB.
+
+    What Linux gives as ru_maxrss begins with that of the process that started this one; VmHWM is of this program alone.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 2**10
+    except (OSError, StopIteration):
+        unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
 def main() -> int:
     """Measure, and write the line."""
     from embedlab.encoders.device import machine
@@ -76,11 +89,10 @@ def main() -> int:
     here = machine(settings)
     scorer = scorer_for(pinned(resolve(name, settings.runs_folder).members[0], offline=settings.offline), settings)
     found, count = measure(scorer, sentences)
-    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB elsewhere
     cost = MeasuredCost(
         milliseconds=tuple(found),
         sentences=count,
-        memory_mib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
+        memory_mib=peak_memory_mib(),
         is_of_pairs=not hasattr(scorer, "encode"),
         device=here.device.type,
         threads=here.threads,

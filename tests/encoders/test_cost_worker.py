@@ -1,5 +1,7 @@
 """How often a model encodes while it is measured, and what of it counts."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import count
 
@@ -48,3 +50,10 @@ def test_few_sentences_are_enough() -> None:
     model = Timed(1.0)
     assert measure(model, TEXTS[:5], clock=lambda: model.now)[1] == 5
     assert processor_name()
+
+
+def test_the_memory_of_a_process_is_its_own_and_not_that_of_the_one_that_started_it() -> None:
+    held = b"x" * (900 * 2**20)  # written, so that it is resident
+    code = "from embedlab.encoders.cost_worker import peak_memory_mib; print(peak_memory_mib())"
+    found = float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    assert len(held) / 2**20 > found > 20
