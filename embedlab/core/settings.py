@@ -80,6 +80,15 @@ class Settings:
         return self.runs.with_name(f"{self.runs.name}{SAMPLE_RUNS}") if self.sample else self.runs
 
 
+_OF_WORKERS = ("runs", "data", "cache", "sample", "offline", "device", "precision", "deterministic", "threads", "device_map", "cpu_engine")
+
+
+def worker_values(settings: Settings) -> dict[str, bool | int | str]:
+    """Return those of SETTINGS under which another process computes with the same models and data as this one, as JSON has them."""
+    values = {key: value for key in _OF_WORKERS if (value := getattr(settings, key)) is not None}
+    return {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}
+
+
 @table
 class SettingOrigin:
     """One setting's value and where it was set."""

@@ -4,13 +4,12 @@ import json
 import random
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.python_processes import python_command, start
 from embedlab.core.schema import build
-from embedlab.core.settings import Settings
+from embedlab.core.settings import Settings, worker_values
 from embedlab.encoders.cost_worker import MeasuredCost
 from embedlab.models.catalog import FIT, Model
 from embedlab.models.grammar import BITS, Single, parse_model, title_of
@@ -28,7 +27,6 @@ SHARES = (2, 4)  # of the numbers of a vector: a half, a quarter
 FEWEST_DIMS = 16
 MOST_SLICES = 3  # of which scores are shown: the datasets of a task, or their average where there are more
 _WORKER = "embedlab.encoders.cost_worker"
-_PASSED = ("runs", "data", "cache", "sample", "offline", "device", "precision", "threads", "cpu_engine", "device_map")
 
 
 def costs_of(
@@ -96,9 +94,7 @@ def _measured(models: Mapping[str, Model], sentences: Sequence[str], session: Se
 
 
 def _measure(name: str, sentences: Sequence[str], settings: Settings) -> MeasuredCost:
-    values = {key: value for key, value in asdict(settings).items() if key in _PASSED and value is not None}
-    plain = {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}
-    command = python_command(json.dumps(plain), name, module=_WORKER)
+    command = python_command(json.dumps(worker_values(settings)), name, module=_WORKER)
     with start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         written, log = process.communicate(json.dumps(sentences).encode())
     if process.returncode != 0:

@@ -1,12 +1,14 @@
 """Settings: which source wins, where a value came from, and what is refused."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import user_config_file
-from embedlab.core.settings import Settings, load_settings, process_rank
+from embedlab.core.schema import build
+from embedlab.core.settings import Settings, load_settings, process_rank, worker_values
 
 
 def origins(flags: dict[str, object], environment: dict[str, str], folder: Path) -> dict[str, tuple[object, str]]:
@@ -157,3 +159,10 @@ def test_a_process_of_a_team_knows_its_rank() -> None:
     assert process_rank({**team, "RANK": "3"}) == 3
     assert process_rank({**team, "RANK": "4"}) == 0
     assert process_rank({**team, "RANK": "0", "WORLD_SIZE": "1"}) == 0
+
+
+def test_a_worker_gets_the_settings_that_decide_what_it_computes_and_can_read_them_again() -> None:
+    settings = Settings(runs=Path("mine"), threads=3, precision="bf16", deterministic=True, device_map="auto", sample=True)
+    values = worker_values(settings)
+    assert build(Settings, json.loads(json.dumps(values)), where="settings") == settings
+    assert "data" not in values  # not set

@@ -4,12 +4,12 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.python_processes import python_command, start_piped
-from embedlab.core.settings import Settings
+from embedlab.core.settings import Settings, worker_values
 from embedlab.store.files import disk_errors
 
 
@@ -77,7 +77,7 @@ class ScorerProcess:
                     log.parent.mkdir(parents=True, exist_ok=True)
                     file = log.open("wb")
                 with file:
-                    command = python_command(json.dumps(_values(self._settings)), module="embedlab.encoders.pair_worker")
+                    command = python_command(json.dumps(worker_values(self._settings)), module="embedlab.encoders.pair_worker")
                     self._process = await start_piped(command, stderr=file)
             return self._process
 
@@ -87,9 +87,3 @@ class ScorerProcess:
             with suppress(ProcessLookupError):
                 self._process.terminate()
             await self._process.wait()
-
-
-def _values(settings: Settings) -> dict[str, object]:
-    passed = ("runs", "data", "cache", "sample", "offline", "device", "precision", "deterministic", "threads", "cpu_engine")
-    values = {key: value for key, value in asdict(settings).items() if key in passed and value is not None}
-    return {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}
