@@ -113,6 +113,11 @@ class ContributionSums:
         rows, sentences, twins = (combined(weights, values) for values in (self.rows, self.sentences, self.twins))
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
+    def centred(self) -> "ContributionSums":
+        """The estimates less their mean."""
+        rows, sentences, twins = (values - values.mean(axis=0) for values in (self.rows, self.sentences, self.twins))
+        return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
+
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.
 
@@ -123,7 +128,8 @@ class ContributionSums:
         independent = squares / (1 - self._mean_share(1 / np.bincount(self.shared.group), squares))
         dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum("et,et->e", self.twins, self.twins)
         value = np.maximum(dyadic / (1 - self._mean_share(self.shared._linked_share, squares)), independent)
-        fourth = np.einsum("es,es,es,es->e", *[self.sentences] * 4)
+        squared = self.sentences**2
+        fourth = np.einsum("es,es->e", squared, squared)
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
