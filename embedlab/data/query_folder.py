@@ -73,11 +73,11 @@ def open_query_folder(name: str) -> Queries:
     graded = _qrels_file(typed)
     qrels = read_qrels(graded)
     queries, corpus = _read(typed.path / QUERIES, _query_text), _read(typed.path / CORPUS, _document_text)
-    for judged in qrels:
-        for kind, own, texts in (("query", judged.query, queries), ("document", judged.document, corpus)):
+    for grade in qrels:
+        for kind, own, texts in (("query", grade.query, queries), ("document", grade.document, corpus)):
             if own not in texts.texts:
                 hint = f"add it to {texts.path.name}, or remove the line"
-                raise MissingError(f"{graded}, line {judged.line}: no {kind} {own!r} in {texts.path.name}", hint=hint)
+                raise MissingError(f"{graded}, line {grade.line}: no {kind} {own!r} in {texts.path.name}", hint=hint)
     wanted = dict.fromkeys(one.query for one in qrels if one.grade > 0)
     if empty := next((own for own in wanted if not queries.texts[own].strip()), None):
         raise bad_line(queries.path, queries.lines[empty], f"the text of query {empty!r} is empty")
@@ -87,8 +87,8 @@ def open_query_folder(name: str) -> Queries:
 def _of_qrels(typed: FolderName) -> Queries:
     """Return queries and documents of which only the ids are known."""
     qrels = read_qrels(typed.path)
-    wanted = dict.fromkeys(judged.query for judged in qrels if judged.grade > 0)
-    documents = dict.fromkeys((judged.document for judged in qrels), "")
+    wanted = dict.fromkeys(grade.query for grade in qrels if grade.grade > 0)
+    documents = dict.fromkeys((grade.document for grade in qrels), "")
     return _queries(typed, qrels, dict.fromkeys(wanted, ""), documents, [typed.path], has_texts=False)
 
 
@@ -101,14 +101,14 @@ def _queries(
     *,
     has_texts: bool = True,
 ) -> Queries:
-    relevant = [judged for judged in qrels if judged.grade > 0]
+    relevant = [grade for grade in qrels if grade.grade > 0]
     if not relevant:
         raise MissingError(f"{files[0]} names no relevant document", hint="a grade above 0 says that a document is relevant")
     numbers, places = ({own: index for index, own in enumerate(ids)} for ids in (queries, corpus))
     query = np.array([numbers[grade.query] for grade in relevant], np.intp)
     document = np.array([places[grade.document] for grade in relevant], np.intp)
     texts, candidates = tuple(queries.values()), tuple(corpus.values())
-    without = len({judged.query for judged in qrels}) - len(queries)
+    without = len({grade.query for grade in qrels}) - len(queries)
     part = Part(
         frame=item_frame(texts, candidates, query, document) if has_texts else pl.DataFrame({"item": np.arange(len(query))}),
         state=DatasetState(
