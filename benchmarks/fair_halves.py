@@ -26,12 +26,13 @@ from coverage import PACKAGES, real_table
 from record import write_table
 from simulated_scores import Floats, Graph, World
 
+from embedlab.analysis import families
 from embedlab.analysis.evidence import sentence_numbers
-from embedlab.analysis.families import LARGEST_JOINED
 from embedlab.analysis.near_duplicates import LEAST_COSINE
 
 FLIPS = real_halves.METHODS.index("flips")
-SETTING = (LEAST_COSINE, LARGEST_JOINED)
+LARGEST_JOINED = families.LARGEST_JOINED
+TRIED = (1 / 12, 1 / 10)  # larger families
 TOPIC_SEEDS = 5
 Sources = tuple[Path, Path, tuple[str, ...], str]  # folders of data and of scores, columns of scores, an encoder
 BEYOND = 0.3  # how far the worst model is below the best
@@ -50,12 +51,13 @@ def real_set(name: str, of: Sources) -> tuple[real_halves.RealSet, NDArray[np.fl
     """One set, and the vectors of its pairs."""
     table, names, vectors = real_pairs(of)
     own = (table["dataset"] == name).to_numpy()
-    return real_halves.RealSet.of(name, table.filter(own), names, SETTING), vectors[own]
+    return real_halves.RealSet.of(name, table.filter(own), names, (LEAST_COSINE, LARGEST_JOINED)), vectors[own]
 
 
-def agreement(job: tuple[str, bool], first: int, runs: int, *, of: Sources, halves: int) -> list[list[float]]:
+def agreement(job: tuple[str, str, float], first: int, runs: int, *, of: Sources, halves: int) -> list[list[float]]:
     """Mean and worst agreement: on real scores by the topics of RUNS seeds from FIRST on, or of RUNS simulated worlds."""
-    name, is_real = job
+    name, kind, families.LARGEST_JOINED = job
+    is_real = kind == "real"
     one, vectors = real_set(name, of)
     found = []
     for seed in range(first, first + runs):
@@ -92,17 +94,19 @@ def main() -> None:
     parser.add_argument("--resume", type=Path, help="a file of what was found so far")
     arguments = parser.parse_args()
     of = (arguments.data, arguments.scores, tuple(arguments.members), arguments.encoder)
-    jobs = {f"{name} {kind}": (name, kind == "real") for kind in ("real", "simulated") for name in arguments.sets}
+    kinds = [("real", LARGEST_JOINED), ("simulated", LARGEST_JOINED), *(("real", share) for share in TRIED)]
+    jobs = {_key(name, *kind): (name, *kind) for kind in kinds for name in arguments.sets}
     batches = Batches(file=arguments.resume)
     work = partial(agreement, of=of, halves=arguments.runs)
     batches.fill(
-        [*jobs.items()], work, lambda key: TOPIC_SEEDS if key.endswith("real") else arguments.worlds, at_once=TOPIC_SEEDS, processes=1
+        [*jobs.items()], work, lambda key: arguments.worlds if "simulated" in key else TOPIC_SEEDS, at_once=TOPIC_SEEDS, processes=1
     )
     rows = []
     for name in arguments.sets:
-        real, worlds = (np.concatenate(batches.found(f"{name} {kind}")) for kind in ("real", "simulated"))
+        real, worlds, *larger = (np.concatenate(batches.found(_key(name, *kind))) for kind in kinds)
         below = [f"{100 * np.mean(worlds[:, place] <= np.median(real[:, place]) + 1e-9):.0f}%" for place in range(2)]
         rows.append([name, *(f"{_range(values[:, place])}" for place in range(2) for values in (real, worlds)), " and ".join(below)])
+        rows[-1] += [f"{100 * np.median(values[:, 0]):.1f} / {100 * np.median(values[:, 1]):.0f}" for values in larger]
     columns = [
         "dataset",
         "mean, real scores",
@@ -110,6 +114,7 @@ def main() -> None:
         "worst, real scores",
         "worst, right intervals",
         "worlds as low as real scores",
+        *(f"real scores, families up to 1/{round(1 / share)}: mean / worst" for share in TRIED),
     ]
     notes = [
         f"{arguments.runs} random halves by topics, {len(real_pairs(of)[1])} models, each two of which are compared; percent of the cases "
@@ -120,6 +125,10 @@ def main() -> None:
         "worlds as low as real scores: in their mean, and in their worst difference, as the median of real scores is",
     ]
     write_table("coverage-halves-fair", "Halves by topics where intervals are right", columns, rows, packages=PACKAGES, notes=notes)
+
+
+def _key(name: str, kind: str, share: float) -> str:
+    return f"{name} {kind}" if share == LARGEST_JOINED else f"{name} {kind}, families up to {share:.4f}"
 
 
 def _range(values: Floats) -> str:
