@@ -59,10 +59,10 @@ class _Joins:
             return node
 
         for lower, upper in zip(*numbers.reshape(2, -1).tolist(), strict=True):
-            own, other = root(lower), root(upper)
-            if own != other and sizes[own] + sizes[other] <= most:
-                own, other = min(own, other), max(own, other)
-                parent[other], sizes[own] = own, sizes[own] + sizes[other]
+            top, other = root(lower), root(upper)
+            if top != other and sizes[top] + sizes[other] <= most:
+                top, other = min(top, other), max(top, other)
+                parent[other], sizes[top] = top, sizes[top] + sizes[other]
         self.parent[nodes], self.sizes[nodes] = nodes[[root(node) for node in range(len(nodes))]], sizes
         self.parent = self.parent[self.parent]  # what was joined before follows its first one
 
@@ -72,8 +72,8 @@ def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> tuple[N
     sentences = texts.ravel()
     order = np.argsort(sentences)
     known = sentences[order]
-    found = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
-    of_id = np.where(known[found] == near.ids, np.repeat(components, 2)[order[found]], -1)  # all rows of a sentence are of one component
+    index = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
+    of_id = np.where(known[index] == near.ids, np.repeat(components, 2)[order[index]], -1)  # all rows of a sentence are of one component
     first, second = of_id[near.links.first], of_id[near.links.second]
     apart = (first != second) & (first >= 0) & (second >= 0)
     return first[apart], second[apart]
