@@ -3,7 +3,7 @@
     python benchmarks/before_and_now.py BEFORE --data DIR --model FOLDER [--models minilm …] [--rounds 12] [--only training …]
 
 BEFORE is a checkout of another commit. Both use the installed libraries of this Python, one thread, and caches of their own. Measured are a
-training step (snli-supcl, 40 steps of 32 pairs, start and end left out), encoding of 5,000 real sentences, the evaluation of the seven
+training step (snli-supcl, 40 steps of 32 pairs, start and end left out), encoding of 5,000 sentences of SNLI dev, the evaluation of the seven
 STS sets with nothing stored, a comparison of five models whose scores are stored, `compare --help`, and the dashboard's first paint
 over these models. Two measurements are a pair, whose order alternates: before, now, now, before. The ratio is now to before, with the 95%
 interval of the mean of its logarithm over the pairs (Student's t). Processor time is what other work on the machine changes least.
@@ -24,8 +24,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import encoding
 import measure
+import polars as pl
 from dashboard import Place
 from record import write_table
 
@@ -47,12 +47,14 @@ class Times:
 def serve(data: Path, model: str) -> None:
     """Answer each line that names a kind of work, training or encoding, with what it took."""
     from embedlab.core.settings import Settings
+    from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
     from embedlab.models.folder import Wishes
 
     encoder = load_transformer(model, machine(Settings(device="cpu", threads=1)), wishes=Wishes(pooling="mean", max_tokens=128))
-    texts = encoding.distinct_sentences(data, SENTENCES)
+    frame = Source(folder=data, allow_partial=True).open("snli", "dev").frame
+    texts = pl.concat([frame["premise"], frame["hypothesis"]]).unique().sort().sample(SENTENCES, shuffle=True, seed=0).to_list()
     works: dict[str, Callable[[], Times]] = {
         "training": lambda: train(data, model),
         "encoding": lambda: timed(lambda: encoder.encode(texts)),
@@ -176,8 +178,11 @@ def measured(sides: Sequence[Checkout], rounds: int, chosen: Sequence[str]) -> l
     """All lines of the table that were chosen."""
     rows: list[list[str]] = []
 
+    def is_chosen(what: str) -> bool:
+        return any(word in what for word in chosen)
+
     def add(what: str, works: Sequence[Callable[[], Times]], turns: float) -> None:
-        if any(word in what for word in chosen):
+        if is_chosen(what):
             for work in works:  # once for imports, pages of the disk and what is stored
                 work()
             rows.append(row(what, alternate(works, max(2, round(turns * rounds)))))
@@ -185,7 +190,7 @@ def measured(sides: Sequence[Checkout], rounds: int, chosen: Sequence[str]) -> l
 
     with ExitStack() as stack:
         for work, what in (("training", "training step"), ("encoding", f"encoding of {SENTENCES:,} sentences")):
-            if any(word in what for word in chosen):
+            if is_chosen(what):
                 servers = [stack.enter_context(server(side)) for side in sides]
                 add(what, [lambda it=it: Times(**it.answer({"work": work})) for it in servers], 1)  # type: ignore[misc]
                 stack.close()
