@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.analysis.slices import FIFTHS
 from embedlab.core.errors import UsageError
@@ -70,17 +71,29 @@ def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
     if len(parts) == 1:
         yield from parts[0]
         return
-    for one in _with_values(outcomes, parts[0]):
-        dataset = outcomes.blocks[one.block].dataset
-        for other in _with_values(outcomes, parts[1]):
+    for one in _with_values(parts[0]):
+        for other in _with_values(parts[1]):
             if other.block == one.block and len(rows := np.intersect1d(one.rows, other.rows)):
-                key, title = (text.removeprefix(dataset)[1:] for text in (other.key, other.title))
-                yield replace(one, key=f"{one.key}/{key}", title=f"{one.title}, {title}", rows=rows, notes=(*one.notes, *other.notes))
+                yield _crossed(one, other, rows)
 
 
-def _with_values(outcomes: Outcomes, parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
-    """Return PARTS without those of items that have no value, which are called like their dataset."""
-    return [part for part in parts if part.key != outcomes.blocks[part.block].dataset]
+def _crossed(one: ItemSlice, other: ItemSlice, rows: NDArray[np.intp]) -> ItemSlice:
+    """Return the ROWS that two slices of one dataset share, called by both."""
+    keys, titles = f"{one.value_key}/{other.value_key}", f"{one.value_title}, {other.value_title}"
+    return replace(
+        one,
+        key=f"{one.key}/{other.value_key}",
+        title=f"{one.title}, {other.value_title}",
+        rows=rows,
+        value_key=keys,
+        value_title=titles,
+        notes=(*one.notes, *other.notes),
+    )
+
+
+def _with_values(parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
+    """Return PARTS without those of items that have no value."""
+    return [part for part in parts if part.value_key]
 
 
 def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
