@@ -33,7 +33,7 @@ from record import write_table
 
 ROOT = Path(__file__).parents[1]
 SENTENCES, STEPS, BATCH = 5_000, 40, 32
-MODELS = ("dice", "wordllama", "minilm", "average:minilm,wordllama")
+MODELS = ("dice", "wordllama", "minilm", "concat:minilm,wordllama")
 STARTS = ("compare --help", "first paint")  # which may take a tenth longer; others a twentieth
 TURNS = {"seven STS sets": 0.7, "stored compare": 2, "compare --help": 4, "first paint": 2}  # times the rounds
 
