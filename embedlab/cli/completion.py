@@ -38,7 +38,7 @@ def complete_models(incomplete: str) -> list[str]:
 
     parent = Path(incomplete).parent
     folders = [str(path) for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
-    return _starting(incomplete, [*runs(incomplete), *CATALOG, "dice", *folders, *(f"{prefix}:" for prefix in names("encoders"))])
+    return _starting(incomplete, [*complete_runs(incomplete), *CATALOG, "dice", *folders, *(f"{prefix}:" for prefix in names("encoders"))])
 
 
 def complete_grids(incomplete: str) -> list[str]:

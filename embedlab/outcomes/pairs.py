@@ -75,5 +75,5 @@ def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) 
     return near_pairs(own.with_columns(sentence_numbers(own)), find)
 
 
-def _from_cache(cache: Path, sentences: tuple[str, ...]) -> Links:
+def _from_cache(cache: Path, sentences: pl.Series) -> Links:
     return stored_links(sentences, cache)
