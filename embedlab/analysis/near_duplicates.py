@@ -103,9 +103,10 @@ def digest_of(sentences: pl.Series) -> str:
 
 def near_duplicates(ids: TextIds, sentences: pl.Series, find: FindLinks = links_of) -> NearDuplicates:
     """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS, and are one. FIND finds their links."""
-    _, places = np.unique(ids, return_index=True)
+    places = np.unique(ids, return_index=True)[1]
     places.sort()  # links of the same cosine are in the order of the dataset
-    return NearDuplicates(ids=ids[places], links=find(sentences.gather(places)))
+    ids, sentences = ids[places], sentences.gather(places)
+    return NearDuplicates(ids=ids, links=find(sentences))
 
 
 def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
