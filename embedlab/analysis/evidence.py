@@ -75,10 +75,10 @@ class SliceRows:
             found += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
-        large = [int(one) for one in order if LEAST_EXACT <= shares[one] < MOST_SHARE] if self.leaving is not None else []
-        for one in large:
-            exact = self.leaving.moved(numbers == one) if self.leaving is not None else np.array(np.nan)
-            sums[:, one] = np.where(np.isnan(exact), sums[:, one], exact * factors[one])
+        large = [int(number) for number in order if LEAST_EXACT <= shares[number] < MOST_SHARE] if self.leaving is not None else []
+        for topic in large:
+            exact = self.leaving.moved(numbers == topic) if self.leaving is not None else np.array(np.nan)
+            sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
         if large:
             others = shares.copy()
             others[large] = 0.0
@@ -100,28 +100,28 @@ class SliceRows:
         """
         if not len(self.groups) or not self.groups.any():
             return np.ones(len(self.groups))
-        numbers, found = self.families, np.empty(len(self.groups))
+        numbers, left = self.families, np.empty(len(self.groups))
         whole = np.bincount(numbers, weights=self.row_shares)
         for group in np.unique(self.groups):
-            own = self.groups == group
-            shares = np.bincount(numbers[own], weights=self.row_shares[own])
-            found[own] = _left(shares / shares.sum())
-        factors: Floats = np.sqrt(_left(whole / whole.sum()) / found)
+            in_group = self.groups == group
+            shares = np.bincount(numbers[in_group], weights=self.row_shares[in_group])
+            left[in_group] = _left(shares / shares.sum())
+        factors: Floats = np.sqrt(_left(whole / whole.sum()) / left)
         return factors
 
     def of_members(self, members: Sequence[int]) -> "SliceRows":
         """The rows of some members, given by their numbers; what is the same for all of them is found once."""
         leaving = OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
-        part = replace(self, contributions=self.contributions[members], leaving=leaving)
-        for name, found in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
-            part.__dict__[name] = found  # where the cached property puts it
-        return part
+        rows = replace(self, contributions=self.contributions[members], leaving=leaving)
+        for name, value in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
+            rows.__dict__[name] = value  # where the cached property puts it
+        return rows
 
     def with_contributions(self, contributions: Floats) -> "SliceRows":
         """The same rows with other contributions, (members, rows); topics are found once for all of them."""
         other = replace(self, contributions=contributions, leaving=None)
-        for name, found in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
-            other.__dict__[name] = found  # where the cached property puts it
+        for name, value in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
+            other.__dict__[name] = value  # where the cached property puts it
         return other
 
 
@@ -181,7 +181,7 @@ class ItemGroups:
     @property
     def weights(self) -> Floats:
         """The share of each group: by its items for `wmean`, otherwise equal."""
-        sizes = np.array([len(own) if self.aggregate == "wmean" else 1 for own in self.rows], dtype=np.float64)
+        sizes = np.array([len(row) if self.aggregate == "wmean" else 1 for row in self.rows], dtype=np.float64)
         shares: Floats = sizes / sizes.sum()
         return shares
 
@@ -206,14 +206,14 @@ def evidence_of(
     sources are unknown, no member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values = [[measure.value(gold[own], one[own]) for one in predicted.values()] for own in groups.rows]
+    values = [[measure.value(gold[row], prediction[row]) for prediction in predicted.values()] for row in groups.rows]
     points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
     rows = None
     if is_tested and groups.rows and len(gold) and predicted:
         numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
         parts = [
-            _rows(measure, gold[own], [one[own] for one in predicted.values()], np.array(value), numbers[own], near)
-            for own, value in zip(groups.rows, values, strict=True)
+            _rows(measure, gold[row], [prediction[row] for prediction in predicted.values()], np.array(value), numbers[row], near)
+            for row, value in zip(groups.rows, values, strict=True)
         ]
         rows = joined(list(zip(parts, groups.weights, strict=True)))
     return Evidence(
@@ -248,7 +248,7 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         title=name,
         pairs=sum(part.pairs for part in parts),
         points=np.mean([part.points for part in parts], axis=0),
-        rows=joined([(one, 1 / len(parts)) for one in rows]) if len(rows) == len(parts) else None,
+        rows=joined([(row, 1 / len(parts)) for row in rows]) if len(rows) == len(parts) else None,
         average_of=tuple(part.key for part in parts),
         task=parts[0].task,
         metric=parts[0].metric if is_one else mixed_metric,
@@ -264,7 +264,10 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
         both = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
         signs = np.repeat([1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]])
         leaving = (
-            replace(both.leaving, parts=[(part, sign * weight) for (part, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)])
+            replace(
+                both.leaving,
+                parts=[(leaving_out, sign * weight) for (leaving_out, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)],
+            )
             if isinstance(both.leaving, OfSum)
             else None
         )
@@ -293,7 +296,7 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     return SliceRows(
         contributions=np.concatenate([weight * part.contributions for part, weight in parts], axis=1),
         texts=np.concatenate([part.texts for part, _ in parts]),
-        groups=np.concatenate([part.groups + offset for (part, _), offset in zip(parts, offsets, strict=False)]),
+        groups=np.concatenate([rows.groups + offset for (rows, _), offset in zip(parts, offsets, strict=False)]),
         shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
         near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
         leaving=OfSum(parts=leaving, ends=ends) if len(leaving) == len(parts) else None,
@@ -304,14 +307,14 @@ def together(parts: Sequence[SliceRows]) -> SliceRows:
     """Return the members of several parts, which are over the same rows, as those of one."""
     contributions = np.concatenate([part.contributions for part in parts])
     leaving = [part.leaving for part in parts if part.leaving is not None]
-    found = replace(
+    rows = replace(
         parts[0],
         contributions=contributions,
         leaving=OfMembers(parts=leaving, places=range(len(contributions))) if len(leaving) == len(parts) else None,
     )
     for name, known in (("shared", parts[0].shared), ("families", parts[0].families)):
-        found.__dict__[name] = known  # where the cached property puts it
-    return found
+        rows.__dict__[name] = known  # where the cached property puts it
+    return rows
 
 
 _NUMBERS = ("sentence1_number", "sentence2_number")
@@ -343,12 +346,12 @@ def evidence_of_pairs(
     near: NearDuplicates | None = None,
 ) -> Evidence:
     """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those that are THERE have scores."""
-    own = columns if there is None else there
+    scored = columns if there is None else there
     return evidence_of(
         task,
         key,
         pairs["gold"].to_numpy(),
-        {columns.index(column): pairs[column].to_numpy() for column in own},
+        {columns.index(column): pairs[column].to_numpy() for column in scored},
         len(columns),
         measure=MEASURES["spearman"],
         texts=pairs.select(_NUMBERS).to_numpy(),

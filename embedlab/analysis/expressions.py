@@ -118,8 +118,8 @@ class _Term:
     @property
     def compared_field(self) -> str | None:
         """The field that a comparison or a range limits; None for other terms and for a negated one."""
-        found = self.match["middle"] or self.match["named"] or (self.match["operator"] and self.match["field"])
-        return found.strip('"') if found and not self.match["negated"] and self.match["operator"] not in {"=", "!="} else None
+        field = self.match["middle"] or self.match["named"] or (self.match["operator"] and self.match["field"])
+        return field.strip('"') if field and not self.match["negated"] and self.match["operator"] not in {"=", "!="} else None
 
     def _range(self) -> pl.Expr:
         lower, start, middle, end, upper = self.match.group("lower", "from", "middle", "to", "upper")
@@ -242,7 +242,7 @@ def meanings(text: str) -> Mapping[str, str]:
 def picks_by_hand(text: str) -> bool:
     """Return whether a filter, or a named selection that it reads, names single pairs by their numbers: who does so saw them."""
     texts = [text, *meanings(text).values()]
-    return any(match["field"] == NUMBER and match["operator"] in {"=", "!="} for one in texts for match in _matches(one))
+    return any(match["field"] == NUMBER and match["operator"] in {"=", "!="} for text in texts for match in _matches(text))
 
 
 def refuse_unnamable(name: str, text: str) -> None:
@@ -261,14 +261,14 @@ def _selections_in(text: str) -> list[str]:
 
 def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:
     """Return which rows fulfil all TERMS; a term is evaluated only on the rows left by those before it, unless these are most of all."""
-    found = np.ones(table.height, dtype=bool)
+    holds = np.ones(table.height, dtype=bool)
     for term in terms:
-        if 2 * np.count_nonzero(found) > len(found):
-            found = found & table.select(term).to_series().to_numpy()
+        if 2 * np.count_nonzero(holds) > len(holds):
+            holds = holds & table.select(term).to_series().to_numpy()
         else:
-            rows = np.flatnonzero(found)
-            found[rows] = table.select(*dict.fromkeys(term.meta.root_names()))[rows].select(term).to_series().to_numpy()
-    return found
+            rows = np.flatnonzero(holds)
+            holds[rows] = table.select(*dict.fromkeys(term.meta.root_names()))[rows].select(term).to_series().to_numpy()
+    return holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,11 +290,11 @@ def written_terms(text: str) -> list[WrittenTerm]:
 def with_terms(text: str, terms: Sequence[str]) -> str:
     """Return the filter TEXT with more TERMS that must hold too: beside those of each group that "or" separates."""
     groups: list[list[str]] = [[]]
-    for one in written_terms(text):
-        if one.is_or:
+    for term in written_terms(text):
+        if term.is_or:
             groups.append([])
         else:
-            groups[-1].append(one.text)
+            groups[-1].append(term.text)
     return " or ".join(" ".join([*group, *terms]) for group in groups)
 
 

@@ -65,7 +65,7 @@ class NearDuplicates:
         """Build from those of several datasets."""
         offsets = np.cumsum([0, *(len(part.ids) for part in parts)])
         first, second = (
-            np.concatenate([getattr(part.links, side) + np.int32(offset) for part, offset in zip(parts, offsets, strict=False)])
+            np.concatenate([getattr(duplicates.links, side) + np.int32(offset) for duplicates, offset in zip(parts, offsets, strict=False)])
             for side in ("first", "second")
         )
         cosine = np.concatenate([part.links.cosine for part in parts])
@@ -80,7 +80,7 @@ _remembered: dict[Hashable, Links] = {}
 
 def links_of(sentences: pl.Series) -> Links:
     """Return the links between SENTENCES, which are distinct; found once in a process for the same ones."""
-    return remembered(digest_of(sentences), lambda: similar_pairs(sentences))
+    return remembered(links_key(sentences), lambda: similar_pairs(sentences))
 
 
 def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
@@ -92,7 +92,7 @@ def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
     return _remembered[key]
 
 
-def digest_of(sentences: pl.Series) -> str:
+def links_key(sentences: pl.Series) -> str:
     """Return what identifies SENTENCES in this order, and the method that finds their links."""
     digest = xxhash.xxh3_128(f"{METHOD} {LEAST_COSINE}\0".encode())
     for start in range(0, len(sentences), _DIGESTED_AT_ONCE):

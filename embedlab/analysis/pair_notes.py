@@ -32,7 +32,7 @@ Notes = Mapping[int, PairNote]  # by pair key
 
 
 def _values(notes: Notes) -> Mapping[str, Any]:
-    return {"schema": SCHEMA, "notes": {f"{one:016x}": asdict(note) for one, note in notes.items()}}
+    return {"schema": SCHEMA, "notes": {f"{key:016x}": asdict(note) for key, note in notes.items()}}
 
 
 def _notes(content: bytes, _path: Path) -> Notes:
@@ -71,15 +71,15 @@ class PairNotes:
 
     def text(self, first: str, second: str) -> str:
         """The note on a pair; empty without one."""
-        found = self.notes.get(int(pair_key(first, second)))
-        return found.note if found is not None else ""
+        pair_note = self.notes.get(int(pair_key(first, second)))
+        return pair_note.note if pair_note is not None else ""
 
     def change(self, first: str, second: str, text: str) -> None:
         """Set the note on a pair, or delete it where TEXT is empty; notes that another process wrote meanwhile stay."""
         key = int(pair_key(first, second))
 
         def changed(notes: Notes | None) -> Notes:
-            others = {one: note for one, note in (notes or {}).items() if one != key}
+            others = {other: note for other, note in (notes or {}).items() if other != key}
             return {**others, key: PairNote(note=text, sentence1=first, sentence2=second)} if text else others
 
         aside = _set_aside(self.path) if self.trouble is not None else None

@@ -34,21 +34,21 @@ def odd_one(values: Sequence[float]) -> tuple[int, float]:
     if len(values) < 3 or any(math.isnan(value) for value in values):
         return 0, math.nan
     mean = fmean(values)
-    place = max(range(len(values)), key=lambda number: abs(values[number] - mean))
-    others = [value for number, value in enumerate(values) if number != place]
+    index = max(range(len(values)), key=lambda number: abs(values[number] - mean))
+    others = [value for number, value in enumerate(values) if number != index]
     if (spread := variance(others)) <= _PRECISE * fmean(value * value for value in values):
-        return place, math.nan
-    t2 = (values[place] - fmean(others)) ** 2 / (spread * (1 + 1 / len(others)))
+        return index, math.nan
+    t2 = (values[index] - fmean(others)) ** 2 / (spread * (1 + 1 / len(others)))
     freedom = len(others) - 1
-    return place, min(1.0, len(values) * beta_share(freedom / (freedom + t2), freedom / 2, 0.5))
+    return index, min(1.0, len(values) * beta_share(freedom / (freedom + t2), freedom / 2, 0.5))
 
 
 def holm(p: Sequence[float]) -> list[float]:
     """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a test."""
     tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: p[index])
     corrected, largest = [math.nan] * len(p), 0.0
-    for place, index in enumerate(tested):
-        largest = max(largest, p[index] * (len(tested) - place))
+    for rank, index in enumerate(tested):
+        largest = max(largest, p[index] * (len(tested) - rank))
         corrected[index] = min(largest, 1.0)
     return corrected
 
@@ -57,8 +57,8 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Benjamini and Hochberg's step-up corrected p-values, at most 1; a nan stays nan and does not count as a test."""
     tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: -p[index])
     corrected, smallest = [math.nan] * len(p), 1.0
-    for place, index in enumerate(tested):
-        smallest = min(smallest, p[index] * len(tested) / (len(tested) - place))
+    for rank, index in enumerate(tested):
+        smallest = min(smallest, p[index] * len(tested) / (len(tested) - rank))
         corrected[index] = smallest
     return corrected
 

@@ -43,9 +43,9 @@ class Protocol:
         labels = self._labels
         outer = stratified_folds(labels, self.setting.folds)
         inner = [
-            Fold(train=fold.train[part.train], dev=fold.train[part.dev])
+            Fold(train=fold.train[inner.train], dev=fold.train[inner.dev])
             for fold in outer
-            for part in stratified_folds(labels[fold.train], self.setting.folds)
+            for inner in stratified_folds(labels[fold.train], self.setting.folds)
         ]
         dev = self._fit(Fits.grid(inner, self.setting.l2)).dev.reshape(len(outer), self.setting.folds, -1).mean(1)  # (folds, l2)
         chosen = [_best(row) for row in dev]
@@ -94,7 +94,7 @@ class Protocol:
     def _refit(self, rows: Sequence[RowIndices], l2: Sequence[int]) -> Fitted:
         """Fits on other rows each, with an L2 each; an optimum needs no rows to stop early."""
         share = HELD_BACK if self.setting.schedule is not None else 0.0
-        folds = tuple(hold_back(part, share, self.seed) for part in rows)
+        folds = tuple(hold_back(row, share, self.seed) for row in rows)
         return self._fit(Fits(folds=folds, fold=np.arange(len(folds)), l2=np.array(self.setting.l2)[list(l2)]))
 
 

@@ -35,12 +35,12 @@ _reported: ContextVar[list[EmbedlabError] | None] = ContextVar("reported", defau
 class Terminal:
     """The output of one command, in the format and with the quietness of its settings.
 
-    PLACE are the options for its runs folder, and DATA those for its corpora, as the user would type them again.
+    RUNS are the options for its runs folder, and DATA those for its corpora, as the user would type them again.
     """
 
-    def __init__(self, settings: Settings, place: Sequence[str] = (), data: Sequence[str] = ()) -> None:
+    def __init__(self, settings: Settings, runs: Sequence[str] = (), data: Sequence[str] = ()) -> None:
         self.settings = settings
-        self._place, self._data = place, data
+        self._runs, self._data = runs, data
         self._noted: set[str] = set()
 
     def show(self, *tables: "Table") -> None:
@@ -134,7 +134,7 @@ class Terminal:
 
     def _typed(self, command: re.Match[str]) -> str:
         data = self._data if command[0] == "embedlab grid run" else ()
-        return shlex.join([*command[0].split(), *self._place, *data])
+        return shlex.join([*command[0].split(), *self._runs, *data])
 
     def confirm(self, question: str) -> bool:
         """Ask for confirmation before something is lost; without a terminal, the answer is no."""
@@ -255,18 +255,18 @@ def to_stderr(text: str) -> None:
 @contextmanager
 def reported_errors() -> Iterator[list[EmbedlabError]]:
     """Gather the errors that `report` shows while the block lasts."""
-    found: list[EmbedlabError] = []
-    token = _reported.set(found)
+    errors: list[EmbedlabError] = []
+    token = _reported.set(errors)
     try:
-        yield found
+        yield errors
     finally:
         _reported.reset(token)
 
 
 def report(error: EmbedlabError) -> None:
     """Show the two lines that a user sees of an error."""
-    if (found := _reported.get()) is not None:
-        found.append(error)
+    if (errors := _reported.get()) is not None:
+        errors.append(error)
     label = "" if error.exit_code is ExitCode.INTERRUPTED else "error: "
     to_stderr(printable.one_line(f"embedlab: {label}{error.message}"))
     if error.hint:

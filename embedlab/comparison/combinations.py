@@ -93,7 +93,7 @@ class CombinationSearch:
     @property
     def confirmed(self) -> Sequence[Tested]:
         """The combinations that the other half confirms."""
-        return [one for one in self.tested if one.is_confirmed]
+        return [tested for tested in self.tested if tested.is_confirmed]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,18 +107,18 @@ class Halves:
     @property
     def seeds(self) -> Mapping[str, tuple[int, int]]:
         """How many seeds of each model are in each half, where they are halved."""
-        return {one.name: (len(one.members), len(other.members)) for one, other in zip(*self.models, strict=True) if one != other}
+        return {model.name: (len(model.members), len(other.members)) for model, other in zip(*self.models, strict=True) if model != other}
 
     @property
     def reach(self) -> Reach:
         """How far what is confirmed reaches: with few seeds, the same in both halves, no farther than these checkpoints."""
         pairs = zip(*self.models, strict=True)
-        return "models" if all(one != other or one.is_published for one, other in pairs) else "checkpoints"
+        return "models" if all(model_columns != other or model_columns.is_published for model_columns, other in pairs) else "checkpoints"
 
     @property
     def is_even(self) -> bool:
         """Whether neither half is too small."""
-        counts = [int(one.sum()) for one in (self.search, self.test)]
+        counts = [int(half.sum()) for half in (self.search, self.test)]
         return min(counts) >= max(_LEAST_HALF * sum(counts), 1)
 
 
@@ -146,18 +146,18 @@ def halved_topics(topics: Topics, blocks: NDArray[np.integer], among: Rows, rng:
     rows = np.flatnonzero(among)
     if not len(rows):
         return np.zeros(len(topics), dtype=bool)
-    numbers, own = np.unique(topics[rows], return_inverse=True)
+    numbers, topic_of = np.unique(topics[rows], return_inverse=True)
     of_block, sizes = blocks[rows].astype(np.intp), np.bincount(blocks[rows])
     counts = np.zeros((len(numbers), len(sizes)))
-    np.add.at(counts, (own, of_block), 1 / np.sqrt(sizes[of_block]))
+    np.add.at(counts, (topic_of, of_block), 1 / np.sqrt(sizes[of_block]))
     goes_first, lead = np.zeros(len(numbers), dtype=bool), np.zeros(len(sizes))
     drawn = rng.permutation(len(numbers))
-    for one in drawn[np.argsort(-np.bincount(own)[drawn], kind="stable")].tolist():
-        ahead = float(lead @ counts[one])
-        goes_first[one] = ahead < 0 or (ahead == 0 and rng.random() < 0.5)
-        lead += counts[one] if goes_first[one] else -counts[one]
+    for topic in drawn[np.argsort(-np.bincount(topic_of)[drawn], kind="stable")].tolist():
+        ahead = float(lead @ counts[topic])
+        goes_first[topic] = ahead < 0 or (ahead == 0 and rng.random() < 0.5)
+        lead += counts[topic] if goes_first[topic] else -counts[topic]
     is_first = np.zeros(len(topics), dtype=bool)
-    is_first[rows] = goes_first[own]
+    is_first[rows] = goes_first[topic_of]
     return is_first
 
 
@@ -175,9 +175,9 @@ def _halved_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelCol
 
 
 def _of_members(model: ModelColumns, places: Sequence[int]) -> ModelColumns:
-    members = tuple(model.members[place] for place in places)
-    seeds = tuple(model.seeds[place] for place in places) if model.seeds else ()
-    runs = tuple(model.runs[place] for place in places) if model.runs else ()
+    members = tuple(model.members[index] for index in places)
+    seeds = tuple(model.seeds[index] for index in places) if model.seeds else ()
+    runs = tuple(model.runs[index] for index in places) if model.runs else ()
     return replace(model, members=members, seeds=seeds, runs=runs)
 
 
@@ -187,29 +187,29 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
     One that is nearly all of the items with one of its two values is left out: it says no more than that value.
     """
     values = [*_values(outcomes)]
-    counts = [_Counts(outcomes, one) for one in (halves.search, halves.test)]
+    counts = [_Counts(outcomes, half) for half in (halves.search, halves.test)]
     among = halves.search | halves.test
-    found = []
-    for one, other in combinations(values, 2):
-        if one.by == other.by:
+    pairs = []
+    for value, other in combinations(values, 2):
+        if value.by == other.by:
             continue
-        holds, applies = one.holds & other.holds & among, one.applies & other.applies & among
+        holds, applies = value.holds & other.holds & among, value.applies & other.applies & among
         count = np.count_nonzero(holds)
-        if count < 2 * FEWEST_OF_HALF or count > min(np.count_nonzero(each.holds & among) for each in (one, other)) - FEWEST_OF_HALF:
+        if count < 2 * FEWEST_OF_HALF or count > min(np.count_nonzero(each.holds & among) for each in (value, other)) - FEWEST_OF_HALF:
             continue
-        enough = np.logical_and.reduce([own.of(part) >= FEWEST_OF_HALF for own in counts for part in (holds, applies & ~holds)])
+        enough = np.logical_and.reduce([count.of(mask) >= FEWEST_OF_HALF for count in counts for mask in (holds, applies & ~holds)])
         if enough.any():
-            found.append(
+            pairs.append(
                 Combination(
-                    by=f"{one.by} + {other.by}",
-                    value=f"{one.value} + {other.value}",
-                    title=f"{one.title}, {other.title}",
+                    by=f"{value.by} + {other.by}",
+                    value=f"{value.value} + {other.value}",
+                    title=f"{value.title}, {other.title}",
                     holds=holds,
                     applies=applies,
                     blocks=tuple(np.flatnonzero(enough).tolist()),
                 )
             )
-    return found
+    return pairs
 
 
 class _Counts:
@@ -240,13 +240,13 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
         if values.null_count() == len(values):
             continue
         applies = values.is_not_null().to_numpy()
-        named = [(one, _holding(one, len(applies))) for one in named_parts(outcomes, by, values)]
+        named = [(named, _holding(named, len(applies))) for named in named_parts(outcomes, by, values)]
         if by.kind == "name":
-            yield from (_Value(by=by.name, value=one.value, title=one.title, holds=holds, applies=applies) for one, holds in named)
+            yield from (_Value(by=by.name, value=named.value, title=named.title, holds=holds, applies=applies) for named, holds in named)
             continue
         number = np.zeros(len(applies), dtype=np.intp)
-        for one, holds in named:
-            number[holds] = int(one.value.rpartition(" ")[2])
+        for of_value, holds in named:
+            number[holds] = int(of_value.value.rpartition(" ")[2])
         for first, last in [*((1, cut) for cut in range(1, FIFTHS)), *((cut + 1, FIFTHS) for cut in range(1, FIFTHS))]:
             holds = applies & (number >= first) & (number <= last)
             value = f"fifth {first}" if first == last else f"fifths {first}–{last}"
@@ -262,9 +262,9 @@ def _holding(named: NamedParts, rows: int) -> Rows:
 class SearchedContrasts:
     """The contrasts of members on each combination within the half of the search: scores alone, of which a search needs many."""
 
-    def __init__(self, outcomes: Outcomes, members: Sequence[str], found: Sequence[Combination], half: Rows) -> None:
-        self.found, self.members = list(found), list(members)
-        blocks = sorted({block for one in found for block in one.blocks})
+    def __init__(self, outcomes: Outcomes, members: Sequence[str], candidates: Sequence[Combination], half: Rows) -> None:
+        self.found, self.members = list(candidates), list(members)
+        blocks = sorted({block for combination in candidates for block in combination.blocks})
         self._rows = {block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks}
         self._without: dict[int, Without] = {}
         self._influences: dict[int, Floats] = {}
@@ -275,17 +275,19 @@ class SearchedContrasts:
             measure = MEASURES[outcomes.blocks[block].measures[0]]
             self._without[block] = measure.without(gold, predicted)
             self._influences[block] = measure.influences(gold, predicted)
-        self.points = np.array([self._contrast(one) for one in found]).reshape(len(found), len(members))  # (combinations, members)
+        self.points = np.array([self._contrast(combination) for combination in candidates]).reshape(
+            len(candidates), len(members)
+        )  # (combinations, members)
 
-    def _contrast(self, one: Combination) -> Floats:
+    def _contrast(self, combination: Combination) -> Floats:
         """Return each member's score on a combination minus that on the others, in the mean over datasets."""
         leads = []
-        for block in one.blocks:
+        for block in combination.blocks:
             rows, without = self._rows[block], self._without[block]
-            applies, holds = one.applies[rows], one.holds[rows]
+            applies, holds = combination.applies[rows], combination.holds[rows]
             leads.append(without(~(applies & holds)) - without(holds | ~applies))
-        found: Floats = np.mean(leads, axis=0)
-        return found
+        lead: Floats = np.mean(leads, axis=0)
+        return lead
 
     def contrasts(self, models: Sequence[ModelColumns]) -> tuple[Floats, Floats]:
         """Return by how much the second model's lead is larger on each combination, and that in rough standard errors.
@@ -293,35 +295,39 @@ class SearchedContrasts:
         The variance of items is that of the whole datasets' differences, for as many items; that of seeds is added.
         """
         places = [[self.members.index(member) for member in model.members] for model in models]
-        first, second = (self.points[:, own] for own in places)
+        first, second = (self.points[:, columns] for columns in places)
         contrast = second.mean(axis=1) - first.mean(axis=1)
-        seeds = sum((own.var(axis=1, ddof=1) / own.shape[1] for own in (first, second) if own.shape[1] > 1), np.zeros(len(contrast)))
+        seeds = sum(
+            (of_model.var(axis=1, ddof=1) / of_model.shape[1] for of_model in (first, second) if of_model.shape[1] > 1),
+            np.zeros(len(contrast)),
+        )
         of_item = {
-            block: float(np.var(own[places[1]].mean(axis=0) - own[places[0]].mean(axis=0))) for block, own in self._influences.items()
+            block: float(np.var(influence[places[1]].mean(axis=0) - influence[places[0]].mean(axis=0)))
+            for block, influence in self._influences.items()
         }
-        items = np.array([self._variance(one, of_item) for one in self.found])
+        items = np.array([self._variance(combination, of_item) for combination in self.found])
         return contrast, contrast / np.sqrt(items + seeds + _SMALLEST)
 
-    def _variance(self, one: Combination, of_item: Mapping[int, float]) -> float:
-        found = 0.0
-        for block in one.blocks:
+    def _variance(self, combination: Combination, of_item: Mapping[int, float]) -> float:
+        variance = 0.0
+        for block in combination.blocks:
             rows = self._rows[block]
-            applies, holds = one.applies[rows], one.holds[rows]
+            applies, holds = combination.applies[rows], combination.holds[rows]
             count, others = np.count_nonzero(applies & holds), np.count_nonzero(applies & ~holds)
-            found += of_item[block] * (1 / count + 1 / others)
-        return found / len(one.blocks) ** 2
+            variance += of_item[block] * (1 / count + 1 / others)
+        return variance / len(combination.blocks) ** 2
 
 
 def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED) -> list[tuple[Combination, float]]:
     """Return the COUNT combinations with the surest contrasts of two models, and these; of nearly equal sets of items the surest alone."""
     contrast, distance = searched.contrasts(models)
     chosen: list[tuple[Combination, float]] = []
-    for place in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
-        one = searched.found[place]
-        if len(chosen) == count or not distance[place]:
+    for index in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
+        combination = searched.found[index]
+        if len(chosen) == count or not distance[index]:
             break
-        if not np.isnan(distance[place]) and not any(_are_same(one.holds, other.holds) for other, _ in chosen):
-            chosen.append((one, float(contrast[place])))
+        if not np.isnan(distance[index]) and not any(_are_same(combination.holds, other.holds) for other, _ in chosen):
+            chosen.append((combination, float(contrast[index])))
     return chosen
 
 
@@ -332,26 +338,26 @@ def _are_same(one: Rows, other: Rows) -> bool:
 def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]) -> list[Tested]:
     """Return the CHOSEN combinations tested on the half of the test, the surest first."""
     models = halves.models[1]
-    searched = {(one.by, one.value): contrast for one, contrast in chosen}
-    measured = measured_kinds(outcomes, member_columns(models), [one.kind(outcomes, halves.test) for one, _ in chosen])
-    found, reach = uneven(measured, models), halves.reach
-    known = {(one.kind.by, one.kind.value): one for one in measured}
-    corrected = benjamini_hochberg([one.contrast.p for one in found])
+    searched = {(combination.by, combination.value): contrast for combination, contrast in chosen}
+    measured = measured_kinds(outcomes, member_columns(models), [combination.kind(outcomes, halves.test) for combination, _ in chosen])
+    unevens, reach = uneven(measured, models), halves.reach
+    known = {(kind.kind.by, kind.kind.value): kind for kind in measured}
+    corrected = benjamini_hochberg([kind.contrast.p for kind in unevens])
     return [
         Tested(
-            found=one,
-            rows=known[one.by, one.value].kind.rows,
-            searched=searched[one.by, one.value],
+            found=kind,
+            rows=known[kind.by, kind.value].kind.rows,
+            searched=searched[kind.by, kind.value],
             p_corrected=p,
-            smallest=_smallest(known[one.by, one.value], models, len(measured)),
+            smallest=_smallest(known[kind.by, kind.value], models, len(measured)),
             reach=reach,
         )
-        for one, p in zip(found, corrected, strict=True)
+        for kind, p in zip(unevens, corrected, strict=True)
     ]
 
 
-def _smallest(one: MeasuredKind, models: Sequence[ModelColumns], tests: int) -> float:
-    contrast = Weighed(contrast_evidence(one.own.key, one.own, one.others), models)
+def _smallest(kind: MeasuredKind, models: Sequence[ModelColumns], tests: int) -> float:
+    contrast = Weighed(contrast_evidence(kind.own.key, kind.own, kind.others), models)
     (uncertainty,) = contrast.of_pair.values()
     return smallest_difference(uncertainty, SIGNIFICANT / tests)
 
@@ -361,10 +367,10 @@ def search_combinations(
 ) -> CombinationSearch:
     """Return what two MODELS differ on among combinations of two properties, searched and tested on halves drawn by RNG."""
     halves = halved(outcomes, topics, models, selection, rng)
-    found = all_combinations(outcomes, halves) if halves.is_even else []
-    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), found, halves.search)
+    candidates = all_combinations(outcomes, halves) if halves.is_even else []
+    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), candidates, halves.search)
     return CombinationSearch(
-        combinations=len(found),
+        combinations=len(candidates),
         items=(int(halves.search.sum()), int(halves.test.sum())),
         seeds=halves.seeds,
         reach=halves.reach,

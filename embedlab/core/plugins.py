@@ -85,13 +85,13 @@ class Plugin:
                 hint="update or uninstall the package",
             ) from error
 
-    def checked(self, found: Any, cls: type[T], *, named: bool = False) -> T:
-        """Return what was FOUND by loading it if it is a CLS; NAMED says that it must have the plug-in's name."""
-        if not isinstance(found, cls):
-            raise MissingError(f"{self.title} is of type {type(found).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
-        if named and getattr(found, "name", None) != self.name:
-            raise MissingError(f"{self.title} calls itself {getattr(found, 'name', None)!r}", hint="give it the same name in both places")
-        return found
+    def checked(self, given: Any, cls: type[T], *, named: bool = False) -> T:
+        """Return what was GIVEN by loading it if it is a CLS; NAMED says that it must have the plug-in's name."""
+        if not isinstance(given, cls):
+            raise MissingError(f"{self.title} is of type {type(given).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
+        if named and getattr(given, "name", None) != self.name:
+            raise MissingError(f"{self.title} calls itself {getattr(given, 'name', None)!r}", hint="give it the same name in both places")
+        return given
 
     @property
     def title(self) -> str:
@@ -110,13 +110,13 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
     What may not be used, as its name is shipped or used before it or its file is not trusted, has a fault.
     """
     seen, checked = dict(_shipped(kind)), []
-    for one in added(kind):
-        fault = one.fault or _name_fault(one, seen.get(one.name))
+    for plugin in added(kind):
+        fault = plugin.fault or _name_fault(plugin, seen.get(plugin.name))
         if fault is None:
-            seen[one.name] = one
+            seen[plugin.name] = plugin
         else:
             _note(fault)
-        checked.append(replace(one, fault=fault))
+        checked.append(replace(plugin, fault=fault))
     return (*_shipped(kind).values(), *checked)
 
 
@@ -127,7 +127,7 @@ def added(kind: Kind) -> tuple[Plugin, ...]:
 
 def names(kind: Kind) -> list[str]:
     """Return the names of a KIND that can be used."""
-    return [one.name for one in discover(kind) if one.fault is None]
+    return [plugin.name for plugin in discover(kind) if plugin.fault is None]
 
 
 def shipped_names(kind: Kind) -> list[str]:
@@ -137,10 +137,10 @@ def shipped_names(kind: Kind) -> list[str]:
 
 def find(kind: Kind, name: str) -> Plugin | None:
     """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with it."""
-    if found := _shipped(kind).get(name):  # no plug-in can hide it, so that none has to be looked for
-        return found
-    named = [one for one in discover(kind) if one.name == name]
-    return next((one for one in named if one.fault is None), next(iter(named), None))
+    if plugin := _shipped(kind).get(name):  # no plug-in can hide it, so that none has to be looked for
+        return plugin
+    named = [plugin for plugin in discover(kind) if plugin.name == name]
+    return next((plugin for plugin in named if plugin.fault is None), next(iter(named), None))
 
 
 def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()) -> Plugin:
@@ -148,29 +148,29 @@ def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also:
 
     ALSO are other names that the user may have meant.
     """
-    found = find(kind, name)
-    if found is None:
+    plugin = find(kind, name)
+    if plugin is None:
         raise unknown(called or called_one(kind), name, [*names(kind), *also], listing=listing)
-    return found
+    return plugin
 
 
 def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
     """READ everything of a KIND that this process can load, by name; what fails is noted and left out."""
-    found = {}
-    for one in discover(kind):
-        if one.fault is not None or not can_load(one):
+    by_name = {}
+    for plugin in discover(kind):
+        if plugin.fault is not None or not can_load(plugin):
             continue
         try:
-            found[one.name] = read(one)
+            by_name[plugin.name] = read(plugin)
         except EmbedlabError as error:
             _note(error)
-    return found
+    return by_name
 
 
 def identity(kind: Kind, name: str) -> str:
     """Return what of a plug-in's code decides its numbers: empty for what is shipped or not known."""
-    found = find(kind, name)
-    return found.identity if found is not None else ""
+    plugin = find(kind, name)
+    return plugin.identity if plugin is not None else ""
 
 
 def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
@@ -189,17 +189,17 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
 
 def plugin_versions() -> dict[str, str]:
     """Return the version of each plug-in that can be used, by kind and name: of its package, or the digest of its file."""
-    found = [one for kind in KINDS for one in discover(kind) if one.fault is None and not one.is_shipped]
-    return {f"{one.kind}:{one.name}": one.identity[:16] if one.file is not None else one.origin for one in found}
+    plugins = [plugin for kind in KINDS for plugin in discover(kind) if plugin.fault is None and not plugin.is_shipped]
+    return {f"{plugin.kind}:{plugin.name}": plugin.identity[:16] if plugin.file is not None else plugin.origin for plugin in plugins}
 
 
 @contextmanager
 def gathered_faults() -> Iterator[list[str]]:
     """Gather what is wrong with the plug-ins that are listed meanwhile, each once."""
-    found: list[str] = []
-    token = _faults.set(found)
+    faults: list[str] = []
+    token = _faults.set(faults)
     try:
-        yield found
+        yield faults
     finally:
         _faults.reset(token)
 
@@ -216,8 +216,8 @@ def refuse_loading(reason: str) -> None:
 
 def _note(error: EmbedlabError) -> None:
     line = f"{error.message}; {error.hint}"
-    if (found := _faults.get()) is not None and line not in found:
-        found.append(line)
+    if (faults := _faults.get()) is not None and line not in faults:
+        faults.append(line)
 
 
 def _attribute(module: Any, plugin: Plugin) -> Any:
@@ -242,9 +242,11 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
 
 
 def _of_packages(kind: Kind) -> Iterator[Plugin]:
-    path = tuple(place for place in sys.path if place)  # "" is the working folder, where nothing is installed: prompts have it
-    for one in package_entries(f"{SHIPPED}.{kind}", path):
-        yield Plugin(kind=kind, name=one.name, origin=one.package, module=one.module, attribute=one.attribute, identity=one.identity)
+    path = tuple(folder for folder in sys.path if folder)  # "" is the working folder, where nothing is installed: prompts have it
+    for entry in package_entries(f"{SHIPPED}.{kind}", path):
+        yield Plugin(
+            kind=kind, name=entry.name, origin=entry.package, module=entry.module, attribute=entry.attribute, identity=entry.identity
+        )
 
 
 def _of_files(kind: Kind) -> Iterator[Plugin]:
@@ -273,7 +275,7 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
 @cache
 def _shipped(kind: Kind) -> Mapping[str, Plugin]:
     """What embedlab ships of a KIND, by name."""
-    return MappingProxyType({one.name: one for one in _SHIPPED[kind]()})
+    return MappingProxyType({plugin.name: plugin for plugin in _SHIPPED[kind]()})
 
 
 def _shipped_objectives() -> Iterator[Plugin]:
@@ -305,8 +307,8 @@ def _of_modules(kind: Kind, folder: str, attribute: str, *, contract: str = "", 
         if module == contract:
             continue
         names = _declared(kind, PACKAGE / folder / f"{module}.py") or {module.replace("_", hyphen): attribute}
-        for name, own in names.items():
-            yield _own(kind, name, f"{folder.replace('/', '.')}.{module}", own)
+        for name, variable in names.items():
+            yield _own(kind, name, f"{folder.replace('/', '.')}.{module}", variable)
 
 
 def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
@@ -318,8 +320,8 @@ def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
 def _shipped_datasets() -> Iterator[Plugin]:
     """A file of embedlab/data may hold several, so that their names are in its DATASETS."""
     for name in _modules("data"):
-        for one in getattr(import_module(f"{SHIPPED}.data.{name}"), "DATASETS", ()):
-            yield _own("datasets", one.name, f"data.{name}", "DATASETS")
+        for dataset in getattr(import_module(f"{SHIPPED}.data.{name}"), "DATASETS", ()):
+            yield _own("datasets", dataset.name, f"data.{name}", "DATASETS")
 
 
 def _own(kind: Kind, name: str, module: str, attribute: str = "") -> Plugin:

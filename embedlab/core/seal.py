@@ -69,10 +69,10 @@ def sealed_line(values: Mapping[str, Any]) -> str:
 
 def is_intact_line(line: bytes) -> bool:
     """Return whether a line is what `sealed_line` returned; one without a checksum and its key counts as intact."""
-    found = _LINE_END.search(line)
-    if found is None:
+    order = _LINE_END.search(line)
+    if order is None:
         return _LINE_KEY not in line
-    return found[1].decode() == _short_digest(line[: found.start()])
+    return order[1].decode() == _short_digest(line[: order.start()])
 
 
 def is_sealed_line(line: bytes) -> bool:
@@ -92,6 +92,6 @@ def _short_digest(text: bytes) -> str:
 def _digest(content: bytes, start: int) -> bytes:
     """Return the checksum of CONTENT with zeros for the digits at START."""
     view, digest = memoryview(content), xxhash.xxh3_128()
-    for part in (view[:start], _ZEROS, view[start + _DIGITS :]):
-        digest.update(part)
+    for chunk in (view[:start], _ZEROS, view[start + _DIGITS :]):
+        digest.update(chunk)
     return digest.hexdigest().encode()

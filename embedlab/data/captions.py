@@ -18,7 +18,7 @@ PER_PICTURE = 5
 def read_captions(paths: Sequence[Path]) -> ParsedRows:
     """Return the captions of several gzipped files, line n of each of which is of picture n: those of a picture together."""
     columns = [_lines(path) for path in paths]
-    if odd := next((path for path, own in zip(paths, columns, strict=True) if len(own) != len(columns[0])), None):
+    if odd := next((path for path, column in zip(paths, columns, strict=True) if len(column) != len(columns[0])), None):
         raise MissingError(f"{odd} and {paths[0]} have different numbers of lines", hint="get the files again")
     captions = [text for picture in zip(*columns, strict=True) for text in picture]
     return ParsedRows(frame=pl.DataFrame({"sentence": captions}, schema=dict(COLUMNS["sentences"])))
@@ -29,10 +29,10 @@ def _lines(path: Path) -> list[str]:
         lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise MissingError(f"{path} is not a gzipped text: {error}", hint="get the file again") from error
-    found = [line.strip() for line in (lines[:-1] if lines[-1] == "" else lines)]
-    if "" in found:
-        raise MissingError(f"{path}, line {found.index('') + 1}: no caption", hint="get the file again")
-    return found
+    captions = [line.strip() for line in (lines[:-1] if lines[-1] == "" else lines)]
+    if "" in captions:
+        raise MissingError(f"{path}, line {captions.index('') + 1}: no caption", hint="get the file again")
+    return captions
 
 
 def _split(name: str, pictures: int) -> Split:

@@ -12,15 +12,15 @@ NONE = -1  # the place of a document where a query has fewer
 _SPARE = 32  # documents beyond those that are wanted, of which similarities in float32 may have the wrong order
 
 
-def first_documents(found: Similarities, relevant: Relevant, count: int) -> Places:
+def first_documents(similarities: Similarities, relevant: Relevant, count: int) -> Places:
     """Return the COUNT most similar documents of each query, in order, and NONE where there are fewer; (queries, count)."""
     wanted = count + _SPARE
-    values = np.full((found.queries, wanted), -np.inf, np.float32)
-    places = np.full((found.queries, wanted), NONE, np.intp)
+    values = np.full((similarities.queries, wanted), -np.inf, np.float32)
+    places = np.full((similarities.queries, wanted), NONE, np.intp)
     is_exact = True
-    for documents in document_blocks(found):
+    for documents in document_blocks(similarities):
         numbers = np.arange(documents.start, documents.stop)
-        for queries, block, inexact in found.blocks(documents):
+        for queries, block, inexact in similarities.blocks(documents):
             is_exact &= inexact is None
             for pairs in (relevant.excluded, (relevant.query, relevant.document)):  # relevant ones are added below, all of them
                 exclude(block, pairs, queries, documents)
@@ -30,13 +30,13 @@ def first_documents(found: Similarities, relevant: Relevant, count: int) -> Plac
             values[queries], places[queries] = both[stays].reshape(-1, wanted), known[stays].reshape(-1, wanted)
     query, column = np.nonzero(np.isfinite(values))
     document = places[query, column]
-    score = values[query, column] if is_exact else found.of(query, document)
+    score = values[query, column] if is_exact else similarities.of(query, document)
     return in_order(
         np.concatenate([query, relevant.query]),
         np.concatenate([document, relevant.document]),
-        np.concatenate([score, found.of(relevant.query, relevant.document)]),
+        np.concatenate([score, similarities.of(relevant.query, relevant.document)]),
         relevant,
-        queries=found.queries,
+        queries=similarities.queries,
         count=count,
     )
 
@@ -48,8 +48,8 @@ def _highest(values: Scores, count: int) -> NDArray[np.bool_]:
     least = np.partition(values, values.shape[1] - count, axis=1)[:, values.shape[1] - count, None]
     above, ties = values > least, values == least
     lacking = count - above.sum(axis=1, keepdims=True)
-    found: NDArray[np.bool_] = above | (ties & (np.cumsum(ties, axis=1) <= lacking))
-    return found
+    is_highest: NDArray[np.bool_] = above | (ties & (np.cumsum(ties, axis=1) <= lacking))
+    return is_highest
 
 
 def in_order(query: Places, document: Places, score: NDArray[np.floating], relevant: Relevant, *, queries: int, count: int) -> Places:
@@ -58,7 +58,7 @@ def in_order(query: Places, document: Places, score: NDArray[np.floating], relev
     What ties is in the worst order: what is not relevant by the places of the documents, then the relevant, the least relevant first;
     those of one grade from the last item to the first, so that who is among the first is who has such a rank.
     """
-    base = max(int(one.max(initial=0)) for one in (document, relevant.document)) + 1
+    base = max(int(numbers.max(initial=0)) for numbers in (document, relevant.document)) + 1
     items = {pair: item for item, pair in enumerate((relevant.query * base + relevant.document).tolist())}
     item = np.array([items.get(pair, NONE) for pair in (query * base + document).tolist()], np.intp)
     is_relevant = item != NONE
@@ -67,6 +67,6 @@ def in_order(query: Places, document: Places, score: NDArray[np.floating], relev
     query, document = query[order], document[order]
     column = np.arange(len(query)) - np.searchsorted(query, query)
     is_first = column < count
-    found = np.full((queries, count), NONE, np.intp)
-    found[query[is_first], column[is_first]] = document[is_first]
-    return found
+    ordered = np.full((queries, count), NONE, np.intp)
+    ordered[query[is_first], column[is_first]] = document[is_first]
+    return ordered

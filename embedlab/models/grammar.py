@@ -115,14 +115,14 @@ def _split_list(text: str, kind: str) -> list[str]:
             raise UsageError(f"{text!r}: it should end with )", hint=f"write {_written(kind)}")
         inner = inner[:-1]
     parts, depth, start, is_quoted = [], 0, 0, False
-    for place, character in enumerate(inner):
+    for index, character in enumerate(inner):
         is_quoted ^= character == '"'
         depth += 0 if is_quoted else (character == "(") - (character == ")")
         if depth < 0:
             break
         if character == "," and depth == 0 and not is_quoted and not _opens_list(inner[start:]):
-            parts.append(inner[start:place].strip())
-            start = place + 1
+            parts.append(inner[start:index].strip())
+            start = index + 1
     parts.append(inner[start:].strip())
     if depth != 0:
         raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {_written(kind)}")
@@ -224,8 +224,8 @@ def options_text(options: NameOptions) -> str:
 def titles_of(names: Sequence[str]) -> dict[str, str]:
     """Return the title of each of the models of one table; those that would share a title have their names in full."""
     titles = {name: title_of(name) for name in names}
-    found = list(titles.values())
-    return {name: title if found.count(title) == 1 else name for name, title in titles.items()}
+    all_titles = list(titles.values())
+    return {name: title if all_titles.count(title) == 1 else name for name, title in titles.items()}
 
 
 def title_of(name: str) -> str:

@@ -98,22 +98,22 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
 def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
     """Return the name and the folder of each module that FOLDER lists, in order; None where it lists none."""
     listed = read_model_file(folder / MODULES, tuple[Module, ...])
-    return None if listed is None else [(_step(one.type), inside(folder, one.path, folder / MODULES)) for one in listed]
+    return None if listed is None else [(_step(module.type), inside(folder, module.path, folder / MODULES)) for module in listed]
 
 
 def module_folders(folder: Path) -> tuple[Path, ...]:
     """Return the folders of all modules that FOLDER lists, those of every route of a router among them."""
-    return tuple(dict.fromkeys(place for _, place in _listed(folder)))
+    return tuple(dict.fromkeys(path for _, path in _listed(folder)))
 
 
 def _step(kind: str) -> str:
     """The name of a module of sentence-transformers by its full name KIND; any other full name is returned as it is."""
     if "." not in kind:
         raise MissingError(f"a module has the type {kind!r}, which is not the full name of a class", hint=RESTORE_HINT)
-    found = _TYPE.fullmatch(kind)
-    if found is None or (found["file"] or found["name"]).replace("_", "").lower() != found["name"].lower():
+    match = _TYPE.fullmatch(kind)
+    if match is None or (match["file"] or match["name"]).replace("_", "").lower() != match["name"].lower():
         return kind
-    return found["name"]
+    return match["name"]
 
 
 def foreign_module(folder: Path) -> str | None:
@@ -126,16 +126,16 @@ def _listed(folder: Path) -> Iterator[tuple[str | None, Path]]:
     modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
     listed = [(module.type, inside(folder, module.path, folder / MODULES)) for module in modules]
     yield from listed
-    for kind, place in listed:
+    for kind, module_folder in listed:
         if _step(kind) in _ROUTERS:
-            path, file = _router(place)
+            path, file = _router(module_folder)
             for name in dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types]):
-                yield file.types.get(name), inside(place, name, path)
+                yield file.types.get(name), inside(module_folder, name, path)
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
     """The poolings whose vectors are concatenated, of one or several joined by "+"; an unknown one is a UsageError."""
-    return tuple(known_pooling(part) for part in pooling.split(BETWEEN))
+    return tuple(known_pooling(name) for name in pooling.split(BETWEEN))
 
 
 def read_dense(folder: Path) -> DenseFile:
@@ -149,10 +149,10 @@ def read_layer_norm(folder: Path) -> LayerNormFile:
 
 
 def _required(path: Path, kind: type[T]) -> T:
-    found = read_model_file(path, kind)
-    if found is None:
+    content = read_model_file(path, kind)
+    if content is None:
         raise MissingError(f"{str(path)!r} is missing", hint=RESTORE_HINT)
-    return found
+    return content
 
 
 def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
@@ -170,8 +170,8 @@ def _route(folder: Path, file: RouterFile, role: str | None) -> str:
     for rule in ((role, _TEXT), (role, None), (None, _TEXT), (None, None)):
         if rule in mapped:
             return mapped[rule]
-    if found := next((name for name in (role, _TEXT) if name in file.structure), None):
-        return found
+    if role_route := next((name for name in (role, _TEXT) if name in file.structure), None):
+        return role_route
     roles = list(dict.fromkeys([*(name for name, _ in mapped if name is not None), *file.structure]))
     if role is not None:
         raise unknown("role", role, roles)
@@ -182,17 +182,17 @@ def _route(folder: Path, file: RouterFile, role: str | None) -> str:
 
 def _rule(folder: Path, key: str) -> tuple[str | None, str | None]:
     """The role and the kind of input in a KEY of the mappings of a router, as Python writes them; None is any."""
-    found = _RULE.fullmatch(key)
-    if found is None:
+    match = _RULE.fullmatch(key)
+    if match is None:
         raise MissingError(f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT)
-    return found["role"], found["kind"] or found["several"]
+    return match["role"], match["kind"] or match["several"]
 
 
 def _router(folder: Path) -> tuple[Path, RouterFile]:
     """The file of a router, which is config.json before version 5, and what it says."""
     path = folder / "router_config.json"
-    found = read_model_file(path, RouterFile)
-    return (path, found) if found is not None else (folder / "config.json", _required(folder / "config.json", RouterFile))
+    router = read_model_file(path, RouterFile)
+    return (path, router) if router is not None else (folder / "config.json", _required(folder / "config.json", RouterFile))
 
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
@@ -201,14 +201,14 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
     pooling, includes_prompt, weights, layers = None, True, None, list[Layer]()
     for name, path in steps[1:]:
-        if name in _LAYERS and (place := _other_place(name, path)) is not None:
-            raise _uncomputed(folder, f"{name} {place}")
+        if name in _LAYERS and (where := _other_place(name, path)) is not None:
+            raise _uncomputed(folder, f"{name} {where}")
         if name in _LAYERS:
             layers.append(Layer(kind=_LAYERS[name], folder=path))
         elif (name == "Pooling" or name.startswith(OWN_POOLING)) and pooling is None and not is_static and not layers:
             file = _required(path / "config.json", PoolingFile)
-            own = name.removeprefix(OWN_POOLING) if name != "Pooling" else None
-            pooling, includes_prompt = own or _pooling(path / "config.json", file), file.include_prompt
+            own_pooling = name.removeprefix(OWN_POOLING) if name != "Pooling" else None
+            pooling, includes_prompt = own_pooling or _pooling(path / "config.json", file), file.include_prompt
         elif name == "WordWeights" and pooling is None and not is_static:
             weights = path
         elif name not in _IDENTITIES:

@@ -33,8 +33,8 @@ class ItemSlice:
 
 def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
     """Yield each dataset as one slice."""
-    for place, block in enumerate(outcomes.blocks):
-        yield ItemSlice(block=place, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(place), is_whole=True)
+    for index, block in enumerate(outcomes.blocks):
+        yield ItemSlice(block=index, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(index), is_whole=True)
 
 
 def cut(outcomes: Outcomes, by: Property, values: pl.Series, groups: int = FIFTHS) -> Iterator[ItemSlice]:
@@ -44,11 +44,11 @@ def cut(outcomes: Outcomes, by: Property, values: pl.Series, groups: int = FIFTH
     fifths where it is not said, of the whole dataset, so that a selection does not move the cuts.
     """
     for whole in whole_blocks(outcomes):
-        own = values.gather(whole.rows)
-        has_value = own.is_not_null().to_numpy()
+        column = values.gather(whole.rows)
+        has_value = column.is_not_null().to_numpy()
         there = whole.rows[has_value]
         if len(there):
-            known = own.drop_nulls()
+            known = column.drop_nulls()
             yield from _quantiles(whole, by, there, known, groups) if by.kind == "number" else _values(whole, by, there, known)
         if by.absent and len(there) < len(whole.rows):
             yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))

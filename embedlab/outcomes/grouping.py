@@ -53,41 +53,45 @@ def groupings_of(by: str) -> Sequence[Grouping]:
 
 
 def _grouping(name: str) -> Grouping:
-    own, _, count = name.partition(":")
-    by = property_named(own)
+    property_name, _, count = name.partition(":")
+    by = property_named(property_name)
     if not count:
         return Grouping(by=by, groups=FIFTHS)
     if by.kind != "number":
-        raise UsageError(f"property {own!r} has names, which are not cut into groups", hint=f"group by {own}, without a number of groups")
+        raise UsageError(
+            f"property {property_name!r} has names, which are not cut into groups",
+            hint=f"group by {property_name}, without a number of groups",
+        )
     if int(count) not in GROUP_NAMES:
-        raise UsageError(f"{name!r} is not a number of groups", hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {own}:3")
+        raise UsageError(
+            f"{name!r} is not a number of groups", hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {property_name}:3"
+        )
     return Grouping(by=by, groups=int(count))
 
 
 def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
     """Yield the slices of each dataset BY a property or two; of two those items alone that have both."""
     groupings = groupings_of(by)
-    parts = [list(cut(outcomes, one.by, one.by.values(outcomes), one.groups)) for one in groupings]
+    parts = [list(cut(outcomes, grouping.by, grouping.by.values(outcomes), grouping.groups)) for grouping in groupings]
     if len(parts) == 1:
         yield from parts[0]
         return
-    for one in _with_values(parts[0]):
-        for other in _with_values(parts[1]):
-            if other.block == one.block and len(rows := np.intersect1d(one.rows, other.rows)):
-                yield _crossed(one, other, rows)
+    for first in _with_values(parts[0]):
+        for second in _with_values(parts[1]):
+            if second.block == first.block and len(rows := np.intersect1d(first.rows, second.rows)):
+                yield _crossed(first, second, rows)
 
 
-def _crossed(one: ItemSlice, other: ItemSlice, rows: NDArray[np.intp]) -> ItemSlice:
+def _crossed(first: ItemSlice, second: ItemSlice, rows: NDArray[np.intp]) -> ItemSlice:
     """Return the ROWS that two slices of one dataset share, called by both."""
-    keys, titles = f"{one.value_key}/{other.value_key}", f"{one.value_title}, {other.value_title}"
     return replace(
-        one,
-        key=f"{one.key}/{other.value_key}",
-        title=f"{one.title}, {other.value_title}",
+        first,
+        key=f"{first.key}/{second.value_key}",
+        title=f"{first.title}, {second.value_title}",
         rows=rows,
-        value_key=keys,
-        value_title=titles,
-        notes=(*one.notes, *other.notes),
+        value_key=f"{first.value_key}/{second.value_key}",
+        value_title=f"{first.value_title}, {second.value_title}",
+        notes=(*first.notes, *second.notes),
     )
 
 
@@ -101,10 +105,10 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
     if by == DATASET:
         return []
     groupings = groupings_of(by)
-    found = [
+    lacking = [
         name
-        for one in groupings
-        if len(groupings) > 1 or not one.by.absent
-        for name in refuse_lacking(one.by.name, outcomes, one.by.values(outcomes))
+        for grouping in groupings
+        if len(groupings) > 1 or not grouping.by.absent
+        for name in refuse_lacking(grouping.by.name, outcomes, grouping.by.values(outcomes))
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(lacking))

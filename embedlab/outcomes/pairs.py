@@ -32,7 +32,7 @@ def pair_outcomes(
     sentences are nearly the same is read from the folder CACHE, or found and stored there.
     """
     names = table["dataset"].unique(maintain_order=True).to_list()
-    places = {name: place for place, name in enumerate(names)}
+    places = {name: index for index, name in enumerate(names)}
     block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
     rows = table.select(block=block, item="pair", gold=pl.col("gold").cast(pl.Float64), source=pl.col("source").cast(pl.String))
     numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
@@ -63,9 +63,9 @@ def pair_outcomes(
 
 def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
     """Return OUTCOMES whose scores are of another MEASURE."""
-    found = replace(outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks))
-    found.computed.update(outcomes.computed)
-    return found
+    measured = replace(outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks))
+    measured.computed.update(outcomes.computed)
+    return measured
 
 
 def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:

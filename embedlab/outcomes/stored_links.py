@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.analysis.near_duplicates import METHOD, Links, digest_of, links_of, remembered, similar_pairs
+from embedlab.analysis.near_duplicates import METHOD, Links, links_key, links_of, remembered, similar_pairs
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.tables import StoredTable, TableFormat
 
@@ -43,7 +43,7 @@ def stored_links(sentences: pl.Series, cache: Path) -> Links:
     """Return the links between SENTENCES, which are distinct, from the folder CACHE, or found and stored there."""
     if len(sentences) < _FEWEST:
         return links_of(sentences)
-    key = digest_of(sentences)
+    key = links_key(sentences)
     return remembered((key, cache), lambda: _from_store(sentences, key, Store(cache)))
 
 

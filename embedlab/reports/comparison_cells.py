@@ -31,17 +31,17 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
     return columns
 
 
-def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
+def row_of(compared: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
     """The cells of a slice under the columns above."""
     from embedlab.reports.tables import TableCell
     from embedlab.scoring.provenance import overlap_mark
 
-    row: dict[str, Value | TableCell] = {"slice": TableCell(value=one.key, text=one.title), "pairs": one.pairs}
-    best = best_of({name: score.value for name, score in one.scores.items()}, scale)
-    for name, score in one.scores.items():
-        mark = overlap_mark(shared.get(name, {}).get(one.key))
-        row[name] = _score_cell(score, mark, one.letters(name), scale, is_best=name in best)
-    for name, difference in one.differences.items():
+    row: dict[str, Value | TableCell] = {"slice": TableCell(value=compared.key, text=compared.title), "pairs": compared.pairs}
+    best = best_of({name: score.value for name, score in compared.scores.items()}, scale)
+    for name, score in compared.scores.items():
+        mark = overlap_mark(shared.get(name, {}).get(compared.key))
+        row[name] = _score_cell(score, mark, compared.letters(name), scale, is_best=name in best)
+    for name, difference in compared.differences.items():
         cells = _difference_cells(name, difference, scale)
         row |= {**cells, name: _with_difference(row[name], cells[f"{name}.delta"])}
     return row
@@ -67,9 +67,11 @@ def overlap_footnotes(shared: Shared) -> list[str]:
 
 def pair_footnotes(scored: "ScoredPairs", by: str) -> list[str]:
     """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
-    found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
+    overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     averages = scored.averages if by == "dataset" else {}
-    return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in averages} for name, own in found.items()})
+    return overlap_footnotes(
+        {name: {key: counts for key, counts in model_overlaps.items() if key not in averages} for name, model_overlaps in overlaps.items()}
+    )
 
 
 def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:

@@ -69,7 +69,7 @@ class Canvas:
 def height_in(plot: Plot, style: Style, *, has_legend: bool = True) -> float:
     """Return the height that a plot needs."""
     line_in = 0.02 * style.font
-    legend = line_in * legend_rows([one.name for one in _named(plot)], style) if has_legend else 0.0
+    legend = line_in * legend_rows([choices.name for choices in _named(plot)], style) if has_legend else 0.0
     match plot:
         case Dots():
             row = max(1.5 * line_in, 0.7 * line_in * len(plot.series) + 0.6 * line_in)
@@ -102,16 +102,16 @@ def _named(plot: Plot) -> Sequence[Series | DrawnCurve | Choices]:
             return ()
 
 
-def _visible(part: Any) -> Any:
+def _visible(element: Any) -> Any:
     """Return a plot or a part of it with names that contain no character that SVG cannot hold or a page would interpret."""
-    match part:
+    match element:
         case str():
-            return visible(part)
+            return visible(element)
         case Dots() | Lines() | Scatter() | ScatterPoints() | Series() | CurvePanel() | DrawnCurve() | TradeOff() | Choices():
-            return replace(part, **{name: _visible(value) for name, value in vars(part).items()})
-        case list() | tuple() if part and not isinstance(part[0], float | int):
-            return type(part)(map(_visible, part))
-    return part
+            return replace(element, **{name: _visible(value) for name, value in vars(element).items()})
+        case list() | tuple() if element and not isinstance(element[0], float | int):
+            return type(element)(map(_visible, element))
+    return element
 
 
 def _draw_dots(plot: Dots, canvas: Canvas) -> None:
@@ -149,12 +149,12 @@ def _draw_lines(plot: Lines, canvas: Canvas) -> None:
         low, high = _ends(series)
         axes.fill_between(places, low, high, color=look["color"], alpha=0.12, linewidth=0)
         axes.plot(places, series.values, color=look["color"], linewidth=style.line_width, linestyle=canvas.dash(number))
-        for place, value, *ends in zip(places, series.values, low, high, strict=True):
+        for index, value, *ends in zip(places, series.values, low, high, strict=True):
             if math.isnan(value):
                 continue
-            mark = f"mark-{number}-{place}"
-            canvas.titles[mark] = f"{plot.labels[place]}, {series.name}: {_said(value, *ends)}"
-            axes.plot([place], [value], **look, linestyle="none", gid=mark)
+            mark = f"mark-{number}-{index}"
+            canvas.titles[mark] = f"{plot.labels[index]}, {series.name}: {_said(value, *ends)}"
+            axes.plot([index], [value], **look, linestyle="none", gid=mark)
     along, axis = _wrapped(plot.along, style.width_in * 0.85, style), _wrapped(plot.axis, style.width_in * 0.42, style)
     axes.set(xticks=places, xticklabels=plot.labels, xlabel=along, ylabel=axis)
     axes.grid(axis="y")
@@ -175,23 +175,23 @@ def _draw_curves(plot: CurvePanel, canvas: Canvas) -> None:
 def _draw_trade_off(plot: TradeOff, canvas: Canvas) -> None:
     """Draw a score over each cost; what no other choice beats is filled, and a line goes through it from the left to the right."""
     axes, style = canvas.figure.subplots(), canvas.style
-    best = sorted((x, y) for one in plot.series for x, y, is_best in zip(one.x, one.y, one.is_best, strict=True) if is_best)
+    best = sorted((x, y) for choices in plot.series for x, y, is_best in zip(choices.x, choices.y, choices.is_best, strict=True) if is_best)
     axes.step(*zip(*best, strict=True), where="post", color=style.line, linewidth=style.line_width, zorder=1) if best else None
-    for number, one in enumerate(plot.series):
+    for number, choices in enumerate(plot.series):
         look = canvas.look(number)
-        for place, (x, y, low, high) in enumerate(zip(one.x, one.y, one.low, one.high, strict=True)):
-            mark = f"mark-{number}-{place}"
-            canvas.titles[mark] = f"{one.name}, {one.labels[place]}: {_said(y, low, high)}"
+        for index, (x, y, low, high) in enumerate(zip(choices.x, choices.y, choices.low, choices.high, strict=True)):
+            mark = f"mark-{number}-{index}"
+            canvas.titles[mark] = f"{choices.name}, {choices.labels[index]}: {_said(y, low, high)}"
             axes.plot([x, x], [low, high], color=look["color"], linewidth=style.line_width, solid_capstyle="butt", alpha=0.6)
-            face = {} if one.is_best[place] else {"markerfacecolor": "white", "markeredgecolor": look["color"], "markeredgewidth": 1}
+            face = {} if choices.is_best[index] else {"markerfacecolor": "white", "markeredgecolor": look["color"], "markeredgewidth": 1}
             axes.plot([x], [y], **{**look, **face}, linestyle="none", gid=mark)
             if any(len(other.x) > 1 for other in plot.series):
                 near = (0.5 * style.font, 0.2 * style.font)
-                text = axes.annotate(one.labels[place], (x, y), xytext=near, textcoords="offset points", color=look["color"])
+                text = axes.annotate(choices.labels[index], (x, y), xytext=near, textcoords="offset points", color=look["color"])
                 text.set_fontsize(0.8 * style.font)
     axes.set_xscale("log")
     axes.margins(x=0.12)  # the labels of the last points are inside
-    costs = sorted({x for one in plot.series for x in one.x})
+    costs = sorted({x for choices in plot.series for x in choices.x})
     shown = costs[:1]
     for cost in costs[1:]:
         shown += [cost] if cost >= 1.6 * shown[-1] or (cost == costs[-1] and len(shown) == 1) else []
@@ -225,15 +225,15 @@ def _draw_scatter(plot: Scatter, canvas: Canvas) -> None:
 
 def _add_points(axes: "Axes", points: ScatterPoints, colour: str, style: Style) -> None:
     """Draw points, or of many a random sample, darker where more of them overlap."""
-    found = _finite(points)
-    order = np.random.default_rng(0).permutation(len(found))[:DENSE]
+    finite = _finite(points)
+    order = np.random.default_rng(0).permutation(len(finite))[:DENSE]
     alpha, width = (0.8, 0.5 * style.font) if len(order) < SPARSE else (0.35, 0.3 * style.font)
     if not style.has_small_points:
-        axes.plot(*found[order].T, "o", color=colour, markersize=width, markeredgewidth=0, alpha=alpha)
+        axes.plot(*finite[order].T, "o", color=colour, markersize=width, markeredgewidth=0, alpha=alpha)
         return
-    _add_path_points(axes, found[order], color=colour, alpha=alpha, width=width)
-    if len(found):
-        axes.update_datalim(found)
+    _add_path_points(axes, finite[order], color=colour, alpha=alpha, width=width)
+    if len(finite):
+        axes.update_datalim(finite)
     axes.autoscale_view()
 
 
@@ -251,7 +251,7 @@ def _add_path_points(axes: "Axes", points: NDArray[np.float64], *, color: str, a
 def _add_means(axes: "Axes", points: ScatterPoints, style: Style) -> None:
     """Draw the mean of all points of each band that has enough of them, with one standard deviation."""
     means = band_means(points)
-    places, values, spreads = (np.array([one[part] for one in means]) for part in range(3))
+    places, values, spreads = (np.array([mean[index] for mean in means]) for index in range(3))
     if len(means):
         axes.errorbar(
             places,
@@ -268,18 +268,18 @@ def _add_means(axes: "Axes", points: ScatterPoints, style: Style) -> None:
 
 def band_means(points: ScatterPoints) -> list[tuple[float, float, float]]:
     """Return the centre of each band of x that has enough points, the mean of its y and their standard deviation (n − 1)."""
-    found = _finite(points)
-    if not len(found):
+    finite = _finite(points)
+    if not len(finite):
         return []
-    edges = np.linspace(found[:, 0].min(), found[:, 0].max(), BANDS + 1)
-    band = np.clip(np.searchsorted(edges, found[:, 0], side="right") - 1, 0, BANDS - 1)
-    own = [(found[band == number, 1], (edges[number] + edges[number + 1]) / 2) for number in range(BANDS)]
-    return [(float(centre), float(y.mean()), float(y.std(ddof=1))) for y, centre in own if len(y) >= FEWEST]
+    edges = np.linspace(finite[:, 0].min(), finite[:, 0].max(), BANDS + 1)
+    band = np.clip(np.searchsorted(edges, finite[:, 0], side="right") - 1, 0, BANDS - 1)
+    bands = [(finite[band == number, 1], (edges[number] + edges[number + 1]) / 2) for number in range(BANDS)]
+    return [(float(centre), float(y.mean()), float(y.std(ddof=1))) for y, centre in bands if len(y) >= FEWEST]
 
 
 def _finite(points: ScatterPoints) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.column_stack([points.x, points.y]).astype(float)
-    return found[np.isfinite(found).all(axis=1)]
+    coordinates: NDArray[np.float64] = np.column_stack([points.x, points.y]).astype(float)
+    return coordinates[np.isfinite(coordinates).all(axis=1)]
 
 
 def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
@@ -304,8 +304,8 @@ def _add_legend(canvas: Canvas, plot: Plot) -> None:
 
     width, is_solid = canvas.style.line_width, isinstance(plot, Dots)
     handles = [
-        Line2D([], [], **canvas.look(number), linewidth=width, linestyle="-" if is_solid else canvas.dash(number), label=one.name)
-        for number, one in enumerate(named)
+        Line2D([], [], **canvas.look(number), linewidth=width, linestyle="-" if is_solid else canvas.dash(number), label=choices.name)
+        for number, choices in enumerate(named)
     ]
-    columns = _legend_columns([one.name for one in named], canvas.style)
+    columns = _legend_columns([choices.name for choices in named], canvas.style)
     canvas.figure.legend(handles=handles, loc="outside upper left", ncols=columns, handlelength=1.6, columnspacing=1.4)

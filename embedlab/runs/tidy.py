@@ -28,10 +28,10 @@ def prune_removed(runs: Path) -> dict[str, int]:
     """
     freed: dict[str, int] = {}
     for path in sorted(runs.glob("*/.seed-*.tmp-*")):
-        found = re.fullmatch(r"\.seed-(\d+)\.tmp-[0-9a-f]+", path.name)
-        if found is None or is_locked(path / "lock"):
+        match = re.fullmatch(r"\.seed-(\d+)\.tmp-[0-9a-f]+", path.name)
+        if match is None or is_locked(path / "lock"):
             continue
-        run = f"{path.parent.name}@{int(found[1])}"
+        run = f"{path.parent.name}@{int(match[1])}"
         freed[run] = freed.get(run, 0) + _remove(path)
         with suppress(OSError):  # other seeds are still there
             path.parent.rmdir()
@@ -49,8 +49,8 @@ def sweep(run: RunFolder) -> int:
 
 
 def _leftovers(run: RunFolder) -> Iterator[Path]:
-    own = tuple(f".{name}." for name in _OWN)
-    yield from (path for path in run.path.iterdir() if path.name.startswith(own))
+    prefixes = tuple(f".{name}." for name in _OWN)
+    yield from (path for path in run.path.iterdir() if path.name.startswith(prefixes))
     yield from run.checkpoints.glob(".step-*")
     yield from run.checkpoints.glob(".best-*")
 

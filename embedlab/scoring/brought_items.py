@@ -48,15 +48,15 @@ def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Seque
         raise UsageError(f"{path} has no dataset of {', '.join(names) or task.name}", hint=f"known: {', '.join(task.item_datasets)}"[:300])
     gold, missing = _gold(task, Source.from_settings(settings), list(dict.fromkeys(map(_base, typed))))
     joined, notes = [], [error.message for error in missing]
-    for name in (one for one in typed if one in gold or not missing):
+    for name in (dataset for dataset in typed if dataset in gold or not missing):
         if name not in gold:
             raise MissingError(f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}")
         rows = table.filter(dataset=name)
-        found = _join(path, gold[name], rows)
-        if found is None:
+        matched = _join(path, gold[name], rows)
+        if matched is None:
             notes.append(f"{name}: predictions of {rows.height} of {len(gold[name].labels)} items, so that it has no number")
         else:
-            joined.append(found)
+            joined.append(matched)
     if not joined and missing:
         raise missing[0]
     if not joined:
@@ -66,14 +66,14 @@ def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Seque
 
 def _gold(task: Task, source: Source, datasets: Sequence[str]) -> tuple[dict[str, GoldItems], list[MissingError]]:
     """Return the gold items of DATASETS by name, and the errors of those that are not available."""
-    found: dict[str, GoldItems] = {}
+    by_name: dict[str, GoldItems] = {}
     missing: list[MissingError] = []
     for dataset in datasets:
         try:
-            found |= {own.name: own for own in task.items(source, [dataset])}
+            by_name |= {gold.name: gold for gold in task.items(source, [dataset])}
         except MissingError as error:
             missing.append(error)
-    return found, missing
+    return by_name, missing
 
 
 def _base(name: str) -> str:
@@ -104,26 +104,28 @@ def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
     return _Joined(gold=gold, predicted=tuple(predicted[row] for row in range(count))) if len(predicted) == count else None
 
 
-def _refuse(path: str, place: int, fault: str) -> NoReturn:
-    raise MissingError(f"{path}, line {place}: {fault}", hint="`embedlab data items` lists the items of a dataset with their labels")
+def _refuse(path: str, index: int, fault: str) -> NoReturn:
+    raise MissingError(f"{path}, line {index}: {fault}", hint="`embedlab data items` lists the items of a dataset with their labels")
 
 
 def _result(task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]) -> TaskResult:
-    states = [state for one in joined for state in one.gold.states]
+    states = [state for joined in joined for state in joined.gold.states]
     evaluation = brought_evaluation(task.name, spec, states, tuple(_scores(joined)), notes)
-    outcomes = tuple(_outcomes(evaluation, one) for one in joined)
-    return TaskResult(evaluation=evaluation, tested=tuple(one.gold.part for one in joined), outcomes=outcomes)
+    outcomes = tuple(_outcomes(evaluation, joined) for joined in joined)
+    return TaskResult(evaluation=evaluation, tested=tuple(joined.gold.part for joined in joined), outcomes=outcomes)
 
 
 def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
-    for one in joined:
-        items, split = len(one.predicted), one.gold.split
-        value = one.accuracy
-        yield StoredScore(by="dataset", slice=one.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split)
+    for matched in joined:
+        items, split = len(matched.predicted), matched.gold.split
+        value = matched.accuracy
+        yield StoredScore(
+            by="dataset", slice=matched.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split
+        )
 
 
-def _outcomes(evaluation: Evaluation, one: _Joined) -> StoredOutcomes:
-    gold = one.gold
-    items = items_frame(gold.rows, gold.labels, one.predicted, gold.texts)
-    found = StoredOutcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
-    return replace(found, notes=evaluation.notes)
+def _outcomes(evaluation: Evaluation, joined: _Joined) -> StoredOutcomes:
+    gold = joined.gold
+    items = items_frame(gold.rows, gold.labels, joined.predicted, gold.texts)
+    outcomes = StoredOutcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
+    return replace(outcomes, notes=evaluation.notes)

@@ -22,27 +22,29 @@ def pair_scores(outcomes: Outcomes, slices: Slices, members: Sequence[str]) -> d
     """Return every number of each member: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     if not members:
         return {}
-    found: dict[str, list[StoredScore]] = {member: [] for member in members}
+    by_member: dict[str, list[StoredScore]] = {member: [] for member in members}
     measured = {method: measured_by(outcomes, method) for method in METHODS}
     for aggregate in AGGREGATES:
         for method in METHODS:
-            for one in outcome_evidence(measured[method], members, slices["dataset"], aggregate=aggregate, is_tested=False):
-                for member, score in _scores("average" if one.average_of else "dataset", one, members, aggregate):
-                    found[member].append(score)
+            for evidence in outcome_evidence(measured[method], members, slices["dataset"], aggregate=aggregate, is_tested=False):
+                for member, score in _scores("average" if evidence.average_of else "dataset", evidence, members, aggregate):
+                    by_member[member].append(score)
     by: By
     for by in ("source", "dice"):
         both = [outcome_evidence(measured[method], members, slices[by], is_tested=False) for method in METHODS]
-        for one in (one for of_slice in zip(*both, strict=True) for one in of_slice):
-            for member, score in _scores(by, one, members, "all", title=one.title if by == "dice" else None):
-                found[member].append(score)
-    return {member: tuple(own) for member, own in found.items()}
+        for evidence in (each for of_slice in zip(*both, strict=True) for each in of_slice):
+            for member, score in _scores(by, evidence, members, "all", title=evidence.title if by == "dice" else None):
+                by_member[member].append(score)
+    return {member: tuple(scores) for member, scores in by_member.items()}
 
 
 def _scores(
-    by: str, one: Evidence, members: Sequence[str], aggregate: Aggregate, title: str | None = None
+    by: str, evidence: Evidence, members: Sequence[str], aggregate: Aggregate, title: str | None = None
 ) -> Iterator[tuple[str, StoredScore]]:
-    for member, value in zip(members, one.points.tolist(), strict=True):
+    for member, value in zip(members, evidence.points.tolist(), strict=True):
         yield (
             member,
-            StoredScore(by=by, slice=one.key, metric=one.metric, setting=aggregate, value=value, items=one.pairs, title=title),
+            StoredScore(
+                by=by, slice=evidence.key, metric=evidence.metric, setting=aggregate, value=value, items=evidence.pairs, title=title
+            ),
         )

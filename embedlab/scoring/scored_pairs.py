@@ -79,9 +79,9 @@ class ScoredPairs:
             self._slices[by] = slices_of(self.outcomes, members, by=by, common=self.common)
         return self._slices[by]
 
-    def pairs_of(self, part: ItemSlice) -> pl.DataFrame:
+    def pairs_of(self, items: ItemSlice) -> pl.DataFrame:
         """Return the rows of a slice."""
-        return self.table[part.rows]
+        return self.table[items.rows]
 
     @property
     def test_pairs(self) -> "ScoredPairs":
@@ -98,8 +98,8 @@ class ScoredPairs:
     @property
     def marks(self) -> tuple[str, ...]:
         """Return the marks of every table of these numbers: partial or generated data in evaluation or training."""
-        found = {mark for model in self.models for member in model.members for mark in self.member_marks(member)}
-        return tuple(sorted(found))
+        all_marks = {mark for model in self.models for member in model.members for mark in self.member_marks(member)}
+        return tuple(sorted(all_marks))
 
     def member_marks(self, member: str) -> tuple[str, ...]:
         """Return the marks of every number of one member."""
@@ -120,17 +120,17 @@ class ScoredPairs:
         text = self.training_text[member].text
         if text is None:
             return {}
-        found = {part.key: text.overlap(self.keyed[part.rows]) for part in self.slices(by)}
+        overlaps = {items.key: text.overlap(self.keyed[items.rows]) for items in self.slices(by)}
         if by == "dataset":
-            found |= {name: total_overlap(found[key] for key in keys) for name, keys in self.averages.items()}
-        return {key: counts for key, counts in found.items() if counts}
+            overlaps |= {name: total_overlap(overlaps[key] for key in keys) for name, keys in self.averages.items()}
+        return {key: counts for key, counts in overlaps.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: str) -> dict[str, Overlap]:
         """Return the overlaps of a model: its members are seeds of one recipe, trained on the same text."""
-        found: dict[str, Overlap] = {}
+        overlaps: dict[str, Overlap] = {}
         for member in model.members:
-            found |= self.overlaps(member, by)
-        return found
+            overlaps |= self.overlaps(member, by)
+        return overlaps
 
     def known_text(self, model: ModelColumns) -> KnownText | None:
         """Return the training text of a model, whose members, seeds of one recipe, were trained on the same; None where it is unknown."""
@@ -206,9 +206,9 @@ def _whole_datasets(member: str) -> pl.Expr:
 
 def evaluate_pairs(scored: ScoredPairs, members: Sequence[str] | None = None) -> dict[str, Evaluation]:
     """Return the evaluation of MEMBERS, of all without: by dataset in three aggregations, by source and by Dice fifth, two correlations."""
-    own = member_columns(scored.models) if members is None else members
-    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, own)
-    return {member: _evaluation(scored, member, own) for member, own in scores.items()}
+    columns = member_columns(scored.models) if members is None else members
+    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, columns)
+    return {member: _evaluation(scored, member, score) for member, score in scores.items()}
 
 
 def _evaluation(scored: ScoredPairs, member: str, scores: Sequence[StoredScore]) -> Evaluation:
@@ -217,7 +217,7 @@ def _evaluation(scored: ScoredPairs, member: str, scores: Sequence[StoredScore])
         scored.description(member),
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
-        overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
+        overlaps={key: counts for overlap in overlaps.values() for key, counts in overlap.items()},
         scores=tuple(scores),
     )
 
@@ -233,11 +233,11 @@ def signature_of(scored: ScoredPairs, model: ModelColumns, *, by: str, aggregati
 
 def _digest(scored: ScoredPairs, parts: Sequence[ItemSlice]) -> str:
     """Return what identifies the pairs of PARTS among those of the same data."""
-    found = xxhash.xxh3_64()
+    digest = xxhash.xxh3_64()
     for part in parts:
-        found.update(f"{part.key}\0".encode("utf-8", "surrogatepass"))
-        found.update(scored.pairs_of(part)["pair"].to_numpy().tobytes())
-    return found.hexdigest()[:HASH_DIGITS]
+        digest.update(f"{part.key}\0".encode("utf-8", "surrogatepass"))
+        digest.update(scored.pairs_of(part)["pair"].to_numpy().tobytes())
+    return digest.hexdigest()[:HASH_DIGITS]
 
 
 def model_columns(model: Model) -> ModelColumns:
@@ -339,7 +339,7 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
     stored = place.read()
     if table.join(stored.scores, on="pair_key", how="anti").is_empty():
         return stored
-    found, refused = [stored.scores], []
+    frames, refused = [stored.scores], []
     for part in parts:
         try:
             rows = score_part(place.spec.kind, place.spec.location, part)
@@ -347,15 +347,15 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
             refused.append(error)
             continue
         if rows is not None:
-            found.append(pl.DataFrame({"pair_key": pair_keys(part.frame), "similarity": pl.Series(rows.scores, dtype=pl.Float32)}))
+            frames.append(pl.DataFrame({"pair_key": pair_keys(part.frame), "similarity": pl.Series(rows.scores, dtype=pl.Float32)}))
             note(f"{place.spec.name}: {rows.note}")
-    if len(found) == 1 and refused:
+    if len(frames) == 1 and refused:
         raise refused[0]
     for refusal in refused:
         note(f"{place.spec.name}: {refusal.message}")
-    if len(found) == 1:
+    if len(frames) == 1:
         return stored  # an empty file would be a model of the dashboard
-    scores = pl.concat(found).unique("pair_key", keep="first", maintain_order=True)
+    scores = pl.concat(frames).unique("pair_key", keep="first", maintain_order=True)
     return _stored(place, ScoreFile(scores=scores, facts=_facts(place, EncoderFacts(), stored.facts)), note)
 
 

@@ -70,8 +70,8 @@ def similarities_of(query: PairScorer, document: PairScorer, queries: Queries, s
         first, second = np.split(vectors, [len(queries.texts)])
     else:
         first, second = (
-            own.encode(texts, start_progress(f"{title} texts"))
-            for own, texts, title in ((ours, queries.texts, QUERY), (theirs, queries.candidates, DOCUMENT))
+            encoder.encode(texts, start_progress(f"{title} texts"))
+            for encoder, texts, title in ((ours, queries.texts, QUERY), (theirs, queries.candidates, DOCUMENT))
         )
     return OfVectors(first=first, second=second, similarity=ours.similarity)
 
@@ -103,7 +103,7 @@ class ModelSearcher:
 
         self._spec, self._start = spec, start_progress
         self.name = spec.name
-        self._encoders = None if has_index(spec.kind) else RoleEncoders(spec, lambda one: scorer_for(one, settings, cache=settings.cache))
+        self._encoders = None if has_index(spec.kind) else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
         usual = self._encoders.usual if self._encoders is not None else None
         self.fingerprint = usual.fingerprint if usual is not None else spec_fingerprint(spec, precision=EncoderFacts().precision)
 
@@ -125,7 +125,7 @@ class ModelSearcher:
         """Return the similarity of each of these pairs of a query and a document; (pairs,)."""
         if self._encoders is not None and not self._spec.is_fitted:  # an index weighs words by all documents
             needed, document = np.unique(document, return_inverse=True)
-            queries = replace(queries, candidates=tuple(queries.candidates[place] for place in needed))
+            queries = replace(queries, candidates=tuple(queries.candidates[index] for index in needed))
         return self._similarities(queries).of(query, document)
 
     def _similarities(self, queries: Queries) -> Similarities:
@@ -182,7 +182,7 @@ class RunSearcher:
 
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the order in the file, with notes on what the program and the data do not share."""
-        numbers, places = ({own: place for place, own in enumerate(ids)} for ids in queries.ids)
+        numbers, places = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
         rows = self._run.rows.with_columns(
             number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
             place=pl.col("document").replace_strict(places, default=NONE, return_dtype=pl.Int64),
@@ -229,8 +229,10 @@ class Reranked:
     def first(self, count: int) -> Places:
         """Return the first COUNT documents of each query; those that were not read again come after the others, as they were."""
         size = len(self.queries.texts)
-        found = in_order(self.query, self.document, self.score, relevant_of(self.queries), queries=size, count=count)
-        return found if count <= self.depth else np.concatenate([found[:, : self.depth], self.before.first(count)[:, self.depth :]], axis=1)
+        documents = in_order(self.query, self.document, self.score, relevant_of(self.queries), queries=size, count=count)
+        if count <= self.depth:
+            return documents
+        return np.concatenate([documents[:, : self.depth], self.before.first(count)[:, self.depth :]], axis=1)
 
 
 class Reranker:
@@ -250,7 +252,7 @@ class Reranker:
     @property
     def notes(self) -> Sequence[str]:
         """The notes of both models."""
-        return [f"{title_of(own.name)}: {note}" for own in (self._model, self._before) for note in own.notes]
+        return [f"{title_of(searcher.name)}: {note}" for searcher in (self._model, self._before) for note in searcher.notes]
 
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the new order."""

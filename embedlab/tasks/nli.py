@@ -88,11 +88,13 @@ class Nli(Task):
         parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         stage = _headed_stage(RunFolder(Path(spec.location).parent).recipe(), f"run {spec.name!r}")
         trained = load_trained(spec, settings)
-        found = [predicted_labels(trained, stage, part.frame, start_progress(part.state.name)) for part in parts]
-        scores = [_score(part, own) for part, own in zip(parts, found, strict=True)]
-        notes = [*map(confusion_note, parts, found), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
+        predicted = [predicted_labels(trained, stage, part.frame, start_progress(part.state.name)) for part in parts]
+        scores = [_score(part, labels) for part, labels in zip(parts, predicted, strict=True)]
+        notes = [*map(confusion_note, parts, predicted), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
         evaluation = evaluation_of(self.name, trained.encoder, [part.state for part in parts], scores, notes)
-        outcomes = [outcomes_of(evaluation, part, part.frame["label"].to_list(), own) for part, own in zip(parts, found, strict=True)]
+        outcomes = [
+            outcomes_of(evaluation, part, part.frame["label"].to_list(), labels) for part, labels in zip(parts, predicted, strict=True)
+        ]
         return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tuple(parts), outcomes=tuple(outcomes))
 
     def measures(self, dataset: str) -> tuple[str, ...]:
@@ -153,9 +155,9 @@ def _of_corpus(source: Source, name: str) -> Part:
 def _of_file(name: str) -> Part:
     """Return the labelled pairs of a user's own file."""
     file = name.removeprefix(PREFIX)
-    if (own := own_data(file)).kind != LABELLED:
+    if (data := own_data(file)).kind != LABELLED:
         hint = f"its label column holds {', '.join(NLI_LABELS)}: '{file}?label=NAME'"
-        raise MissingError(f"{own.file.path} holds {own.kind.title}, not labelled pairs", hint=hint)
+        raise MissingError(f"{data.file.path} holds {data.kind.title}, not labelled pairs", hint=hint)
     part = open_pair_file(file)  # of labels it makes scores, each label one
     labels = part.frame["gold"].replace_strict({gold: label for label, gold in GOLD_OF_LABEL.items()}, return_dtype=pl.String)
     return Part(frame=part.frame.drop("gold").with_columns(label=labels), state=replace(part.state, name=f"{PREFIX}{part.state.name}"))

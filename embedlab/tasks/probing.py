@@ -36,13 +36,13 @@ _SENTEVAL_NAMES = tuple(sorted(dataset.name for dataset in DATASETS))
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:
     """Open the tasks of the probing suite NAME, or some of them; missing ones are returned, or raised when all are missing."""
-    found = {dataset.name: dataset for dataset in suite(name, source.folder)}
+    datasets = {dataset.name: dataset for dataset in suite(name, source.folder)}
     for task in tasks:
-        if task not in found:
-            raise unknown(f"task of {name!r}", task, found)
-    place = suite_folder(name, source.folder)
+        if task not in datasets:
+            raise unknown(f"task of {name!r}", task, datasets)
+    path = suite_folder(name, source.folder)
     return open_tasks(
-        replace(source, folder=place, sample=source.sample and name == SENTEVAL), {task: found[task] for task in tasks or found}
+        replace(source, folder=path, sample=source.sample and name == SENTEVAL), {task: datasets[task] for task in tasks or datasets}
     )
 
 
@@ -88,8 +88,8 @@ class Probing(Task):
 
     def evaluation_name(self, names: Sequence[str]) -> str:
         """Return the title of the set that NAMES are of."""
-        own = set_of(names[0]) if names else None
-        return suite_title(own) if own else self.name
+        suite_name = set_of(names[0]) if names else None
+        return suite_title(suite_name) if suite_name else self.name
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
         """Return the whole of SentEval's, then the other sets in FOLDER."""
@@ -101,17 +101,17 @@ class Probing(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the tasks in NAMES that are scored."""
-        return [gold_items(one) for one in open_selected(source, names).tasks]
+        return [gold_items(task) for task in open_selected(source, names).tasks]
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Evaluate the selected tasks that are available."""
         opened = drop_small_tasks(open_selected(Source.from_settings(settings), selection.names), selection.setting)
         encoder, device = load_member(spec, settings)
         name = set_of(opened.tasks[0].name) or SENTEVAL
-        found = evaluate_probing(encoder, opened, selection.setting, name=name, device=device, start_progress=start_progress)
+        result = evaluate_probing(encoder, opened, selection.setting, name=name, device=device, start_progress=start_progress)
         averages = {"average of ": [task.name for task in opened.tasks]}
         missing = tuple(opened.missing.values())
-        return TaskResult(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
+        return TaskResult(evaluation=result.evaluation, missing=missing, tested=result.tested, outcomes=result.outcomes, averages=averages)
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the average over all DATASETS of a set, which has NAME."""

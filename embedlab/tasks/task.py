@@ -243,7 +243,7 @@ class PairTask(Task):
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return those of its averages whose datasets are all available."""
-        return {title: own for title, own in self._averages.items() if {*own} <= {*datasets}}
+        return {title: average for title, average in self._averages.items() if {*average} <= {*datasets}}
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return Spearman's correlation, which is tested; evaluations also show Pearson's."""
@@ -284,38 +284,38 @@ def all_tasks() -> list[Task]:
 
 def stored_as(name: str) -> StoredAs:
     """Return what the task called NAME stores with its scores; "none" of one that is gone, or that this process cannot load."""
-    found = _known(name)
-    return found.outcomes if found is not None else "none"
+    known = _known(name)
+    return known.outcomes if known is not None else "none"
 
 
 def is_scored_together(name: str) -> bool:
     """Return whether the task called NAME scores all models at once; not one that is gone."""
-    found = _known(name)
-    return found is not None and found.is_scored_together
+    known = _known(name)
+    return known is not None and known.is_scored_together
 
 
 def aggregates_of(name: str) -> tuple[Aggregate, ...]:
     """Return the aggregations of the numbers of the task called NAME; none of one that is gone."""
-    found = _known(name)
-    return found.aggregates if found is not None else ()
+    known = _known(name)
+    return known.aggregates if known is not None else ()
 
 
 def scale_of(name: str, metric: str) -> TableScale:
     """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one that is gone they are shares."""
-    found = _known(name)
-    return found.scale_of(metric) if found is not None else 100
+    known = _known(name)
+    return known.scale_of(metric) if known is not None else 100
 
 
 def _known(name: str) -> Task | None:
-    found = plugins.find("tasks", name)
-    return _load(found) if found is not None and found.fault is None and plugins.can_load(found) else None
+    plugin = plugins.find("tasks", name)
+    return _load(plugin) if plugin is not None and plugin.fault is None and plugins.can_load(plugin) else None
 
 
 def _load(plugin: Plugin) -> Task:
-    found = plugin.load()
-    if isinstance(found, type) and issubclass(found, Task):
-        raise MissingError(f"{plugin.title} is a class, not an object of it", hint=f"TASK = {found.__name__}()")
-    return plugin.checked(found, Task, named=True)  # type: ignore[type-abstract]
+    loaded = plugin.load()
+    if isinstance(loaded, type) and issubclass(loaded, Task):
+        raise MissingError(f"{plugin.title} is a class, not an object of it", hint=f"TASK = {loaded.__name__}()")
+    return plugin.checked(loaded, Task, named=True)  # type: ignore[type-abstract]
 
 
 def evaluation_of(
@@ -331,8 +331,8 @@ def brought_evaluation(
     task: str, spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a model whose predictions another program wrote into a file, so that nothing is loaded."""
-    found = evaluation_without_scores(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
-    return _with_states(found, states, scores, notes)
+    evaluation = evaluation_without_scores(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
+    return _with_states(evaluation, states, scores, notes)
 
 
 def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: EncoderFacts, data: Sequence[StoredPart] = ()) -> Evaluation:
@@ -352,9 +352,9 @@ def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: En
     )
 
 
-def _with_states(found: Evaluation, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
+def _with_states(evaluation: Evaluation, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
     data = tuple(asdict(state) for state in states)
-    return replace(found, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes))
+    return replace(evaluation, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes))
 
 
 def own_items(part: Part, column: str) -> GoldItems:

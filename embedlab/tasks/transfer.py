@@ -81,16 +81,16 @@ def evaluate_transfer(
     related = [
         _relate(encoder, task, seed=seed, device=device, start_progress=start_progress) for task in opened.tasks if task.name in RELATEDNESS
     ]
-    scores = [*_scores(results, opened, setting), *(score for one in related for score in one.scores())]
+    scores = [*_scores(results, opened, setting), *(score for related in related for score in related.scores())]
     evaluation = suite_evaluation("transfer", encoder, opened, setting, scores)
-    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(one.outcomes(evaluation) for one in related))
+    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(related.outcomes(evaluation) for related in related))
 
 
 def second_class_f1(result: ClassificationResult) -> float:
     """Harmonic mean of precision and recall of the second of two classes, 0–1."""
-    found, real = result.outcome.predicted == 1, result.gold == 1
-    together = found.sum() + real.sum()
-    return float(2 * np.sum(found & real) / together) if together else 0.0
+    predicted, real = result.outcome.predicted == 1, result.gold == 1
+    together = predicted.sum() + real.sum()
+    return float(2 * np.sum(predicted & real) / together) if together else 0.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,13 +104,13 @@ class _Related:
 
     def scores(self) -> Iterator[StoredScore]:
         """Yield the correlations of the test pairs, then the one that stopped the training."""
-        found = {
+        correlations = {
             ("pearson", "test"): pearson(self.gold, self.predicted),
             ("spearman", "test"): spearman(self.gold, self.predicted),
             ("pearson", "dev"): self.dev,
         }
         name = self.task.name
-        for (metric, split), value in found.items():
+        for (metric, split), value in correlations.items():
             items = len(self.task.rows(split))
             yield StoredScore(by="dataset", slice=name, metric=metric, setting="supervised", value=value, items=items, split=split)
 
@@ -181,19 +181,19 @@ class Transfer(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the tasks in NAMES that are scored."""
-        return [gold_items(one) for one in open_transfer(source, names).tasks]
+        return [gold_items(task) for task in open_transfer(source, names).tasks]
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Evaluate the selected tasks that are available."""
         opened = self._open(Source.from_settings(settings), selection)
         encoder, device = load_member(spec, settings)
-        found = evaluate_transfer(encoder, opened, selection.setting, device=device, start_progress=start_progress)
+        result = evaluate_transfer(encoder, opened, selection.setting, device=device, start_progress=start_progress)
         related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
         return TaskResult(
-            evaluation=found.evaluation,
+            evaluation=result.evaluation,
             missing=tuple(opened.missing.values()),
-            tested=(*found.tested, *related),
-            outcomes=found.outcomes,
+            tested=(*result.tested, *related),
+            outcomes=result.outcomes,
             averages=TRANSFER_AVERAGES,
         )
 
@@ -203,11 +203,11 @@ class Transfer(Task):
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the published averages over their available DATASETS; a title gives the number of datasets where some are missing."""
-        found = {}
+        available = {}
         for title, members in TRANSFER_AVERAGES.items():
             there = [dataset for dataset in members if dataset in datasets]
-            found[title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
-        return found
+            available[title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
+        return available
 
     def _open(self, source: Source, selection: Selection) -> OpenedTasks:
         return drop_small_tasks(open_transfer(source, selection.names or self.datasets), selection.setting)

@@ -51,21 +51,21 @@ class Team:
 
         With fewer sentences than processes, the other processes encode the first one without effect.
         """
-        own = sentences[self.rank :: self.size]
-        return own if len(own) else sentences[:1]
+        sentence = sentences[self.rank :: self.size]
+        return sentence if len(sentence) else sentences[:1]
 
     def gather(self, vectors: Tensor, *, sentences: int, views: int) -> Tensor:
         """Return the vectors of a batch's SENTENCES in each view; VECTORS are this process's own and carry its gradient."""
         if self.size == 1:
             return vectors
-        own = vectors.unflatten(0, (views, -1))[:, : len(range(self.rank, sentences, self.size))]
+        local = vectors.unflatten(0, (views, -1))[:, : len(range(self.rank, sentences, self.size))]
         most = -(-sentences // self.size)
-        sent = own.new_zeros(views, most, own.shape[2])
-        sent[:, : own.shape[1]] = own.detach()
+        sent = local.new_zeros(views, most, local.shape[2])
+        sent[:, : local.shape[1]] = local.detach()
         received = [torch.empty_like(sent) for _ in range(self.size)]
         dist.all_gather(received, sent)
         whole = torch.stack(received, dim=2).flatten(1, 2)[:, :sentences].clone()
-        whole[:, self.rank :: self.size] = own
+        whole[:, self.rank :: self.size] = local
         return whole.flatten(0, 1)
 
     def add_gradients(self, encoder: nn.Module, heads: nn.Module) -> None:
@@ -89,13 +89,13 @@ class Team:
             stop = signal.Signals(number) if number else None
         return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
 
-    def random_states(self, own: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return the generator states of every process, named "<name>.N" for process N except the leader; OWN are this process's."""
+    def random_states(self, local: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return the generator states of every process, named "<name>.N" for process N except the leader; LOCAL are this process's."""
         if self.size == 1:
-            return own
-        found: list[dict[str, Tensor]] = [{} for _ in range(self.size)]
-        dist.all_gather_object(found, own)
-        return {name if rank == 0 else f"{name}.{rank}": state for rank, states in enumerate(found) for name, state in states.items()}
+            return local
+        gathered: list[dict[str, Tensor]] = [{} for _ in range(self.size)]
+        dist.all_gather_object(gathered, local)
+        return {name if rank == 0 else f"{name}.{rank}": state for rank, states in enumerate(gathered) for name, state in states.items()}
 
     def own_states(self, states: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return this process's part of `random_states`; empty where the states come from a smaller team."""
@@ -140,7 +140,9 @@ def buckets(parameters: Iterable[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
     """Yield PARAMETERS in order, in buckets with gradients of one dtype and at most BUCKET_BYTES; a larger one is alone."""
     bucket: list[nn.Parameter] = []
     for parameter in parameters:
-        if bucket and (parameter.dtype != bucket[0].dtype or sum(one.nbytes for one in bucket) + parameter.nbytes > BUCKET_BYTES):
+        if bucket and (
+            parameter.dtype != bucket[0].dtype or sum(parameter.nbytes for parameter in bucket) + parameter.nbytes > BUCKET_BYTES
+        ):
             yield bucket
             bucket = []
         bucket.append(parameter)

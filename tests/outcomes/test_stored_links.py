@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis import near_duplicates
-from embedlab.analysis.near_duplicates import Links, digest_of, similar_pairs
+from embedlab.analysis.near_duplicates import Links, links_key, similar_pairs
 from embedlab.outcomes import stored_links as tested
 from embedlab.outcomes.stored_links import LINKS, stored_links
 from embedlab.store.entries import Store
@@ -123,7 +123,7 @@ def test_links_are_written_with_the_types_that_are_read() -> None:
 def test_stored_links_count_where_they_can_be_of_so_many_sentences(last: int, is_read: bool, tmp_path: Path) -> None:
     texts = sentences(12)
     other = links_in(table_of([(0, last, 0.5), (1, 2, 0.5)]))
-    Store(tmp_path).put(LINKS, digest_of(texts), other)
+    Store(tmp_path).put(LINKS, links_key(texts), other)
     assert equal(tested.stored_links(texts, tmp_path), other if is_read else similar_pairs(texts))
 
 

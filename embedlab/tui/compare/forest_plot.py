@@ -117,8 +117,8 @@ def draw_forest(forest: Forest, width: int, *, cursor: int | None = None) -> Con
     numbers = _NUMBERS if width - label - 2 - _NUMBERS >= _SHORTEST_PLOT else _DELTA
     cells = max(width - label - 2 - numbers, 8)
     lines = [title]
-    for place, row in enumerate(forest.rows):
-        name, sign = f"{short_name(plain(row.title), label):<{label}}", (CURSOR, "bold") if place == cursor else (" ", "")
+    for index, row in enumerate(forest.rows):
+        name, sign = f"{short_name(plain(row.title), label):<{label}}", (CURSOR, "bold") if index == cursor else (" ", "")
         lines.append(Content.assemble((name, sign[1]), sign, *_whisker(row, forest, cells), " ", *_numbers(row, numbers)))
     lines.append(Content.styled(f"{'':{label + 1}}{_axis(forest, cells)}", "$text-faint"))
     lines += [Content.styled(text, "$text-faint") for text in _explained(forest)]
@@ -200,11 +200,11 @@ def draw_map(shown: FifthsMap, width: int, *, cursor: tuple[int, int] | None = N
     ]
     for row, (name, cells) in enumerate(shown.rows):
         texts = [_cell(cell, shown.largest, is_under=(row, column) == cursor) for column, cell in enumerate(cells)]
-        drawn = [part for text, cell in zip(texts, cells, strict=True) for part in (text, _interval(cell, room))]
+        drawn = [piece for text, cell in zip(texts, cells, strict=True) for piece in (text, _interval(cell, room))]
         lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
     lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-faint"))
     lines += [Content.styled(text, "$text-faint") for text in explained_signs([cell for _, cells in shown.rows for cell in cells])]
-    steps = [f"{shade} to {shown.largest * part / len(_SHADES):z.1f}" for part, shade in enumerate(_SHADES, start=1)]
+    steps = [f"{shade} to {shown.largest * index / len(_SHADES):z.1f}" for index, shade in enumerate(_SHADES, start=1)]
     lines.append(Content.styled(f"size of the difference: {'  '.join(steps)}", "$text-faint"))
     return Content("\n").join(lines)
 

@@ -39,7 +39,7 @@ def open_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
 def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
     """The cache file of the pairs with the scores of MODELS; its name depends on the present score files."""
     parts = [__version__, str(settings.sample), str(settings.allow_partial), str(settings.data)]
-    parts += [f"{one.name} {one.identity}" for one in added("datasets")]
+    parts += [f"{plugin.name} {plugin.identity}" for plugin in added("datasets")]
     for model in models:
         parts += [model.name, *(str(seed) for seed in model.seeds)]
         parts += [f"{member} {path} {_state(path)}" for member, path in model.files.items()]
@@ -97,10 +97,10 @@ def _files_of_pairs(settings: Settings) -> Iterator[Path]:
 def _state(path: Path) -> str:
     """The size and time of a file; empty if it does not exist."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ""
-    return f"{found.st_size} {found.st_mtime_ns}"
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 PAIR_TABLES: EntryKind[PairData] = EntryKind(

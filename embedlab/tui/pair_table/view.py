@@ -80,7 +80,7 @@ class PairView:
         """Select the pairs for which the filter QUERY holds; a field that it cannot read is a UsageError."""
         properties = readable_properties()
         fields = dict.fromkeys([*self.data.table.columns, *OF_PAIR, *properties])
-        names = [*NAME_FIELDS, *(name for name, one in properties.items() if one.kind == "name")]
+        names = [*NAME_FIELDS, *(name for name, definition in properties.items() if definition.kind == "name")]
         terms = compile_terms(query, list(fields), names=names)
         absent = [pl.lit(None, pl.String).alias(name) for name in OF_PAIR if name not in self.data.table.columns]
         roots = {name for term in terms for name in term.meta.root_names()}
@@ -89,11 +89,11 @@ class PairView:
         self._matching, self.read = rows_that_hold(terms, table) if terms else None, frozenset(roots)
         self.selection = replace(self.selection, expression=query)
 
-    def _property(self, one: Property) -> pl.Series:
+    def _property(self, definition: Property) -> pl.Series:
         """Return a property of all pairs, computed when it is first read; that none has it is a UsageError."""
-        values = one.values(self.outcomes)
-        refuse_lacking(one.name, self.outcomes, values)
-        return values.alias(one.name)
+        values = definition.values(self.outcomes)
+        refuse_lacking(definition.name, self.outcomes, values)
+        return values.alias(definition.name)
 
     @property
     def outcomes(self) -> Outcomes:
@@ -149,13 +149,13 @@ class PairView:
 
         Marked pairs are named by their numbers.
         """
-        one = self.selection
-        terms = [] if one.within is None else [one.within.expression]
+        selection = self.selection
+        terms = [] if selection.within is None else [selection.within.expression]
         terms += [dataset_term([self.shown_dataset])] if self.shown_dataset is not None else []
-        if one.once or not all(terms):
+        if selection.once or not all(terms):
             return None
-        text = with_terms(one.expression, terms) if terms else one.expression
-        if not one.only_marked:
+        text = with_terms(selection.expression, terms) if terms else selection.expression
+        if not selection.only_marked:
             return text
         rows = self.data.table[self.rows()].select("dataset", "pair").iter_rows()
         named = [(dataset_term([dataset]), pair) for dataset, pair in rows]
@@ -174,9 +174,9 @@ class PairView:
     @property
     def title(self) -> str:
         """The selection in words; empty for all pairs."""
-        one = self.selection
-        parts = [one.within.title if one.within is not None else "", self.shown_dataset or "", one.expression]
-        parts += [MARKED if one.only_marked else "", "each once" if one.once else ""]
+        selection = self.selection
+        parts = [selection.within.title if selection.within is not None else "", self.shown_dataset or "", selection.expression]
+        parts += [MARKED if selection.only_marked else "", "each once" if selection.once else ""]
         return " · ".join(part for part in parts if part)
 
     @property

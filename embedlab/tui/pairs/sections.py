@@ -70,13 +70,13 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     row = pair.row
     first, second = row["sentence1"], row["sentence2"]
     shared = distinct_words(first) & distinct_words(second)
-    place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
+    origin = " · ".join(str(text) for text in (row["dataset"], row["source"], f"pair {row['pair']}") if text is not None)
     overlap = f" · Dice {row['dice']:z.2f}, {len(shared)} shared words" if second else ""
     if pair.words is not None:
         lines = [word_lines(pair.words, width)]
     else:
         lines = [_folded(highlighted(text, shared), width, is_whole=pair.is_whole) for text in (first, second) if text or text is first]
-    return Content("\n").join([Content.styled(f"{place}{overlap}", "$text-faint"), *lines])
+    return Content("\n").join([Content.styled(f"{origin}{overlap}", "$text-faint"), *lines])
 
 
 def _folded(text: Content, width: int, *, is_whole: bool) -> Content:
@@ -122,11 +122,11 @@ def _scores(pair: ShownPair, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
+def _line(name: str, value: float | None, position: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
     label = short_name(plain(name), 14)
     text = "   ·  " if value is None else f"{value:z6.3f}"
     rank_error = "" if error is None else f"  rank error {error:+z4.0f}"
-    drawn = bar(place, start, 1.0, width)
+    drawn = bar(position, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
     warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-faint"
     parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(rank_error, warning)]
@@ -138,11 +138,11 @@ def _note(pair: ShownPair, width: int) -> Content | None:
 
 
 def _tags(pair: ShownPair, width: int) -> Content | None:
-    found = [
+    contents = [
         Content.assemble((tag.name, "$text-accent"), (f" ({plain(first) or 'none'} | {plain(second) or 'none'})", "$text-faint"))
         for tag, first, second in pair.facts.tags
     ]
-    return Content.assemble(("tags  ", "$text-faint"), Content(" · ").join(found)) if found else None
+    return Content.assemble(("tags  ", "$text-faint"), Content(" · ").join(contents)) if contents else None
 
 
 def _training(pair: ShownPair, width: int) -> Content | None:
@@ -165,13 +165,13 @@ def _training(pair: ShownPair, width: int) -> Content | None:
 
 
 def _appearances(pair: ShownPair, width: int) -> Content | None:
-    found, table = pair.facts.appearances, pair.table
-    if found is None or table is None:
+    appearances, table = pair.facts.appearances, pair.table
+    if appearances is None or table is None:
         return None
-    lines = [f"the same pair: {_named(table, found.of_pair)}"] if found.of_pair else []
+    lines = [f"the same pair: {_named(table, appearances.of_pair)}"] if appearances.of_pair else []
     lines += [
         f"sentence {number} in {len(rows)} other pair{'s' if len(rows) > 1 else ''}: {_counted(table, rows)}"
-        for number, rows in enumerate(found.of_sentences, start=1)
+        for number, rows in enumerate(appearances.of_sentences, start=1)
         if rows
     ]
     return Content.styled("\n".join(lines), "$text-faint") if lines else None
@@ -200,24 +200,30 @@ def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
         lines = [Content.styled(f"nearest to sentence {side + 1} among {len(facts.corpus.sentences):,}", "bold")]
         shown = 5 if len(pair.models) < 3 else 3
         for name in pair.models:
-            found = facts.neighbours.get(name)
-            lines += [Content.styled("…", "$text-faint")] if found is None else _of_model(name, found, side, facts.corpus, shown, width)
+            neighbours = facts.neighbours.get(name)
+            lines += (
+                [Content.styled("…", "$text-faint")]
+                if neighbours is None
+                else _of_model(name, neighbours, side, facts.corpus, shown, width)
+            )
         return Content("\n").join(lines)
 
     return draw
 
 
-def _of_model(name: str, found: ModelNeighbours, side: int, corpus: "Corpus", shown: int, width: int) -> Iterator[Content]:
+def _of_model(name: str, neighbours: ModelNeighbours, side: int, corpus: "Corpus", shown: int, width: int) -> Iterator[Content]:
     """What one model finds closest: the rank of the pair's other sentence, then the closest ones."""
     label = short_name(plain(name), 14)
-    if found.trouble:
-        yield Content.assemble((label, model_colour(name)), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-faint"))
+    if neighbours.trouble:
+        yield Content.assemble(
+            (label, model_colour(name)), (_cut(f"  {plain(neighbours.trouble)}", width - cell_len(label)), "$text-faint")
+        )
         return
-    one = found.of_sentences[side]
-    rank = f"  the other sentence is number {one.rank:,}" if one.rank is not None else ""
-    fewer = f"  ({one.searched:,} searched)" if one.searched < len(corpus.sentences) - 1 else ""
+    sentence = neighbours.of_sentences[side]
+    rank = f"  the other sentence is number {sentence.rank:,}" if sentence.rank is not None else ""
+    fewer = f"  ({sentence.searched:,} searched)" if sentence.searched < len(corpus.sentences) - 1 else ""
     yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-faint"))
-    for neighbour in one.found[:shown]:
+    for neighbour in sentence.found[:shown]:
         yield Content.assemble(
             (f"{neighbour.similarity:z6.3f} ", "$text-faint"), _cut(plain(corpus.sentences[neighbour.number]), width - 7)
         )

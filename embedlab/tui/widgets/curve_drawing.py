@@ -70,19 +70,19 @@ def draw_curves(
 ) -> Content:
     """The plot in WIDTH x HEIGHT cells, axes and names included; CURSOR is the x whose values are named, from 0 to 1 of the axis."""
     options = options or CurveOptions()
-    known = [found for one in series if len((found := _prepared(one, options)).spread.x)]
+    known = [prepared for series in series if len((prepared := _prepared(series, options)).spread.x)]
     columns = width - LEFT - 1
     if not known or columns < 8 or height < _LEAST:
         return Content.styled(f"{title}: no events yet" if not known else title, "$text-faint")
-    axes = list(dict.fromkeys(one.series.axis for one in known))[: max(1, min(_MOST_PANELS, height // _LEAST))]
-    x_range = _span(np.concatenate([one.spread.x for one in known]))
+    axes = list(dict.fromkeys(prepared.series.axis for prepared in known))[: max(1, min(_MOST_PANELS, height // _LEAST))]
+    x_range = _span(np.concatenate([prepared.spread.x for prepared in known]))
     at = None if cursor is None else x_range[0] + cursor * (x_range[1] - x_range[0])
     lines: list[Content] = []
     for number, axis in enumerate(axes):
-        own = [one for one in known if one.series.axis == axis]
+        on_axis = [prepared for prepared in known if prepared.series.axis == axis]
         rows = height // len(axes) + (number < height % len(axes)) - 3
         name = f"{title} · {plain(axis)}" if len(axes) > 1 else title
-        lines += _panel(_titled(name, options), own, x_range, (columns, rows), options, at)
+        lines += _panel(_titled(name, options), on_axis, x_range, (columns, rows), options, at)
     return Content("\n").join(lines)
 
 
@@ -105,7 +105,7 @@ def _panel(
 ) -> Iterator[Content]:
     """Title, rows, x axis and names of the series of one axis."""
     columns, rows = size
-    y_range = _span(np.concatenate([values for one in known for values in (one.spread.low, one.spread.high)]))
+    y_range = _span(np.concatenate([values for prepared in known for values in (prepared.spread.low, prepared.spread.high)]))
     bits, owner = _cells(known, x_range, y_range, size, options)
     ticks = _ticks(y_range, rows, options)
     marked = None if at is None else min(columns - 1, int((at - x_range[0]) / (x_range[1] - x_range[0]) * columns))
@@ -143,20 +143,20 @@ def _cells(
     bits, owner = np.zeros((rows, columns), dtype=np.int64), np.full((rows, columns), -1)
     places = _Places(x_range=x_range, y_range=y_range, width=columns * ACROSS, height=rows * DOWN)
     count = len(known)
-    layers = [(number + count, places.range_dots(one.spread)) for number, one in enumerate(known) if len(one.lines) > 1]
+    layers = [(number + count, places.range_dots(prepared.spread)) for number, prepared in enumerate(known) if len(prepared.lines) > 1]
     if options.shows_seeds:
-        layers += [(number, places.point_dots(*line)) for number, one in enumerate(known) for line in one.lines]
-    is_alone = [len(one.lines) == 1 for one in known]
+        layers += [(number, places.point_dots(*line)) for number, prepared in enumerate(known) for line in prepared.lines]
+    is_alone = [len(prepared.lines) == 1 for prepared in known]
     layers += [
-        (number, places.line_dots(*(one.lines[0] if alone else (one.spread.x, one.spread.mean))))
-        for number, (one, alone) in enumerate(zip(known, is_alone, strict=True))
+        (number, places.line_dots(*(prepared.lines[0] if alone else (prepared.spread.x, prepared.spread.mean))))
+        for number, (prepared, alone) in enumerate(zip(known, is_alone, strict=True))
     ]
     for layer, dots in layers:
         mine = cell_bits(dots)
         bits[mine > 0], owner[mine > 0] = mine[mine > 0], layer
-    for number, one in enumerate(known):
-        if len(one.spread.x) == 1:  # a single dot is hardly seen
-            row, column = (int(part[0]) for part in (places.levels(one.spread.mean), places.columns(one.spread.x)))
+    for number, prepared in enumerate(known):
+        if len(prepared.spread.x) == 1:  # a single dot is hardly seen
+            row, column = (int(coordinates[0]) for coordinates in (places.levels(prepared.spread.mean), places.columns(prepared.spread.x)))
             bits[rows - 1 - row // DOWN, column // ACROSS], owner[rows - 1 - row // DOWN, column // ACROSS] = _POINT, number
     return bits, owner
 
@@ -180,10 +180,10 @@ class _Places:
 
     def line_dots(self, x: Values, y: Values) -> Dots:
         """A connected line: each column from its smallest to its largest value, joined to the column before."""
-        place, level = self.columns(x), self.levels(y)
+        column, level = self.columns(x), self.levels(y)
         low, high = np.full(self.width, self.height), np.full(self.width, -1)
-        np.minimum.at(low, place, level)
-        np.maximum.at(high, place, level)
+        np.minimum.at(low, column, level)
+        np.maximum.at(high, column, level)
         seen = np.flatnonzero(high >= 0)
         between = np.arange(seen[0], seen[-1] + 1)
         low = np.interp(between, seen, low[seen]).round().astype(np.intp)
@@ -219,27 +219,27 @@ class _Places:
 
 def _names(known: Sequence[_Prepared], columns: int, options: CurveOptions, at: float | None) -> Content:
     """The name of each series with its last value or that under the cursor, and the range of its seeds."""
-    values = [_values(one, options, at, has_range=True) for one in known]
+    values = [_values(prepared, options, at, has_range=True) for prepared in known]
     if sum(len(text) + 14 for text in values) > columns:
-        values = [_values(one, options, at, has_range=False) for one in known]
+        values = [_values(prepared, options, at, has_range=False) for prepared in known]
     room = max(8, (columns - sum(len(text) + 6 for text in values)) // len(known))
-    names = [short_name(plain(one.series.title), room) for one in known]
-    parts = [(f"━ {name} {text}   ", one.series.colour) for one, name, text in zip(known, names, values, strict=True)]
+    names = [short_name(plain(prepared.series.title), room) for prepared in known]
+    parts = [(f"━ {name} {text}   ", prepared.series.colour) for prepared, name, text in zip(known, names, values, strict=True)]
     return Content.assemble(" " * (LEFT + 1), *parts)
 
 
-def _values(one: _Prepared, options: CurveOptions, at: float | None, *, has_range: bool) -> str:
+def _values(prepared: _Prepared, options: CurveOptions, at: float | None, *, has_range: bool) -> str:
     """The number of seeds, their mean and, with HAS_RANGE, their range at the x AT, or of the last value of each."""
-    spread, seeds = one.spread, len(one.lines)
+    spread, seeds = prepared.spread, len(prepared.lines)
     if at is not None and not spread.x[0] <= at <= spread.x[-1]:
         return f"×{seeds} ·" if seeds > 1 else "·"
     if at is None:
-        ends = np.array([y[-1] for _, y in one.lines if len(y)])  # seeds of one recipe may end at different steps
+        ends = np.array([y[-1] for _, y in prepared.lines if len(y)])  # seeds of one recipe may end at different steps
         known, shown = len(ends), [float(ends.mean()), float(ends.min()), float(ends.max())]
     else:
-        place = int(np.abs(spread.x - at).argmin())
-        known = sum(len(x) > 0 and x[0] <= spread.x[place] <= x[-1] for x, _ in one.lines)
-        shown = [float(column[place]) for column in (spread.mean, spread.low, spread.high)]
+        index = int(np.abs(spread.x - at).argmin())
+        known = sum(len(x) > 0 and x[0] <= spread.x[index] <= x[-1] for x, _ in prepared.lines)
+        shown = [float(column[index]) for column in (spread.mean, spread.low, spread.high)]
     count = f"×{known} " if seeds > 1 else ""
     mean, low, high = (10**value if options.is_log else value for value in shown)
     return f"{count}{mean:.4g}" + (f" [{low:.4g}, {high:.4g}]" if seeds > 1 and has_range else "")
@@ -259,10 +259,10 @@ def _number(value: float) -> str:
 def _coloured(bits: NDArray[np.int64], owner: NDArray[np.int64], known: Sequence[_Prepared], marked: int | None) -> list[tuple[str, str]]:
     """A row of cells as runs of one colour each; the column under the cursor is a line where nothing is drawn."""
     signs = [chr(EMPTY + bit) if bit else " " for bit in bits.tolist()]
-    styles = [*(one.series.colour for one in known), *(f"{one.series.colour} dim" for one in known), "$text-faint"]
-    colours = [styles[place] for place in owner.tolist()]  # -1: nothing is drawn
+    styles = [*(prepared.series.colour for prepared in known), *(f"{prepared.series.colour} dim" for prepared in known), "$text-faint"]
+    colours = [styles[number] for number in owner.tolist()]  # -1: nothing is drawn
     if marked is not None:
         signs[marked] = "│" if signs[marked] == " " else signs[marked]
         colours[marked] += " reverse" if bits[marked] else ""
-    edges = [0, *(place for place in range(1, len(colours)) if colours[place] != colours[place - 1]), len(colours)]
+    edges = [0, *(index for index in range(1, len(colours)) if colours[index] != colours[index - 1]), len(colours)]
     return [("".join(signs[start:end]), colours[start]) for start, end in pairwise(edges)]

@@ -134,9 +134,9 @@ class PairPlot(Widget, can_focus=True):
         ranked = self._ranked_cells()
         if self.drawing is None or not len(ranked):
             return
-        found = np.flatnonzero(ranked == self._cell_under_cursor())
-        place = (int(found[0]) + by) % len(ranked) if len(found) else 0
-        row, column = divmod(int(ranked[place]), self.drawing.across.bins)
+        matches = np.flatnonzero(ranked == self._cell_under_cursor())
+        index = (int(matches[0]) + by) % len(ranked) if len(matches) else 0
+        row, column = divmod(int(ranked[index]), self.drawing.across.bins)
         self._move(column * self.drawing.wide, self.cursor[1] if self.drawing.is_columns else row)
 
     def _cell_under_cursor(self) -> int:
@@ -165,10 +165,10 @@ class PairPlot(Widget, can_focus=True):
         """Report the pairs of the box or of the cell under the cursor."""
         if self.picture is None or self.drawing is None:
             return
-        found = self.drawing.points_in(self.box)
-        if len(found):
+        in_box = self.drawing.points_in(self.box)
+        if len(in_box):
             fields = (self.picture.x.field, None if self.drawing.is_columns else self.picture.y.field)
-            rows = self.picture.points.rows[found]
+            rows = self.picture.points.rows[in_box]
             self.corner = None
             self.refresh()
             self.post_message(self.Opened(self, rows, tuple(field for field in fields if field is not None)))
@@ -184,17 +184,17 @@ class PairPlot(Widget, can_focus=True):
     @property
     def pair(self) -> int | None:
         """The row of the pair that the cursor names: the most interesting of its cell, or the nearest one."""
-        found = self._pointed()
-        return int(self.picture.points.rows[found[1]]) if self.picture is not None and found is not None else None
+        pointed = self._pointed()
+        return int(self.picture.points.rows[pointed[1]]) if self.picture is not None and pointed is not None else None
 
     def _pointed(self) -> tuple[int, int] | None:
         """How many points are in the selection, and the point to name."""
         picture, drawing = self.picture, self.drawing
         if picture is None or drawing is None:
             return None
-        found = drawing.points_in(self.box)
-        if len(found):
-            return len(found), int(found[np.nan_to_num(picture.points.interest[found], nan=-1.0).argmax()])
+        in_box = drawing.points_in(self.box)
+        if len(in_box):
+            return len(in_box), int(in_box[np.nan_to_num(picture.points.interest[in_box], nan=-1.0).argmax()])
         inside = np.flatnonzero((drawing.columns >= 0) & (drawing.rows >= 0))
         if not len(inside):
             return None
@@ -302,7 +302,7 @@ class PairPlot(Widget, can_focus=True):
         title = f"{plain(axis.title)} →"
         room = max(2, min(columns // 9, (columns - len(title)) // 8))
         line = tick_line(axis.low, axis.high, columns, most=room) if axis.high > axis.low else f"{tick_text(axis.low):<{columns}}"
-        gaps = [found.span() for found in _GAP.finditer(line)]
+        gaps = [match.span() for match in _GAP.finditer(line)]
         left, right = max(gaps, key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)), default=(0, 0))
         title = title[: max(right - left - 2, 0)]
         start = left + (right - left - len(title)) // 2
@@ -320,8 +320,8 @@ class PairPlot(Widget, can_focus=True):
                 yield Segment("⣿ ", self._style(f"density-{level}"))
                 yield Segment(f"{least}{'+' if level == len(self.drawing.steps) and least > 1 else ''} ", muted)
         layers: list[PlotLine | PlotBars] = [*self.picture.lines, *self.picture.bars]
-        named = {(one.title, one.style) for one in layers if one.title}
-        for title, style in sorted(named, key=lambda one: one[1]):
+        named = {(layer.title, layer.style) for layer in layers if layer.title}
+        for title, style in sorted(named, key=lambda entry: entry[1]):
             yield Segment(" ━ ", self._style(style))
             yield Segment(plain(title), muted)
 

@@ -44,7 +44,7 @@ def train_rows(table: PaperTable, options: ReproductionOptions, start: str | Non
         label: RowRecipes.of(expected_recipe(source), expected_recipe(source, options.profile_override), planned.variants[key].recipe)
         for key, (label, source) in trainings(table).items()
     }
-    started = start or next((own.ours["encoder"]["model"] for own in recipes.values()), "")
+    started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), "")
     run_of = {key: variant.run for key, variant in planned.variants.items()}
     models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=seeds_of(table, options))
     return TrainedRows(models=models, recipes=recipes, failures=_failures(table, planned, entries))
@@ -56,7 +56,7 @@ def _failures(table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntr
     for entry in (entry for entry in entries if entry.state == "failed"):
         reasons.setdefault(entry.run, {}).setdefault(str(entry.reason), []).append(entry.seed)
     return {
-        label: "; ".join(f"training failed, seed {', '.join(map(str, own))}: {reason}" for reason, own in reasons[variant.run].items())
+        label: "; ".join(f"training failed, seed {', '.join(map(str, seeds))}: {reason}" for reason, seeds in reasons[variant.run].items())
         for key, (label, _) in trainings(table).items()
         if (variant := planned.variants[key]).run in reasons
     }
@@ -72,7 +72,7 @@ def find_trained_rows(table: PaperTable, options: ReproductionOptions, start: st
             chosen, ours = expected_recipe(source, options.profile_override), RunFolder.of(runs, name, seed).recipe()
             recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(ours))
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
-    started = start or next((own.ours["encoder"]["model"] for own in recipes.values()), next(printed, ""))
+    started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, ""))
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
     apart = tuple(f"{key} ({', '.join(values).replace('null', 'not set')})" for key, values in settings_apart(table, runs, run_of).items())
