@@ -13,8 +13,8 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
 from embedlab.tui.key_table import shown_key
-from embedlab.tui.pacing import PacedScreen
 from embedlab.tui.pair_table.view import PairSelection
+from embedlab.tui.terminal.pacing import PacedScreen
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.key_line import KeyLine

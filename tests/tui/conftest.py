@@ -4,6 +4,7 @@ import os
 
 os.environ |= {"TEXTUAL_ANIMATIONS": "none", "COLORTERM": "truecolor"}
 
+import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -118,10 +119,27 @@ def opened(world: Settings) -> Open:
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: app.data is not None)
             await pilot.pause()
+            settle_keys(pilot, app)
             yield pilot
             paint_now(app.screen)
 
     return open_dashboard
+
+
+def settle_keys(pilot: Pilot[None], app: Dashboard) -> None:
+    """Let `press` wait until what its keys set off is complete.
+
+    Textual's own looks at the processor time of the process, and takes one that waits for a processor to be done.
+    """
+    press = pilot.press
+
+    async def press_and_settle(*keys: str) -> None:
+        await press(*keys)
+        while app.typed_keys is not None and app.typed_keys._delivery is not None:  # noqa: ASYNC110 - it has no event for this
+            await asyncio.sleep(0.005)
+        await pilot.pause()
+
+    pilot.press = press_and_settle  # type: ignore[method-assign]
 
 
 @pytest.fixture

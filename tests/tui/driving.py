@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 import pytest
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -77,6 +78,17 @@ async def type_text(pilot: Pilot[None], text: str) -> None:
         "_": "underscore",
     }
     await pilot.press(*(names.get(letter, letter) for letter in text))
+
+
+_TYPED = {"/": "slash", "\t": "tab", "\r": "enter", " ": "space", ".": "full_stop", "-": "minus"}
+
+
+def send_at_once(pilot: Pilot[None], text: str) -> None:
+    """Send the keys of TEXT before the app can handle any of them."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for letter in text:
+        driver.send_message(events.Key(_TYPED.get(letter, letter), None if letter in "\t\r" else letter))
 
 
 def notices(app: App[None]) -> list[str]:

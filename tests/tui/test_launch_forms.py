@@ -19,9 +19,8 @@ from embedlab.tui.launch.form import NAME, SEEDS, Choice, Field, choice_of_file,
 from embedlab.tui.launch.lines import FieldInput
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.launch.widgets import LaunchList
-from tests.tui.driving import Open, noticed, on_top, type_text, until
+from tests.tui.driving import Open, noticed, on_top, send_at_once, type_text, until
 from tests.tui.test_launch_screen import Started, choose, error_of, go_to, line, shows, started
-from tests.tui.test_typed_keys import send_at_once
 
 __all__ = ["started"]
 

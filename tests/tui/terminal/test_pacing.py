@@ -8,9 +8,9 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
-from embedlab.tui.pacing import QUESTION, FramePace
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.screen import RunsScreen
+from embedlab.tui.terminal.pacing import QUESTION, FramePace
 from tests.tui.driving import Open, make_run, on_top, until
 
 

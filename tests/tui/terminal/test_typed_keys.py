@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from textual import events
-from textual.pilot import Pilot
 from textual.widgets import Input
 
 from embedlab.core.paths import state_folder
@@ -18,18 +16,8 @@ from embedlab.tui.dialogs import Choose
 from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.what_if_screen import WhatIfScreen
-from tests.tui.driving import Open, noticed, on_top, until
+from tests.tui.driving import Open, noticed, on_top, send_at_once, until
 from tests.tui.test_hangup import ARGUMENTS, is_over
-
-NAMES = {"/": "slash", "\t": "tab", "\r": "enter", " ": "space", ".": "full_stop", "-": "minus"}
-
-
-def send_at_once(pilot: Pilot[None], text: str) -> None:
-    """Send the keys of TEXT before the app can handle any of them."""
-    driver = pilot.app._driver
-    assert driver is not None
-    for letter in text:
-        driver.send_message(events.Key(NAMES.get(letter, letter), None if letter in "\t\r" else letter))
 
 
 @pytest.mark.slow
@@ -73,7 +61,7 @@ async def test_text_behind_a_key_goes_to_the_field_that_the_key_opens(opened: Op
 
 
 async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.typed_keys.PATIENCE_S", 0.2)
+    monkeypatch.setattr("embedlab.tui.terminal.typed_keys.PATIENCE_S", 0.2)
     async with opened() as pilot:
         reading = asyncio.Event()
         monkeypatch.setattr(pilot.app, "look_for_models", reading.wait)
