@@ -78,7 +78,7 @@ class TerminalApp(App[None]):
             return
         from embedlab.tui.terminal.short_frames import ShortFrame, is_frame
 
-        drawn = ShortFrame(renderable) if is_frame(renderable) else renderable
+        drawn: Any = ShortFrame(renderable) if is_frame(renderable) else renderable
         super()._display(screen, drawn)
         if isinstance(drawn, ShortFrame) and drawn.size:
             self.pace.frame_drawn(self._driver, drawn.size)
@@ -102,7 +102,7 @@ class TerminalApp(App[None]):
         if not (is_typed and self.typed_keys is not None and self.typed_keys.holds(event)):  # type: ignore[arg-type]
             await super().on_event(event)
 
-    def on_unmount(self) -> None:
+    async def on_unmount(self) -> None:
         """Drop the keys that wait."""
         if self.typed_keys is not None:
             self.typed_keys.close()
