@@ -12,10 +12,24 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import recipe_path
 from embedlab.core.settings import Settings
 from embedlab.tui.dialogs import Confirm
-from embedlab.tui.launch.form import NAME, SEEDS, Choice, Field, choice_of_file, form_fields, launch_or_error, recipe_fields
+from embedlab.tui.launch.form import (
+    NAME,
+    OTHERS,
+    SEEDS,
+    Choice,
+    Field,
+    choice_of_file,
+    form_fields,
+    grid_fields,
+    hint_in_form,
+    launch_or_error,
+    recipe_fields,
+)
 from embedlab.tui.launch.lines import FieldInput
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.launch.widgets import LaunchList
@@ -282,3 +296,36 @@ async def test_the_list_is_searched_and_esc_shows_all_again(opened: Open) -> Non
         await pilot.press("slash")
         await type_text(pilot, "zzz")
         await until(pilot, lambda: options.option_count == 1 and options.under_cursor is None)
+
+
+@pytest.mark.parametrize(
+    ("option", "of_recipe", "of_grid"),
+    [
+        (RecipeValue("optim.lr", "1e-5"), "1e-5 in the line 'optim.lr'", "optim.lr=1e-5 in the line 'other keys'"),
+        (RecipeValue("stage.0.optim.lr", "1e-5"), "1e-5 in the line 'optim.lr'", "optim.lr=1e-5 in the line 'other keys'"),
+        (RecipeValue("optim.clip", "1"), "optim.clip=1 in the line 'other keys'", "optim.clip=1 in the line 'other keys'"),
+        (NamedOption("--name", "b"), "b in the line 'run name'", "b in the line 'grid name'"),
+        (NamedOption("--allow-partial"), "yes in the line 'allow partial'", "yes in the line 'allow partial'"),
+        (NamedOption("--data", "DIR"), "--data DIR when the dashboard is started", "--data DIR when the dashboard is started"),
+        (NamedOption("--resume"), "o on Runs", "o on Runs"),
+    ],
+)
+def test_a_hint_names_the_lines_of_the_form_that_it_is_shown_below(option: NamedOption | RecipeValue, of_recipe: str, of_grid: str) -> None:
+    hint = Hint("take ", option, ".")
+    assert hint_in_form(hint, [field.key for field in recipe_fields("snli-ce")]) == f"take {of_recipe}."
+    assert hint_in_form(hint, [field.key for field in grid_fields("sbert-lr")]) == f"take {of_grid}."
+
+
+def test_the_errors_of_a_form_have_hints_about_its_lines(own_world: Settings) -> None:
+    def refused(name: str = "snli-ce", **typed: str) -> tuple[str, str]:
+        choice = Choice(kind="recipe", name=name, summary="")
+        values = {field.key: field.value for field in form_fields(choice)} | typed
+        error = launch_or_error(choice, values, own_world)
+        assert isinstance(error, EmbedlabError)
+        return error.message, error.hint
+
+    assert refused(**{OTHERS: "lr"}) == ("'lr' is not KEY=VALUE", "for example 1e-5 in the line 'optim.lr'")
+    assert refused(**{"optim.lr": ""})[1].count("--") == 0
+    message, hint = refused(**{NAME: "near"})  # a run of another recipe
+    assert "'near@1'" in message
+    assert hint.startswith("give this one its own name, for example near-2 in the line 'run name'")
