@@ -32,16 +32,21 @@ from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.widgets.mode_bar import ModeBar
 from textual.widgets import Static
 
+async def until(holds):
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.02)
+
 async def drive():
     app = Dashboard(Settings(cache=Path("cache"), runs=Path("runs")))
     async with app.run_test(size=(80, 24)) as pilot:
         print(app.screen.query_one(ModeBar).content)
         await pilot.press("9", "ctrl+w")
-        await pilot.pause()
+        await until(lambda: app.current_mode == "notes" and str(app.screen.query_one("#notes").content) == "written")
         notes = app.screen.query_one("#notes")
         print(app.current_mode, notes.content, notes.styles.width)
         await pilot.press("question_mark")
-        await pilot.pause()
+        await until(lambda: isinstance(app.screen, HelpScreen) and len(app.screen.query(Static)) > 1)
         print(*(part.content for part in app.screen.query(Static)))
 
 asyncio.run(drive())
