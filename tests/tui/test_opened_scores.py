@@ -31,8 +31,8 @@ async def to_dev_score(pilot, name: str) -> FrameTable:  # noqa: ANN001
     await pilot.press("3")
     screen = await on_top(pilot, RunsScreen)
     table = screen.query_one(FrameTable)
-    await until(pilot, lambda: any(entry.name.startswith(name) for entry in screen.entries))
-    row = next(place for place, entry in enumerate(screen.entries) if entry.name.startswith(name))
+    await until(pilot, lambda: any(entry.name.startswith(name) for entry in screen.model.entries))
+    row = next(place for place, entry in enumerate(screen.model.entries) if entry.name.startswith(name))
     await pilot.press(*["j"] * row)
     for _ in range(12):
         if table.current_column is not None and table.current_column.key == "dev":
@@ -64,9 +64,9 @@ async def test_a_run_without_scores_says_so_and_other_cells_open_its_log(opened:
         await pilot.press("enter")
         await noticed(pilot, "'unscored' has no scores of the pairs")
         screen = await on_top(pilot, RunsScreen)
-        assert not screen.shows_log
+        assert not screen.panes.shows_log
         await pilot.press("l", "enter")
-        assert screen.shows_log
+        assert screen.panes.shows_log
 
 
 def test_a_dev_score_is_of_the_dev_split_of_the_recipes_dataset(own_world: Settings) -> None:
