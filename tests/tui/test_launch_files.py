@@ -162,7 +162,7 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
     async with opened(size=(100, 40)) as pilot:
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.launch is not None)
+        await until(pilot, lambda: screen.model.launch is not None)
         await pilot.press("O")
         dialog = await on_top(pilot, TextDialog)
         dialog.query_one(Input).value = "none.toml"
@@ -171,7 +171,7 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
         dialog.query_one(Input).value = "own.toml"
         await pilot.press("enter")
         await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.launch is not None and screen.launch.title == "own")
+        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "own")
         assert screen.query_one(OptionList).highlighted_option.id == "recipe own.toml"  # type: ignore[union-attr]
         (own_files / "gone.toml").write_text((own_files / "own.toml").read_text())
         remembered = (*pilot.app.memory.state.own_files, str(own_files / "gone.toml"))  # type: ignore[attr-defined]

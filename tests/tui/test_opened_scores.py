@@ -16,12 +16,12 @@ from embedlab.runs.events import Dev, Finished
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.grid_board import GridBoard, GridLook, scored_runs, shown
+from embedlab.tui.launch.heat_map import Heat, HeatMap
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.runs.board import dev_dataset
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.heat_map import Heat, HeatMap
 from tests.tui.driving import Open, make_run, noticed, on_top, until
 
 PLACES = {("1", "a"): ("near@1", "near@2"), ("1", "b"): ("far@1",), ("1", "c"): ("unscored@1",)}

@@ -17,11 +17,11 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import Confirm, TextDialog
 from embedlab.tui.runs.board import RunFollower
+from embedlab.tui.runs.curve_plot import CurvePlot
 from embedlab.tui.runs.difference import DifferenceScreen
+from embedlab.tui.runs.log_tail import LogTail
 from embedlab.tui.runs.screen import RunsScreen
-from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.log_tail import LogTail
 from tests.tui.driving import NARROW, WIDE, Open, make_run, noticed, notices, on_top, until
 
 
@@ -192,7 +192,7 @@ async def test_a_run_that_never_began_shows_why_in_full_and_is_not_resumed(opene
 async def test_the_cursor_goes_to_a_run_that_was_just_started(opened: Open, settings: Settings) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
-        screen.go_to(RunFolder.of(settings.runs_folder, "zebra", 1))
+        screen.go_to_all(["zebra@1"])
         await pilot.pause()
         make_run(settings, "zebra", 1)
         await until(pilot, lambda: screen.query_one(FrameTable).cursor_row == 3)

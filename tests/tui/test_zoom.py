@@ -3,8 +3,8 @@
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
 from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.runs.curve_plot import CurvePlot
 from embedlab.tui.screens import SCREENS
-from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.pair_plot import PairPlot
 from tests.tui.driving import Open, make_run, until
 

@@ -11,9 +11,9 @@ from textual.containers import Horizontal
 from embedlab.runs.curves import Curve
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.runs.board import Board
-from embedlab.tui.widgets.curve_drawing import CurveLine, CurveOptions, CurveSeries
-from embedlab.tui.widgets.curve_plot import CurvePlot
-from embedlab.tui.widgets.log_tail import LogTail
+from embedlab.tui.runs.curve_drawing import CurveLine, CurveOptions, CurveSeries
+from embedlab.tui.runs.curve_plot import CurvePlot
+from embedlab.tui.runs.log_tail import LogTail
 
 SMOOTHING = (0.0, 0.6, 0.95)  # weights of the value before
 

@@ -162,14 +162,8 @@ class RunsScreen(DashboardScreen):
         line.display = bool(shown)
         line.update(plain(shown))
 
-    def go_to(self, run: RunFolder) -> None:
-        """Put the cursor on RUN as soon as the table shows it."""
-        self.model.wanted = run.id
-        if self._follower is not None:
-            self.look()
-
     def go_to_all(self, runs: Sequence[str]) -> None:
-        """Mark these RUNS by their ids and put the cursor on the first as soon as the table shows it."""
+        """Put the cursor on the first of these RUNS as soon as the table shows it, and mark several; they are ids."""
         self.model.marked = set(runs) if len(runs) > 1 else set()
         self.model.wanted = runs[0]
         if self._follower is not None:

@@ -56,8 +56,8 @@ async def test_text_behind_a_key_goes_to_the_field_that_the_key_opens(opened: Op
         await pilot.press("escape")
         send_at_once(pilot, "4\rx\t2\t")  # the list, the form and its module are not loaded yet
         screen = await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.form is not None and screen.values["seeds"] == "12")
-        assert screen.values["run name"] == f"{screen.form.choice.name if screen.form else None}x"
+        await until(pilot, lambda: screen.model.form is not None and screen.values["seeds"] == "12")
+        assert screen.values["run name"] == f"{screen.model.form.choice.name if screen.model.form else None}x"
 
 
 async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
