@@ -42,7 +42,7 @@ from embedlab.tui.terminal import gc_control
 from embedlab.tui.terminal.app import TerminalApp
 from embedlab.tui.terminal.versions import is_tuned
 from embedlab.tui.training_texts import TrainingTexts
-from embedlab.tui.widgets.plain import Plain
+from embedlab.tui.widgets.plain_lines import Plain
 
 FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0

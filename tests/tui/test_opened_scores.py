@@ -16,7 +16,8 @@ from embedlab.runs.events import Dev, Finished
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.grid_board import GridBoard, GridLook, scored_runs, shown
-from embedlab.tui.launch.heat_map import Heat, HeatMap
+from embedlab.tui.launch.heat import Heat
+from embedlab.tui.launch.heat_map import HeatMap
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.runs.board import dev_dataset

@@ -16,7 +16,7 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import cost_text
-from embedlab.tui.launch.heat_map import Heat
+from embedlab.tui.launch.heat import Heat
 from embedlab.tui.widgets.bars import thin_bar
 
 _SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
