@@ -127,15 +127,18 @@ def opened(world: Settings) -> Open:
 
 
 def settle_keys(pilot: Pilot[None], app: Dashboard) -> None:
-    """Let `press` wait until what its keys set off is complete.
+    """Let `press` wait until what its keys set off is complete, or opens something that takes longer.
 
     Textual's own looks at the processor time of the process, and takes one that waits for a processor to be done.
     """
     press = pilot.press
 
+    def is_delivering() -> bool:
+        return app.typed_keys is not None and app.typed_keys._delivery is not None and not app.is_opening()
+
     async def press_and_settle(*keys: str) -> None:
         await press(*keys)
-        while app.typed_keys is not None and app.typed_keys._delivery is not None:  # noqa: ASYNC110 - it has no event for this
+        while is_delivering():  # noqa: ASYNC110 - it has no event for this
             await asyncio.sleep(0.005)
         await pilot.pause()
 
