@@ -36,9 +36,9 @@ class LaunchModel:
 
     def read(self, own_files: Sequence[str], settings: Settings) -> tuple[list[Choice], list[str]]:
         """Every recipe and grid, those of OWN_FILES too, and the names of the started grids."""
-        own = {str(Path(choice.name).absolute()): choice for choice in choices_of_files(own_files)}
+        remembered = {str(Path(choice.name).absolute()): choice for choice in choices_of_files(own_files)}
         opened = {str(Path(choice.name).absolute()): choice for choice in self.files.values()}
-        return [*choices(), *{**own, **opened}.values()], started_grids(settings)
+        return [*choices(), *{**remembered, **opened}.values()], started_grids(settings)
 
     def take_choices(self, listed: Sequence[Choice], started: Sequence[str], *, is_in_use: bool) -> None:
         """List these; the entry of a form that IS_IN_USE stays, though its file is gone."""
@@ -51,8 +51,8 @@ class LaunchModel:
         """The key of a file that was opened now, once it is listed, or else of what is UNDER_CURSOR."""
         if self.next_entry not in self.choices:
             return under_cursor
-        found, self.next_entry = self.next_entry, None
-        return found
+        key, self.next_entry = self.next_entry, None
+        return key
 
     def open_file(self, choice: Choice) -> None:
         """List a file of the user's own, and go to it."""

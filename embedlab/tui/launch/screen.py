@@ -253,22 +253,22 @@ class LaunchScreen(DashboardScreen):
     def _check_values(self, loaded: LoadedForm, values: dict[str, str]) -> None:
         """By the same rules as the command line; a grid reads its data's state, so this may take a moment."""
         worker = get_current_worker()
-        found = launch_or_error(loaded.choice, values, self.dashboard.settings)
+        planned = launch_or_error(loaded.choice, values, self.dashboard.settings)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._show_check, found, loaded, values)
+            self.app.call_from_thread(self._show_check, planned, loaded, values)
 
-    def _show_check(self, found: Launch | EmbedlabError, loaded: LoadedForm, values: dict[str, str]) -> None:
+    def _show_check(self, planned: Launch | EmbedlabError, loaded: LoadedForm, values: dict[str, str]) -> None:
         if not self._says(loaded, values):
             return
         notes, wrong = self.query_one("#launch-notes", Static), self.query_one("#launch-error", Static)
-        if isinstance(found, EmbedlabError):
+        if isinstance(planned, EmbedlabError):
             self.model.launch = None
-            wrong.update(f"{found.message}\n{found.hint}".strip())
+            wrong.update(f"{planned.message}\n{planned.hint}".strip())
             notes.update("")
         else:
-            self.model.launch = found
+            self.model.launch = planned
             wrong.update("")
-            notes.update(start_notes(found))
+            notes.update(start_notes(planned))
 
     def _says(self, loaded: LoadedForm, values: dict[str, str]) -> bool:
         """Whether the screen shows the form LOADED with these VALUES, and no other is to follow."""
@@ -285,11 +285,11 @@ class LaunchScreen(DashboardScreen):
             self._refuse_start("nothing is chosen yet", hint="choose a recipe or a grid in the list")
             return
         values = self.values
-        found = await asyncio.to_thread(launch_or_error, loaded.choice, values, self.dashboard.settings)
-        self._show_check(found, loaded, values)
-        if isinstance(found, EmbedlabError):
+        planned = await asyncio.to_thread(launch_or_error, loaded.choice, values, self.dashboard.settings)
+        self._show_check(planned, loaded, values)
+        if isinstance(planned, EmbedlabError):
             self._refuse_start("its values are not right yet", hint="see the line below the form")
-        elif await self._is_confirmed(found):
+        elif await self._is_confirmed(planned):
             if self._says(loaded, values):
                 self.set_focus(self.query_one(LaunchList))  # the next key is a command, not a value
                 await self._start(loaded.choice, values)
@@ -299,13 +299,13 @@ class LaunchScreen(DashboardScreen):
     def _refuse_start(self, reason: str, *, hint: str) -> None:
         self.dashboard.report(EmbedlabError(f"not started: {reason}", hint=hint), severity="warning")
 
-    async def _is_confirmed(self, found: Launch) -> bool:
+    async def _is_confirmed(self, planned: Launch) -> bool:
         try:
-            await asyncio.to_thread(found.check)
+            await asyncio.to_thread(planned.check)
         except EmbedlabError as error:
             self.dashboard.report(error)
             return False
-        return await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"]), is_safe=True))
+        return await self.app.push_screen_wait(Confirm("\n".join([*planned.missing, f"Start {planned.title}?"]), is_safe=True))
 
     async def _start(self, choice: Choice, values: Mapping[str, str]) -> None:
         """Start CHOICE with VALUES, and go to what shows it."""
@@ -384,7 +384,7 @@ class LaunchScreen(DashboardScreen):
     def _remember_file(self, choice: Choice) -> None:
         """List a file of the user's own at the next start too."""
         state, path = self.dashboard.memory.state, str(Path(choice.name).absolute())
-        self.dashboard.remember(replace(state, own_files=(*(one for one in state.own_files if one != path), path)[-OWN_FILES:]))
+        self.dashboard.remember(replace(state, own_files=(*(file for file in state.own_files if file != path), path)[-OWN_FILES:]))
 
     def on_grid_pane_shown(self, event: GridPane.Shown) -> None:
         """List a grid that was started now."""
@@ -434,10 +434,10 @@ class LaunchScreen(DashboardScreen):
     @work(group=DIALOG)
     async def _resume(self, name: str) -> None:
         choice = Choice(kind=STARTED, name=name, summary="")
-        found = await asyncio.to_thread(launch_or_error, choice, {}, self.dashboard.settings)
-        if isinstance(found, EmbedlabError):
-            self.dashboard.report(found)
-        elif await self._is_confirmed(found):
+        planned = await asyncio.to_thread(launch_or_error, choice, {}, self.dashboard.settings)
+        if isinstance(planned, EmbedlabError):
+            self.dashboard.report(planned)
+        elif await self._is_confirmed(planned):
             await self._start(choice, {})
 
     @work(group=DIALOG)

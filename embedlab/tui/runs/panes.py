@@ -70,18 +70,18 @@ class RunPanes(Horizontal):
 def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[CurveSeries]:
     """The curves of each run over its seeds: "losses", which another objective has on another axis, or "dev_scores"."""
     steps, known = ("steps" if values == "losses" else "dev_steps"), board.by_id()
-    found = []
-    for name, ids in groupby((one for one in curves if one in known), key=lambda one: known[one].run.name):
+    drawn = []
+    for name, ids in groupby((run for run in curves if run in known), key=lambda run: known[run].run.name):
         members = list(ids)
-        found.append(
+        drawn.append(
             CurveSeries(
                 title=name if len(members) > 1 else members[0],
                 colour=model_colour(name),
-                seeds=[_line(one, getattr(curves[one], steps), getattr(curves[one], values)) for one in members],
+                seeds=[_line(member, getattr(curves[member], steps), getattr(curves[member], values)) for member in members],
                 axis=known[members[0]].objective if values == "losses" else "",
             )
         )
-    return found
+    return drawn
 
 
 def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> CurveLine:

@@ -109,11 +109,11 @@ class RunsScreen(DashboardScreen):
     def _look(self, runs: list[RunFolder]) -> None:
         assert self._follower is not None
         board = self._follower.look()
-        runs = runs or [found.run for found in board.runs if found.run.name == board.runs[0].run.name][:CURVES_SHOWN]
+        runs = runs or [run.run for run in board.runs if run.run.name == board.runs[0].run.name][:CURVES_SHOWN]
         log = (runs[0].id, log_tail(runs[0])) if runs and self.panes.shows_log else ("", [])
-        found = Look(board=board, curves=self._curves.read(runs), log=log)
+        look = Look(board=board, curves=self._curves.read(runs), log=log)
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._show, found)
+            self.app.call_from_thread(self._show, look)
 
     def _show(self, look: Look) -> None:
         self._is_looking = False
@@ -171,12 +171,12 @@ class RunsScreen(DashboardScreen):
 
     def offers(self, meaning: str) -> bool:
         """Stop what is at work, and resume what was interrupted."""
-        found = self._run_under_cursor()
+        run = self._run_under_cursor()
         match meaning:
             case "stop":
-                return found is not None and found.status.is_alive
+                return run is not None and run.status.is_alive
             case "resume":
-                return found is not None and found.status.is_unfinished
+                return run is not None and run.status.is_unfinished
             case "log" | "sort" | "mark" | "filter":
                 return bool(self.model.entries)
         return super().offers(meaning)
@@ -195,14 +195,14 @@ class RunsScreen(DashboardScreen):
 
     def _one(self, *, of_all_seeds: bool = False) -> BoardRun | None:
         """The run under the cursor; warns the user if there is none, or several that are folded and of which one is meant."""
-        found, here = self._run_under_cursor(), self._entry_under_cursor()
-        if found is None:
+        run, here = self._run_under_cursor(), self._entry_under_cursor()
+        if run is None:
             self.dashboard.report(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
         elif here is not None and here.is_folded and not of_all_seeds:
             error = UsageError(f"{here.name!r} has {len(here.runs)} seeds", hint="press enter to show them, then choose one")
             self.dashboard.report(error, severity="warning")
             return None
-        return found
+        return run
 
     # messages of the table
 
@@ -229,7 +229,7 @@ class RunsScreen(DashboardScreen):
     def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
         """Show the pairs behind a dev score; elsewhere in the row show folded seeds, or open the run's log."""
         here, column = self._entry_under_cursor(), event.table.current_column
-        if here is not None and column is not None and column.key == "dev" and any(one.status.dev for one in here.runs):
+        if here is not None and column is not None and column.key == "dev" and any(run.status.dev for run in here.runs):
             self._open_pairs(here)
         elif here is not None and here.is_folded:
             self.model.unfolded.add(here.name)
@@ -321,34 +321,34 @@ class RunsScreen(DashboardScreen):
     @work(group=DIALOG)
     async def action_cancel(self) -> None:
         """Stop the run after it has saved a checkpoint."""
-        found = self._one()
-        if found is not None and await self.app.push_screen_wait(Confirm(f"Stop {found.run.id}? It saves a checkpoint first.")):
-            self._do(lambda: launch.cancel_run(found.run), f"stopping {found.run.id}")
+        run = self._one()
+        if run is not None and await self.app.push_screen_wait(Confirm(f"Stop {run.run.id}? It saves a checkpoint first.")):
+            self._do(lambda: launch.cancel_run(run.run), f"stopping {run.run.id}")
 
     @work(group=DIALOG)
     async def action_resume(self) -> None:
         """Resume an unfinished run in a separate process."""
-        found = self._one()
-        if found is None:
+        run = self._one()
+        if run is None:
             return
-        if not found.status.is_unfinished:
-            self.dashboard.report(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
-        elif not found.run.recipe_file.exists():
+        if not run.status.is_unfinished:
+            self.dashboard.report(UsageError(f"run {run.run.id!r} is {run.status.state}: nothing to resume"), severity="warning")
+        elif not run.run.recipe_file.exists():
             hint = f"press {shown_key('log')} to read why, 4 to start it again, {shown_key('delete')} to delete it"
             self.dashboard.report(
-                UsageError(f"run {found.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
+                UsageError(f"run {run.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
             )
-        elif await self.app.push_screen_wait(Confirm(f"Resume {found.run.id}?", is_safe=True)):
-            arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
-            self._do(lambda: launch.start_run(arguments, found.run), f"resumed {found.run.id}")
+        elif await self.app.push_screen_wait(Confirm(f"Resume {run.run.id}?", is_safe=True)):
+            arguments = ["runs", "resume", run.run.id, *shared_flags(self.dashboard.settings)]
+            self._do(lambda: launch.start_run(arguments, run.run), f"resumed {run.run.id}")
 
     @work(group=DIALOG)
     async def action_rename(self) -> None:
         """Give the run with all its seeds another name."""
-        found = self._one(of_all_seeds=True)
-        if found is None:
+        run = self._one(of_all_seeds=True)
+        if run is None:
             return
-        folder, old = self.dashboard.settings.runs_folder, found.run.name
+        folder, old = self.dashboard.settings.runs_folder, run.run.name
         question = TextDialog(
             f"New name of {old} with all its seeds", value=old, check=lambda name: name == old or free_folder(folder, name)
         )
@@ -360,7 +360,7 @@ class RunsScreen(DashboardScreen):
     @work(group=DIALOG)
     async def action_delete(self) -> None:
         """Delete the marked runs, or the one under the cursor."""
-        runs = [found.run for found in self._chosen()]
+        runs = [run.run for run in self._chosen()]
         if not runs:
             self._one()
             return
@@ -385,8 +385,8 @@ class RunsScreen(DashboardScreen):
 
     def action_evaluate(self) -> None:
         """Score the available pairs with the run's model."""
-        if (found := self._one(of_all_seeds=True)) is not None:
-            self.dashboard.score_model(found.run.name)
+        if (run := self._one(of_all_seeds=True)) is not None:
+            self.dashboard.score_model(run.run.name)
 
     def _do(self, work: Callable[[], object], done: str) -> bool:
         """Do something quick and report it, or report the error; returns whether it succeeded."""
@@ -406,9 +406,9 @@ class RunsScreen(DashboardScreen):
         return is_done
 
 
-def _hint(found: BoardRun) -> str:
+def _hint(run: BoardRun) -> str:
     """The next step of an unfinished run, on a line of its own."""
-    hint = found.status.hint
-    if not hint and found.status.state == "crashed":
+    hint = run.status.hint
+    if not hint and run.status.state == "crashed":
         hint = f"{shown_key('resume')} resumes it, {shown_key('log')} shows its log"
     return f"\nhint: {hint}" if hint else ""
