@@ -93,6 +93,14 @@ async def test_enter_on_a_cell_of_a_finished_grid_compares_its_cells_with_this_o
         await on_top(pilot, CompareScreen)
         await until(pilot, lambda: {*pilot.app.chosen} == {"near", "far"})
         assert pilot.app.reference(pilot.app.chosen) == "far"
+        await until(pilot, lambda: pilot.app.selected.steps == ["Launch: some"])
+        await pilot.press("escape")
+        await on_top(pilot, LaunchScreen)
+        assert pilot.app.selected.path == []
+        await pilot.press("2")
+        await on_top(pilot, CompareScreen)
+        await pilot.press("escape")
+        assert pilot.app.current_mode == "compare", "esc returns from what was opened, and not from a screen that was gone to"
 
 
 async def test_enter_on_a_cell_of_another_grid_shows_its_pairs_or_without_scores_its_runs(
@@ -106,7 +114,7 @@ async def test_enter_on_a_cell_of_another_grid_shows_its_pairs_or_without_scores
         await on_top(pilot, LaunchScreen)
         await pilot.press("l", "l", "enter")
         screen = await on_top(pilot, RunsScreen)
-        assert screen._goes_to == "unscored@1"
+        assert screen.model.wanted == "unscored@1"
 
 
 def test_a_finished_grid_says_that_enter_compares_its_cells_the_best_first(tmp_path: Path) -> None:

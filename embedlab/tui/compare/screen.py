@@ -457,6 +457,13 @@ class CompareScreen(DashboardScreen):
             self._order = (event.key, False) if old == (event.key, True) and event.key != "title" else None
         self._show(self.result)
 
+    def action_back(self) -> None:
+        """Restore the size of a pane, or return to where the comparison was opened."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.dashboard.selected.is_as_opened(self.SCOPE):
+            self.dashboard.selected.back()
+
     def action_cut(self) -> None:
         """Cut by datasets, then sources, then Dice fifths."""
         request = self.requested

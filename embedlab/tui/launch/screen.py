@@ -422,7 +422,7 @@ class LaunchScreen(DashboardScreen):
         elif len(compared) > 1:
             await board.take_models([*under, *(name for name in compared if name not in under)])
             board.set_reference(under[0])
-            board.action_mode("compare")
+            board.selected.compare_from(f"Launch: {self.grids.grid}")
         else:
             await open_model(board, under[0], title=f"Launch: {self.grids.grid} {under[0]}")
 

@@ -354,9 +354,9 @@ class PairsScreen(DashboardScreen):
             selected.type("")
         elif not table.has_focus:
             table.focus()
-        elif selected.is_as_opened:
+        elif selected.is_as_opened(self.SCOPE):
             selected.back()
-        elif selected.path:
+        elif selected.path and selected.path[-1].shown_on == self.SCOPE:
             selected.select(selected.path[-1].opened)
         elif bar.value:
             selected.type("")

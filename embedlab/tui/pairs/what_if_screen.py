@@ -1,5 +1,6 @@
 """Edit two sentences, or type two, and see what each chosen model gives them while the user types."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -22,7 +23,7 @@ from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
 from embedlab.tui.pairs.sections import highlighted
-from embedlab.tui.pairs.what_if import RankedModel, WhatIf, edit_by_rule
+from embedlab.tui.pairs.what_if import EditFault, RankedModel, WhatIf, edit_by_rule
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
 
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
 _KEYS = "  ".join([*(f"{one.key.shown[0]}  {one.label.lower()}" for one in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
+
+
+_FAULTS: Mapping[EditFault, str] = {
+    "unsafe": "the rule {0!r} is not safe in either sentence",
+    "equal": "the rule {0!r} makes both sentences the same",
+}
 
 
 class WhatIfScreen(ModalScreen[None]):
@@ -76,8 +83,8 @@ class WhatIfScreen(ModalScreen[None]):
         side = 0 if self.focused is inputs[0] else 1
         made = edit_by_rule((inputs[0].value, inputs[1].value), side, rule)
         note = self.query_one("#edit-note", Static)
-        if made is None:
-            note.update(f"the rule {rule!r} is not safe in either sentence: type the change")
+        if isinstance(made, str):
+            note.update(f"{_FAULTS[made].format(rule)}: type the change")
             return
         inputs[made[0]].value = made[1]
         note.update(f"rule: {rule}, in sentence {made[0] + 1}; read it before you trust it")
