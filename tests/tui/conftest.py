@@ -22,7 +22,7 @@ from textual.screen import Screen
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_table.data import load_pairs
-from tests.tui.driving import USUAL, Open, until, write_scores
+from tests.tui.driving import USUAL, Open, record_notices, until, write_scores
 
 CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing
 
@@ -116,6 +116,7 @@ def opened(world: Settings) -> Open:
     @asynccontextmanager
     async def open_dashboard(settings: Settings = world, *, size: tuple[int, int] = USUAL, **options: Any) -> AsyncIterator[Pilot[None]]:
         app = Dashboard(settings, **options)
+        record_notices(app)
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: app.data is not None)
             await pilot.pause()

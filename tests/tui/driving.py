@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -92,8 +92,19 @@ def send_at_once(pilot: Pilot[None], text: str) -> None:
 
 
 def notices(app: App[None]) -> list[str]:
-    """What the notifications say."""
-    return [notice.message for notice in app._notifications]
+    """What the notifications say, also those that are shown no more: on a busy machine a test may look late."""
+    return getattr(app, "every_notice", None) or [notice.message for notice in app._notifications]
+
+
+def record_notices(app: App[None]) -> None:
+    """Remember each notification of APP for `notices`."""
+    app.every_notice, notify = [], app.notify  # type: ignore[attr-defined]
+
+    def record(message: str, **options: Any) -> None:
+        app.every_notice.append(message)  # type: ignore[attr-defined]
+        notify(message, **options)
+
+    app.notify = record  # type: ignore[method-assign, assignment]
 
 
 def make_run(

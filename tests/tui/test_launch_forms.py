@@ -16,6 +16,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import recipe_path
 from embedlab.core.settings import Settings
+from embedlab.runs.events import Finished
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import (
     NAME,
@@ -33,7 +34,7 @@ from embedlab.tui.launch.form import (
 from embedlab.tui.launch.lines import FieldInput
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.launch.widgets import LaunchList
-from tests.tui.driving import Open, noticed, on_top, send_at_once, type_text, until
+from tests.tui.driving import Open, make_run, noticed, on_top, send_at_once, type_text, until
 from tests.tui.test_launch_screen import Started, choose, error_of, go_to, line, shows, started
 
 __all__ = ["started"]
@@ -326,6 +327,7 @@ def test_the_errors_of_a_form_have_hints_about_its_lines(own_world: Settings) ->
 
     assert refused(**{OTHERS: "lr"}) == ("'lr' is not KEY=VALUE", "for example 1e-5 in the line 'optim.lr'")
     assert refused(**{"optim.lr": ""})[1].count("--") == 0
-    message, hint = refused(**{NAME: "near"})  # a run of another recipe
-    assert "'near@1'" in message
-    assert hint.startswith("give this one its own name, for example near-2 in the line 'run name'")
+    make_run(own_world, "taken", 1, Finished(step=20), lr=1e-3)  # by another recipe
+    message, hint = refused(**{NAME: "taken"})
+    assert "'taken@1' was made by another recipe" in message
+    assert hint.startswith("give this one its own name, for example taken-2 in the line 'run name'")

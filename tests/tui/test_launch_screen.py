@@ -128,6 +128,7 @@ async def test_a_wrong_value_is_shown_while_it_is_typed_and_nothing_starts(opene
             await pilot.press("ctrl+s")
             await noticed(pilot, "not started")
             assert not started
+            pilot.app.every_notice.clear()  # type: ignore[attr-defined]
             pilot.app.clear_notifications()
             line(screen, key).value = right
             await until(pilot, lambda: screen.model.launch is not None)
