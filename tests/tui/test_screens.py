@@ -1,6 +1,7 @@
 """A screen is one folder, and a plot one file: the dashboard shows a new one without another edit."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -110,3 +111,19 @@ def test_a_plot_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [name for name in names if name != "days"] == list(VIEWS)
     assert names.index("days") in {1, 2}
     assert set(VIEWS) == {path.stem for path in Path(str(kinds.__file__)).parent.glob("[!_]*.py")}
+
+
+ARRAYS = re.compile(r"\b(DataFrame|Series|NDArray|Values|RowNumbers|Floats|Places|Dots)\b")
+
+
+def test_what_holds_arrays_or_frames_is_not_compared_by_their_values() -> None:
+    """The comparison would be an error wherever two of them are not the same object."""
+    for path in sorted(Path(str(SCREENS["pairs"].folder)).parent.rglob("*.py")):
+        for node in classes(path).values():
+            decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+            if not any(text.startswith("dataclass(frozen") and "eq=False" not in text for text in decorators):
+                continue
+            fields = [
+                ast.unparse(field) for field in node.body if isinstance(field, ast.AnnAssign) and "compare=False" not in ast.unparse(field)
+            ]
+            assert not [text for text in fields if ARRAYS.search(text)], f"{path.name}: {node.name}"

@@ -36,7 +36,7 @@ GOLD_TEXT, ANSWER = "gold_text", "answer:"  # columns of the items of other task
 SUITE = STS_AVERAGES["average of seven"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairData:
     """A pair table, the models whose scores it holds, and what is known about both.
 

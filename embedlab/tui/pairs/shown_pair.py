@@ -10,7 +10,7 @@ from embedlab.tui.pairs.pair_facts import PairFacts
 from embedlab.tui.pairs.word_effects import PairWords
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShownPair:
     """A row of the pair table with its models and gold scale, and what was found about it so far."""
 

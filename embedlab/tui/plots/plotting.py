@@ -15,7 +15,7 @@ from embedlab.tui.widgets.picture import Picture, PlotAxis, PlotLine, PlotPoints
 _NAME, _SHORT = 24, 12  # cells of a model's name, and of one beside its numbers
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PlottedPairs:
     """Rows of the pair table, and the two models of the plots: the reference, absent where there is one model, and another."""
 

@@ -102,6 +102,10 @@ class TerminalApp(App[None]):
         if not (is_typed and self.typed_keys is not None and self.typed_keys.holds(event)):  # type: ignore[arg-type]
             await super().on_event(event)
 
+    def on_typed_keys_passed(self, message: "TypedKeys.Passed") -> None:
+        """Report that all before MESSAGE was handled."""
+        message.arrived.set()
+
     async def on_unmount(self) -> None:
         """Drop the keys that wait."""
         if self.typed_keys is not None:

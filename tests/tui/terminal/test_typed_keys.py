@@ -6,6 +6,7 @@ import os
 import pty
 import signal
 import sys
+from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,23 @@ async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, m
         await pilot.press("escape")
         reading.set()
         await on_top(pilot, Choose)
+
+
+async def test_a_key_waits_for_what_is_handled_and_not_for_a_clock(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost: list[object] = []
+    wait_for = asyncio.wait_for
+
+    async def wait(awaited: Awaitable[object], timeout: float) -> object:  # noqa: ASYNC109 - as asyncio has it
+        """Wait for long: what was handled comes back by itself."""
+        try:
+            return await wait_for(awaited, 20 * timeout)
+        except TimeoutError:
+            lost.append(awaited)
+            raise
+
+    monkeypatch.setattr("embedlab.tui.terminal.typed_keys.asyncio.wait_for", wait)
+    async with opened() as pilot:
+        await pilot.press("question_mark")
+        await on_top(pilot, HelpScreen)
+        await until(pilot, lambda: pilot.app.typed_keys._delivery is None)  # type: ignore[attr-defined]
+        assert lost == []
