@@ -1,5 +1,6 @@
-"""The paper file: reads `recipes/papers/<paper>.toml` and checks it against the printed tables and the existing names."""
+"""The paper file: reads `recipes/papers/<paper>/paper.toml` and checks it against the printed tables beside it and the existing names."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -9,11 +10,10 @@ from embedlab.analysis.claims import Claim, check_claim
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
 from embedlab.core.nearest import nearest_name, unknown
-from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.experiments.paper_table import ENCODER, Deviation, PaperMeasure, PaperTable, Point, RowSource
-from embedlab.experiments.printed import PAPERS, by_number, published_pairs, published_scores, published_tables
+from embedlab.experiments.printed import PAPER_FILE, by_number, is_own, paper_folder, published_pairs, published_scores, published_tables
 from embedlab.models.grammar import Combination
 
 
@@ -71,31 +71,48 @@ class _Table:
 
 
 @table
+class PublishedModel:
+    """The printed row of STS scores of a model name: a recipe's or the catalog's."""
+
+    table: str
+    row: str
+    encoder: str  # as the paper calls it
+
+
+@table
 class _File:
     summary: str
     tables: dict[str, dict[str, Any]]
     claims: dict[str, Claim] = field(default_factory=dict)  # by name
-
-
-def paper_names() -> list[str]:
-    """Return the papers whose tables can be reproduced."""
-    return sorted(path.stem for path in (recipes_folder() / "papers").glob("*.toml"))
+    published: dict[str, PublishedModel] = field(default_factory=dict)  # by model name, for `compare --published`
 
 
 def load_paper(paper: str) -> dict[str, PaperTable]:
     """Load every table and figure of a paper by name, in the order of their numbers; errors name the file's key."""
-    if paper not in PAPERS:
-        raise unknown("paper", paper, PAPERS, listing="`embedlab reproduce` lists all")
-    path = recipes_folder() / "papers" / f"{paper}.toml"
-    values = build(_File, read_toml(path), where=str(path))
+    path = paper_folder(paper) / PAPER_FILE
+    values = _read(paper)
     tables = {name: build(_Table, table, where=str(path), prefix=f"tables.{name}") for name, table in values.tables.items()}
     read = {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
+    for model, row in values.published.items():
+        where = f"{path}: published.{model}"
+        _refuse_unknown("table", [row.table], read, where)
+        _refuse_unknown("row", [row.row], read[row.table].printed, where)
     return _with_claims(read, values.claims, str(path))
 
 
 def summary_of(paper: str) -> str:
     """Return what a paper is about."""
-    return str(read_toml(recipes_folder() / "papers" / f"{paper}.toml")["summary"])
+    return str(read_toml(paper_folder(paper) / PAPER_FILE)["summary"])
+
+
+def published_models(paper: str) -> Mapping[str, PublishedModel]:
+    """Return the models that a paper prints a row of STS scores of, by the name that a user types."""
+    return _read(paper).published
+
+
+def _read(paper: str) -> _File:
+    path = paper_folder(paper) / PAPER_FILE
+    return build(_File, read_toml(path), where=str(path))
 
 
 def select_tables(paper: str, name: str | None) -> list[PaperTable]:
@@ -118,7 +135,8 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     else:
         printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
     paper_table = PaperTable(
-        paper=paper,
+        paper=re.sub(r"[^A-Za-z0-9._+-]+", "-", path.absolute().parent.name),  # the names of its runs begin with it
+        folder=paper if is_own(paper) else "",
         name=name,
         summary=values.summary,
         shown_by=values.shown_by,

@@ -10,7 +10,7 @@ from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.analysis.expressions import meanings
 from embedlab.analysis.power import Detectable
 from embedlab.choices import Aggregate, TableRows
-from embedlab.experiments.printed import PublishedRow
+from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression

@@ -164,7 +164,7 @@ def absent_rows(
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
     if untrained and says_untrained:
-        command = f"embedlab reproduce {table.paper} {table.name}{again(settings, options)}"
+        command = f"embedlab reproduce {table.typed}{again(settings, options)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
         yield f"there is no finished run of {', '.join(untrained)}{hint}"
 
