@@ -79,7 +79,7 @@ class WhatIfScreen(ModalScreen[None]):
 
     def action_edit(self, rule: EditRule) -> None:
         """Change the sentence under the cursor by RULE, or the other one where the rule is not safe in it."""
-        inputs = self._inputs
+        inputs = self.inputs
         side = 0 if self.focused is inputs[0] else 1
         made = edit_by_rule((inputs[0].value, inputs[1].value), side, rule)
         note = self.query_one("#edit-note", Static)
@@ -91,16 +91,22 @@ class WhatIfScreen(ModalScreen[None]):
 
     def action_restore(self) -> None:
         """Put the pair itself back."""
-        for place, text in zip(self._inputs, self._pair.sentences, strict=True):
+        for place, text in zip(self.inputs, self._pair.sentences, strict=True):
             place.value = plain(text)
         self.query_one("#edit-note", Static).update("")
 
     @property
-    def _inputs(self) -> tuple[Input, Input]:
+    def inputs(self) -> tuple[Input, Input]:
+        """The lines of both sentences."""
         return self.query_one("#first", Input), self.query_one("#second", Input)
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether each model has answered for what the lines say."""
+        return len(self._scores) == len(self._models)
+
     def _changed(self) -> None:
-        first, second = (place.value for place in self._inputs)
+        first, second = (place.value for place in self.inputs)
         shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
@@ -113,10 +119,10 @@ class WhatIfScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="request")
     async def _request(self) -> None:
-        first, second = (place.value for place in self._inputs)
+        first, second = (place.value for place in self.inputs)
         try:
             number = await self._scorer.request([(first, second)], self._models)
-            if [place.value for place in self._inputs] == [first, second]:  # starting the scorer takes seconds
+            if [place.value for place in self.inputs] == [first, second]:  # starting the scorer takes seconds
                 self._number = number
         except EmbedlabError as error:
             self._dashboard.report(error)
@@ -136,7 +142,7 @@ class WhatIfScreen(ModalScreen[None]):
 
     def _remember(self, score: TypedScore) -> None:
         """Take the score of the unedited pair from the scorer where the table has none."""
-        if score.similarity is not None and not self._pair.is_edited(*(place.value for place in self._inputs)):
+        if score.similarity is not None and not self._pair.is_edited(*(place.value for place in self.inputs)):
             self._before.setdefault(score.model, score.similarity)
 
     @property
@@ -173,7 +179,7 @@ class WhatIfScreen(ModalScreen[None]):
         if not self._pair.dataset:
             return Content.assemble(label, f"{similarity:z6.3f} ", (bar(similarity, min(0.0, similarity), 1.0, 40), "$text-primary"))
         rank = model.rank(similarity)
-        is_edited = self._pair.is_edited(*(place.value for place in self._inputs))
+        is_edited = self._pair.is_edited(*(place.value for place in self.inputs))
         moved = model.movement(similarity, self._before.get(model.name)) if is_edited else None
         shown_rank, shown_move = "–" if rank is None else f"{rank:z.1f}", "" if moved is None else f"{moved:+z.1f}"
         drawn = "" if rank is None else bar(rank, 0.0, 100.0, 20)
