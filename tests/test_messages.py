@@ -105,6 +105,18 @@ OF_COMMANDS_ALONE = {"core/crash_reports.py", "data/get.py", "data/sentence_file
 _OPTION, _COMMAND = re.compile(r"(?<![\w-])--[a-z]"), re.compile("`[^`]*`")
 
 
+def texts_of(node: ast.AST, without: set[int]) -> Iterator[str]:
+    """Yield each text that is written in NODE, one with values in it as a whole; those WITHOUT by their ids."""
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, str) and id(node) not in without:
+            yield node.value
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from texts_of(child, without)
+
+
 def written_options(tree: ast.AST) -> Iterator[str]:
     """Yield each hint of TREE in whose text an option is written, outside a whole command."""
     for node in ast.walk(tree):
@@ -112,10 +124,7 @@ def written_options(tree: ast.AST) -> Iterator[str]:
         if named or (isinstance(node, ast.keyword) and node.arg == "hint"):
             hint = node.value  # type: ignore[attr-defined]
             names = {id(call.args[0]) for call in ast.walk(hint) if isinstance(call, ast.Call) and ast.unparse(call.func) == "NamedOption"}
-            texts = [
-                text for text in ast.walk(hint) if isinstance(text, ast.Constant) and isinstance(text.value, str) and id(text) not in names
-            ]
-            if any(_OPTION.search(_COMMAND.sub("", str(text.value))) for text in texts):
+            if any(_OPTION.search(_COMMAND.sub("", text)) for text in texts_of(hint, names)):
                 yield ast.unparse(hint)
 
 
@@ -134,6 +143,7 @@ def test_the_options_in_a_hint_that_a_form_may_show_are_data() -> None:
         ('hint = f"{get}--data DIR"', 1),
         ('raise E("x", hint=Hint("use ", NamedOption("--name", "NAME")))', 0),
         ('raise E("x", hint="`embedlab trust --list` shows it")', 0),
+        ('raise E("x", hint=f"`embedlab train {run} --resume` continues it")', 0),
     ],
 )
 def test_an_option_that_is_written_in_a_hint_is_found(code: str, count: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.hints import Hint, RecipeValue
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
 from embedlab.data.aliases import canonical_name, datasets_of
@@ -217,7 +217,7 @@ def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: in
     if max_steps >= sum(sizes):
         raise UsageError(
             f"max_steps is {max_steps}, but the whole training has {sum(sizes)} steps: nothing would be shortened",
-            hint="remove --max-steps, or give fewer",
+            hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
         )
     found, left = [], max_steps
     for group, order, steps in zip(groups, orders, sizes, strict=True):

@@ -102,7 +102,8 @@ class DashboardScreen(PacedScreen[None]):
         """Show the keys of this screen."""
         from embedlab.tui.help_screen import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.SCOPE))
+        data = self.dashboard.data
+        self.app.push_screen(HelpScreen(self.SCOPE, data.marks if data is not None else ()))
 
     @property
     def model_under_cursor(self) -> str | None:

@@ -327,7 +327,7 @@ def test_the_errors_of_a_form_have_hints_about_its_lines(own_world: Settings) ->
 
     assert refused(**{OTHERS: "lr"}) == ("'lr' is not KEY=VALUE", "for example 1e-5 in the line 'optim.lr'")
     assert refused(**{"optim.lr": ""})[1].count("--") == 0
-    make_run(own_world, "taken", 1, Finished(step=20), lr=1e-3)  # by another recipe
+    make_run(own_world, "taken", 1, Finished(step=20), lr=1e-3).model.mkdir()  # by another recipe
     message, hint = refused(**{NAME: "taken"})
     assert "'taken@1' was made by another recipe" in message
     assert hint.startswith("give this one its own name, for example taken-2 in the line 'run name'")

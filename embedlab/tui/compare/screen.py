@@ -98,7 +98,7 @@ class CompareScreen(DashboardScreen):
         self._panel = PANELS[0]
 
     def compose_body(self) -> ComposeResult:
-        yield Static("", id="compare-status", classes="status", markup=False)
+        yield Static("", id="compare-status", classes="status marks", markup=False)
         yield SliceTable(id="compare-table")
         with Horizontal(id="compare-panes"):
             with Vertical(id="compare-words"):

@@ -121,7 +121,7 @@ def has_words(data: PairData) -> bool:
     return data.has_second and not data.is_classified
 
 
-def compared(names: Sequence[str], reference: str | None, under_cursor: str | None) -> list[str]:
+def compared_pair(names: Sequence[str], reference: str | None, under_cursor: str | None) -> list[str]:
     """The reference, and the model under the cursor or the first other one."""
     others = [name for name in names if name != reference]
     return [] if reference is None else [reference, *([under_cursor] if under_cursor in others else others[:1])]

@@ -29,7 +29,7 @@ from embedlab.tui.pairs.columns import OPTIONAL
 from embedlab.tui.pairs.copies import copy_pair, copy_view, export_view
 from embedlab.tui.pairs.model import (
     PairsModel,
-    compared,
+    compared_pair,
     counts,
     emptiness,
     exported_columns,
@@ -72,7 +72,7 @@ class PairsScreen(DashboardScreen):
         with Horizontal(id="filter-line"):
             yield FilterBar()
             yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
-        yield Static("", id="pair-marks", classes="status", markup=False)
+        yield Static("", id="pair-marks", classes="status marks", markup=False)
         yield Static("", id="filter-hint", classes="status", markup=False)
         with Container(id="pairs-body"):
             yield FrameTable(id="pair-table")
@@ -230,9 +230,11 @@ class PairsScreen(DashboardScreen):
 
     def _compared(self, data: PairData) -> list[str]:
         names = [model.name for model in data.models]
-        return compared(names, self.dashboard.reference(names), self.model_under_cursor)
+        return compared_pair(names, self.dashboard.reference(names), self.model_under_cursor)
 
     def _pair_and_finder(self, row: int | None) -> "tuple[ShownPair, int, FactFinder] | None":
+        if not self.query(FrameTable):  # the dashboard is ending, and its widgets go one after the other
+            return None
         shown, data = self.shown_pair(row), self.dashboard.data
         return (shown, row, self._fact_finder(data)) if shown is not None and row is not None and data is not None else None
 

@@ -79,7 +79,7 @@ def model_title(pairs: PlottedPairs, name: str) -> str:
     return f"{letter} {short_name(name, _NAME)}".strip()
 
 
-def rank_errors(pairs: PlottedPairs) -> Values:
+def error_sizes(pairs: PlottedPairs) -> Values:
     """The size of the plotted model's rank errors."""
     errors: Values = np.abs(pairs.values(f"error({pairs.model})"))
     return errors

@@ -30,7 +30,7 @@ class PlotsScreen(DashboardScreen):
         self.model = PlotsModel()
 
     def compose_body(self) -> ComposeResult:
-        yield QuickText("reading pairs", id="plot-status", classes="status", markup=False)
+        yield QuickText("reading pairs", id="plot-status", classes="status marks", markup=False)
         yield PairPlot(id="pair-plot")
         yield Static("", id="no-plot", classes="empty", markup=False)
 

@@ -1,1 +1,1 @@
-"""The plots of pairs, a file each with a PLOT; the Plots and the Compare screen show all that are here."""
+"""The plots of pairs, a file each with a PLOT; Plots and Compare show all in this folder."""

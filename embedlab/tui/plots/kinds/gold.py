@@ -1,14 +1,14 @@
 """The cosine over the gold score, with its quantiles in bins of the gold score."""
 
 from embedlab.analysis.binning import Axis, binned_quantiles, span
-from embedlab.tui.plots.plotting import PlottedPairs, PlotView, rank_errors, scatter
+from embedlab.tui.plots.plotting import PlottedPairs, PlotView, error_sizes, scatter
 from embedlab.tui.widgets.picture import Picture, PlotLine
 
 GOLD_BINS = 10
 QUANTILES = (0.1, 0.5, 0.9)
 
 
-def draw(pairs: PlottedPairs) -> Picture:
+def _draw(pairs: PlottedPairs) -> Picture:
     """The cosine over the gold score, with its quantiles in bins of the gold score."""
     gold, cosine = pairs.values("gold"), pairs.values(pairs.model)
     low, high = span(gold)
@@ -18,7 +18,7 @@ def draw(pairs: PlottedPairs) -> Picture:
         PlotLine(title=titles[share], x=binned.centres, y=quantiles, style="first" if share == 0.5 else "second")
         for share, quantiles in zip(QUANTILES, binned.quantiles, strict=True)
     ]
-    return scatter(pairs, ("gold", gold, (low, high)), (pairs.model, cosine, span(cosine)), rank_errors(pairs), lines=lines)
+    return scatter(pairs, ("gold", gold, (low, high)), (pairs.model, cosine, span(cosine)), error_sizes(pairs), lines=lines)
 
 
-PLOT = PlotView(title="gold against MODEL", draw=draw, place=1)
+PLOT = PlotView(title="gold against MODEL", draw=_draw, place=1)

@@ -5,11 +5,11 @@ from functools import partial
 import numpy as np
 
 from embedlab.analysis.binning import span
-from embedlab.tui.plots.plotting import PlottedPairs, PlotView, describe_pair, model_axis, model_style, model_title, rank_errors
+from embedlab.tui.plots.plotting import PlottedPairs, PlotView, describe_pair, error_sizes, model_axis, model_style, model_title
 from embedlab.tui.widgets.picture import Picture, PlotAxis, PlotBars, PlotPoints
 
 
-def draw(pairs: PlottedPairs) -> Picture:
+def _draw(pairs: PlottedPairs) -> Picture:
     """How many pairs have a cosine, for each model."""
     shown = [name for name in (pairs.reference, pairs.model) if name is not None]
     values = {name: pairs.values(name) for name in shown}
@@ -20,10 +20,10 @@ def draw(pairs: PlottedPairs) -> Picture:
         title=f"{np.isfinite(cosine).sum():,} pairs",
         x=model_axis(pairs, pairs.model, low, high, "cosine of "),
         y=PlotAxis(title="pairs", low=0.0, high=1.0),
-        points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=rank_errors(pairs), is_drawn=False),
+        points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=error_sizes(pairs), is_drawn=False),
         bars=bars,
         describe=partial(describe_pair, pairs),
     )
 
 
-PLOT = PlotView(title="histogram of cosines", draw=draw, place=4)
+PLOT = PlotView(title="histogram of cosines", draw=_draw, place=4)

@@ -7,7 +7,7 @@ from embedlab.tui.plots.plotting import PlottedPairs, PlotView, scatter
 from embedlab.tui.widgets.picture import Picture, PlotLine
 
 
-def draw(pairs: PlottedPairs) -> Picture:
+def _draw(pairs: PlottedPairs) -> Picture:
     """The other model's cosine over the reference's: pairs off the diagonal are those on which they differ."""
     first, second = pairs.reference or pairs.model, pairs.model
     x, y = pairs.values(first), pairs.values(second)
@@ -18,4 +18,4 @@ def draw(pairs: PlottedPairs) -> Picture:
     return scatter(pairs, (first, x, spans[0]), (second, y, spans[1]), interest, lines=[diagonal])
 
 
-PLOT = PlotView(title="REFERENCE against MODEL", draw=draw, place=2, needs_two=True)
+PLOT = PlotView(title="REFERENCE against MODEL", draw=_draw, place=2, needs_two=True)
