@@ -80,8 +80,8 @@ class PairsScreen(DashboardScreen):
             yield Static("", id="no-pairs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
-        for part in ("#no-pairs", "#pair-marks", "#filter-hint"):
-            self.query_one(part).display = False
+        for selector in ("#no-pairs", "#pair-marks", "#filter-hint"):
+            self.query_one(selector).display = False
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self.query_one(PairDetail).scorer = self.dashboard.scorer_process
         self.set_focus(self.query_one(FrameTable))
@@ -104,8 +104,8 @@ class PairsScreen(DashboardScreen):
     def _show_emptiness(self, data: PairData) -> None:
         empty = self.query_one("#no-pairs", Static)
         empty.display = is_empty = data.table.is_empty()
-        for part in ("#pair-table", "#pair-detail"):
-            self.query_one(part).display = not is_empty
+        for selector in ("#pair-table", "#pair-detail"):
+            self.query_one(selector).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
             why = "\n".join(list(dict.fromkeys(data.missing))[:3])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
-_KEYS = "  ".join([*(f"{one.key.shown[0]}  {one.label.lower()}" for one in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
+_KEYS = "  ".join([*(f"{entry.key.shown[0]}  {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
 
 
 _FAULTS: Mapping[EditFault, str] = {
@@ -46,7 +46,7 @@ class WhatIfScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         binding(command("back", "Close.", action="dismiss"), "what-if"),
-        *(replace(binding(one, "what_if"), priority=True) for one in COMMANDS["what_if"]),  # a field would take them
+        *(replace(binding(entry, "what_if"), priority=True) for entry in COMMANDS["what_if"]),  # a field would take them
     ]
 
     def __init__(self, pair: WhatIf) -> None:
@@ -91,8 +91,8 @@ class WhatIfScreen(ModalScreen[None]):
 
     def action_restore(self) -> None:
         """Put the pair itself back."""
-        for place, text in zip(self.inputs, self._pair.sentences, strict=True):
-            place.value = plain(text)
+        for line, text in zip(self.inputs, self._pair.sentences, strict=True):
+            line.value = plain(text)
         self.query_one("#edit-note", Static).update("")
 
     @property
@@ -106,7 +106,7 @@ class WhatIfScreen(ModalScreen[None]):
         return len(self._scores) == len(self._models)
 
     def _changed(self) -> None:
-        first, second = (place.value for place in self.inputs)
+        first, second = (line.value for line in self.inputs)
         shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
@@ -119,10 +119,10 @@ class WhatIfScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="request")
     async def _request(self) -> None:
-        first, second = (place.value for place in self.inputs)
+        first, second = (line.value for line in self.inputs)
         try:
             number = await self._scorer.request([(first, second)], self._models)
-            if [place.value for place in self.inputs] == [first, second]:  # starting the scorer takes seconds
+            if [line.value for line in self.inputs] == [first, second]:  # starting the scorer takes seconds
                 self._number = number
         except EmbedlabError as error:
             self._dashboard.report(error)
@@ -142,7 +142,7 @@ class WhatIfScreen(ModalScreen[None]):
 
     def _remember(self, score: TypedScore) -> None:
         """Take the score of the unedited pair from the scorer where the table has none."""
-        if score.similarity is not None and not self._pair.is_edited(*(place.value for place in self.inputs)):
+        if score.similarity is not None and not self._pair.is_edited(*(line.value for line in self.inputs)):
             self._before.setdefault(score.model, score.similarity)
 
     @property
@@ -179,7 +179,7 @@ class WhatIfScreen(ModalScreen[None]):
         if not self._pair.dataset:
             return Content.assemble(label, f"{similarity:z6.3f} ", (bar(similarity, min(0.0, similarity), 1.0, 40), "$text-primary"))
         rank = model.rank(similarity)
-        is_edited = self._pair.is_edited(*(place.value for place in self.inputs))
+        is_edited = self._pair.is_edited(*(line.value for line in self.inputs))
         moved = model.movement(similarity, self._before.get(model.name)) if is_edited else None
         shown_rank, shown_move = "–" if rank is None else f"{rank:z.1f}", "" if moved is None else f"{moved:+z.1f}"
         drawn = "" if rank is None else bar(rank, 0.0, 100.0, 20)

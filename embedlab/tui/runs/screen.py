@@ -148,8 +148,8 @@ class RunsScreen(DashboardScreen):
     def _show_emptiness(self, *, is_empty: bool) -> None:
         empty = self.query_one("#no-runs", Static)
         empty.display = is_empty
-        for part in ("#runs-table", "#run-panes"):
-            self.query_one(part).display = not is_empty
+        for selector in ("#runs-table", "#run-panes"):
+            self.query_one(selector).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         empty.update(f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor type: embedlab train RECIPE")
 
