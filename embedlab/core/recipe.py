@@ -89,7 +89,9 @@ class OptimSection:
     warmup_steps: Annotated[int, Ge(0), Le(1_000_000_000)] | None = None  # in place of a share; all steps where there are fewer
     weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
-    micro_batch: Count | None = None  # sentences per graph (gradient caching); absent = all
+    micro_batch: Count | None = None  # sentences per graph (gradient caching: the whole batch's loss); absent = all
+    # Parts of a batch, each with a loss of its own; their gradients add up to one step. Absent = the batch is one part.
+    accumulate: Annotated[int, Ge(2), Le(1_000_000)] | None = None
     # Steps in a row before the next of the neighbouring stages takes its turn; "epoch": each trains a whole epoch in turn;
     # "batch": each takes a step on the same batch, of the first stage's dataset. Absent = the stage is trained alone.
     turn: Count | Literal["epoch", "batch"] | None = None
@@ -267,6 +269,11 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                     f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage does not read",
                     hint=f"it reads {', '.join(stage.data.names)}",
                 )
+        if stage.optim.accumulate is not None and stage.optim.micro_batch is not None:
+            raise UsageError(
+                f"{where}: 'stage.{index}.optim' has accumulate and micro_batch: both save memory, in different ways",
+                hint="keep micro_batch for the loss of the whole batch, or accumulate for a loss a part",
+            )
     for index, (before, stage) in enumerate(pairwise(stages), start=1):
         if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
             for key in ("epochs", *(("batch_size",) if stage.optim.turn == "batch" else ())):
