@@ -15,7 +15,7 @@ from embedlab.workflows.grid.run import ShowGrid
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from embedlab.grids.progress import CellProgress, GridProgress
+    from embedlab.experiments.progress import CellProgress, GridProgress
 
 BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 24

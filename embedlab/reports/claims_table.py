@@ -7,7 +7,7 @@ from math import isnan
 
 from embedlab.analysis.claims import Claim, SettledClaim
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.paper_table import PaperTable
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.reproduction_tables import TableRows, reach_mark, verdict_note
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.experiments.printed import PublishedRow
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
-from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_plots import AXIS, difference_plots, gold_scatter, metric_of, score_plots, series_of, tasks_of
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section

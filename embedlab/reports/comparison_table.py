@@ -10,10 +10,10 @@ from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.analysis.expressions import meanings
 from embedlab.analysis.power import Detectable
 from embedlab.choices import Aggregate, TableRows
+from embedlab.experiments.printed import PublishedRow
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
-from embedlab.papers.printed import PublishedRow
 from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame

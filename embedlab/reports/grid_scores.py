@@ -8,8 +8,8 @@ from typing import Any
 
 from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
-from embedlab.grids.plan import GridPlan
-from embedlab.grids.table import Pivot, Spread
+from embedlab.experiments.pivot import Pivot, Spread
+from embedlab.experiments.plan import GridPlan
 from embedlab.reports.captions import counted_items, seen_sentences
 from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from embedlab.core.durations import duration
-from embedlab.grids.listing import ListedGrid
-from embedlab.grids.plan import GridPlan
-from embedlab.grids.progress import GridProgress
-from embedlab.grids.queue import CellState, QueueEntry
-from embedlab.grids.table import last_dev
+from embedlab.experiments.listing import ListedGrid
+from embedlab.experiments.pivot import last_dev
+from embedlab.experiments.plan import GridPlan
+from embedlab.experiments.progress import GridProgress
+from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.reports.tables import Column, Role, Table, TableCell, Value
 from embedlab.runs.status import run_status
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from embedlab.papers.order import ComparedNumber
+from embedlab.experiments.row_order import ComparedNumber
 from embedlab.reports.plots import CurvePanel, Dots, DrawnCurve, Plot, Scatter, ScatterPoints, Series
 from embedlab.reports.reproduction import Reproduction
 

@@ -6,12 +6,12 @@ from math import isnan
 from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
-from embedlab.papers.deviations import rows_text
-from embedlab.papers.file import load_paper, paper_names, summary_of
-from embedlab.papers.matching_runs import CellKey
-from embedlab.papers.order import ComparedNumber, PairOrder, Ranking, RowOrder
-from embedlab.papers.printed import published_table, published_texts
-from embedlab.papers.table import Deviation, PaperTable
+from embedlab.experiments.deviations import rows_text
+from embedlab.experiments.matching_runs import CellKey
+from embedlab.experiments.paper_file import load_paper, paper_names, summary_of
+from embedlab.experiments.paper_table import Deviation, PaperTable
+from embedlab.experiments.printed import published_table, published_texts
+from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
 from embedlab.tasks.task import stored_as

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
+from embedlab.experiments.printed import PublishedRow, published_row
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
-from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.cost_table import Costs, cost_table
 from embedlab.reports.figure_subjects import ComparedModels

@@ -17,7 +17,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.workflows.options.reproduce import ReproductionOptions
 
 if TYPE_CHECKING:
-    from embedlab.papers.table import PaperTable
+    from embedlab.experiments.paper_table import PaperTable
 
 EXAMPLES = examples(
     "embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3",
@@ -39,7 +39,7 @@ def reproduce(options: ReproductionOptions, shown: PageOptions, cells: CellsOpti
     from embedlab.workflows.reproduce.plan import check_selection
 
     check_selection(options, is_plan=cells.dry_run, is_page=shown.html is not None, is_figure=bool(shown.figure))
-    from embedlab.papers.file import select_tables
+    from embedlab.experiments.paper_file import select_tables
     from embedlab.reports import reproduction_tables as tables
 
     if options.paper is None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from math import nan
 
-from embedlab.grids.table import Pivot, PivotKey, Spread
+from embedlab.experiments.pivot import Pivot, PivotKey, Spread
 from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.figures import FigureKind
 from embedlab.reports.plots import Lines, Plot, Series

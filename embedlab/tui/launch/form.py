@@ -23,12 +23,12 @@ from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
 from embedlab.data.own_data import own_data
-from embedlab.grids.estimate import Cost, remaining_cost
-from embedlab.grids.grid_file import grid_names, load_grid
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.progress import GridFollower
-from embedlab.grids.queue import QueueEntry
-from embedlab.grids.worker import is_alive
+from embedlab.experiments.estimate import Cost, remaining_cost
+from embedlab.experiments.grid_file import grid_names, load_grid
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.progress import GridFollower
+from embedlab.experiments.queue import QueueEntry
+from embedlab.experiments.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.store.files import write_atomic
@@ -303,7 +303,7 @@ def _waiting(plan: GridPlan) -> Sequence[QueueEntry]:
 
 
 def _grid_table(name: str) -> dict[str, Any]:
-    from embedlab.grids.grid_file import grid_path
+    from embedlab.experiments.grid_file import grid_path
 
     return {"axes": {}, **read_toml(grid_path(name))}
 

@@ -7,10 +7,10 @@ from statistics import fmean
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.progress import CellProgress, GridFollower, GridProgress
-from embedlab.grids.table import Spread, apart_over_seeds, marked_best
-from embedlab.grids.worker import is_alive
+from embedlab.experiments.pivot import Spread, apart_over_seeds, marked_best
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.progress import CellProgress, GridFollower, GridProgress
+from embedlab.experiments.worker import is_alive
 from embedlab.runs.events import Step
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS

@@ -8,7 +8,7 @@ from embedlab.core.errors import MissingError, NotDownloadedError, NotLoadedErro
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.grids.plan import GridPlan, Variant
+from embedlab.experiments.plan import GridPlan, Variant
 from embedlab.models.catalog import starting_location
 from embedlab.workflows.train.missing import missing_encoder, missing_evaluation
 

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from embedlab.core.settings import Settings
-from embedlab.grids.listing import list_grids
-from embedlab.grids.table import Pivot
+from embedlab.experiments.listing import list_grids
+from embedlab.experiments.pivot import Pivot
 from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.grid_tables import grids_table, status_table
 from embedlab.workflows.grid.run import look_at_grid, planned_grid, run_grid

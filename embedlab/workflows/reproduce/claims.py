@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from embedlab.analysis.claims import ClaimedDifference, SettledClaim, settle_claims
 from embedlab.data.dataset import DatasetState
-from embedlab.papers.claim_evidence import measured_claims
-from embedlab.papers.plan import for_claims
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.claim_evidence import measured_claims
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import for_claims
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.plan import check_named_rows
 from embedlab.workflows.reproduce.run import KnownRows, built_start, known_rows

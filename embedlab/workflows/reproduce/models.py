@@ -15,12 +15,12 @@ from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import FIFTHS_OF, open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.experiments.claim_evidence import ClaimedItems
+from embedlab.experiments.matching_runs import CellKey, Member
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.row_items import AnswersByCell
+from embedlab.experiments.row_order import ScoredItems
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.papers.claim_evidence import ClaimedItems
-from embedlab.papers.items import AnswersByCell
-from embedlab.papers.matching_runs import CellKey, Member
-from embedlab.papers.order import ScoredItems
-from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from embedlab.papers.file import select_tables
+from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.claims_table import KEYS, claims_table
 from embedlab.reports.figure_subjects import ReproducedTables
 from embedlab.reports.reproduction import Reproduction

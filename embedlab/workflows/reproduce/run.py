@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import Any
 
 from embedlab.core.settings import Settings
-from embedlab.papers.deviations import deviations
-from embedlab.papers.matching_runs import CellKey
-from embedlab.papers.order import ComparedNumber, RowOrder, find_row_order, row_model, table_numbers
-from embedlab.papers.plan import for_encoder, for_profile
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.deviations import deviations
+from embedlab.experiments.matching_runs import CellKey
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import for_encoder, for_profile
+from embedlab.experiments.row_order import ComparedNumber, RowOrder, find_row_order, row_model, table_numbers
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.notes import data_notes
 from embedlab.reports.reproduction import Reproduction

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embedlab.core.recipe import recipe_to_table
-from embedlab.grids.queue import QueueEntry
+from embedlab.experiments.deviations import RowRecipes
+from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import TablePlan, expected_recipe, trainings
+from embedlab.experiments.queue import QueueEntry
 from embedlab.models.catalog import finished_seeds
-from embedlab.papers.deviations import RowRecipes
-from embedlab.papers.matching_runs import RowModels, find_runs_of, settings_apart
-from embedlab.papers.plan import TablePlan, expected_recipe, trainings
-from embedlab.papers.table import PaperTable
 from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.run import Board, run_grid
 from embedlab.workflows.options.reproduce import ReproductionOptions
