@@ -75,13 +75,12 @@ def test_a_step_that_is_not_finite_is_left_out_and_halves_the_factor() -> None:
 def test_skipped_steps_are_counted_in_the_events_and_in_a_note(small: Callable[..., RunFolder], tiny_encoder: Path) -> None:
     steep = recipe_of(tiny_encoder, stage(rows=48, temperature=1e-6, similarity="cosine"), log_every=1)  # gradients of a million
     run = small(steep, machine=FP16)
-    told = events.events_after(run.events_file)[0]
-    counts = [event.skipped for event in told if isinstance(event, events.Step)]
+    emitted = events.events_after(run.events_file)[0]
+    counts = [event.skipped for event in emitted if isinstance(event, events.Step)]
+    notes = [event.text for event in emitted if isinstance(event, events.Noted)]
     assert counts == sorted(counts)
     assert counts[-1] > 0
-    assert f"{counts[-1]} of {counts and len(counts)} steps were skipped: their gradients were too large for fp16" in [
-        event.text for event in told if isinstance(event, events.Noted)
-    ]
+    assert notes == [f"{counts[-1]} of {len(counts)} steps were skipped: their gradients were too large for fp16"]
 
 
 def test_without_fp16_there_is_no_factor_to_store() -> None:
