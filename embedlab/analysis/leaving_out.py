@@ -62,13 +62,13 @@ class OfSum:
     def without(self, rows: Rows) -> Floats:
         """Return the score of each member without ROWS."""
         own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * part.without(left) for (part, weight), left in own], axis=0)
+        found: Floats = np.sum([weight * leaving_out.without(left) for (leaving_out, weight), left in own], axis=0)
         return found
 
     def moved(self, rows: Rows) -> Floats:
         """Return what ROWS contribute to each score."""
         own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * part.moved(left) for (part, weight), left in own if left.any()], axis=0)
+        found: Floats = np.sum([weight * leaving_out.moved(left) for (leaving_out, weight), left in own if left.any()], axis=0)
         return found
 
 
@@ -97,7 +97,7 @@ def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
     def of(gold: Any, predictions: Sequence[Any]) -> Without:
         def without(rows: Rows) -> Floats:
             stay = ~rows
-            return np.array([value(gold[stay], one[stay]) for one in predictions])
+            return np.array([value(gold[stay], prediction[stay]) for prediction in predictions])
 
         return without
 
@@ -112,10 +112,10 @@ def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
         stay = np.flatnonzero(~rows)
         if len(stay) < 2:
             return np.full(len(scores), np.nan)
-        own, *others = (one.centred_ranks(stay) for one in numbers)
+        own, *others = (number.centred_ranks(stay) for number in numbers)
         spread = own @ own
-        squares = np.array([one @ one for one in others]) * spread
-        products = np.array([one @ own for one in others])
+        squares = np.array([other @ other for other in others]) * spread
+        products = np.array([other @ own for other in others])
         found: Floats = np.divide(products, np.sqrt(squares), out=np.full(len(others), np.nan), where=squares > 0)
         return found
 
@@ -135,7 +135,7 @@ class _Numbered:
 
     def centred_ranks(self, stay: NDArray[np.intp]) -> Floats:
         """Return the average ranks of the rows that STAY, less their mean."""
-        own = self.numbers[stay]
-        sizes = np.bincount(own, minlength=self.distinct)
+        number = self.numbers[stay]
+        sizes = np.bincount(number, minlength=self.distinct)
         shared: Floats = np.cumsum(sizes) - (sizes - 1) / 2 - (len(stay) + 1) / 2
-        return shared[own]
+        return shared[number]

@@ -27,8 +27,8 @@ def runs(incomplete: str) -> list[str]:
     """Runs by name and by name@seed."""
     from embedlab.runs.store import find_runs
 
-    found = find_runs(load_settings({})[0].runs)
-    return _starting(incomplete, [name for run in found for name in (run.name, run.id)])
+    folders = find_runs(load_settings({})[0].runs)
+    return _starting(incomplete, [name for run in folders for name in (run.name, run.id)])
 
 
 def models(incomplete: str) -> list[str]:

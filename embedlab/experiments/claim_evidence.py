@@ -61,7 +61,7 @@ class ClaimedRows:
     def weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
         """Return the mean of COLUMNS of two ROWS, weighed; None where a number is not there."""
         found = [self._column(column, rows) for column in columns]
-        parts = [one for one, _ in found if one is not None]
+        parts = [evidence for evidence, _ in found if evidence is not None]
         if not parts or len(parts) < len(columns) or len({tuple(map(len, counts)) for _, counts in found}) != 1:
             return None
         evidence = parts[0] if len(parts) == 1 else average_evidence(" + ".join(columns), parts)
@@ -96,13 +96,13 @@ class ClaimedRows:
         stored = shared_items(measure, names, self.items.answers)
         if known is None or not all(own) or len(stored) < len(names) or known.is_of_classes != bool(stored[0].classes):
             return None
-        texts = next((one.texts for one in stored if one.texts is not None), None)
+        texts = next((outcomes.texts for outcomes in stored if outcomes.texts is not None), None)
         gold, *predicted = values_of(stored)
         return evidence_of(measure.task, measure.slice, gold, dict(enumerate(predicted)), len(names), measure=known, texts=texts)
 
     def _of_scores(self, measure: PaperMeasure, own: Sequence[Sequence[Member]]) -> Evidence | None:
         known = [self.evaluations.get((member.name, measure.task)) for members in own for member in members]
-        scores = [find_score(one, measure) for one in known if one is not None]
+        scores = [find_score(evaluation, measure) for evaluation in known if evaluation is not None]
         values = np.array([score.value for score in scores if score is not None])
         if not all(own) or len(values) < len(known):
             return None
@@ -112,7 +112,7 @@ class ClaimedRows:
     def _places(self) -> dict[str, int]:
         """The place of each scored member in the evidence of pairs."""
         names = self.items.pairs.predictions.columns if self.items.pairs is not None else []
-        return {name: place for place, name in enumerate(names)}
+        return {name: index for index, name in enumerate(names)}
 
     @cached_property
     def _whole(self) -> dict[str, Evidence]:
@@ -120,8 +120,8 @@ class ClaimedRows:
         assert self.items.pairs is not None
         aggregate = next(cast("Aggregate", point.measure.setting) for point in self.table.points)
         wanted = {point.measure.slice for point in self.table.points}
-        parts = [part for part in slices_of(self.items.pairs, [*self._places]) if part.key in wanted]
-        return {one.key: one for one in outcome_evidence(self.items.pairs, [*self._places], parts, aggregate=aggregate)}
+        parts = [items for items in slices_of(self.items.pairs, [*self._places]) if items.key in wanted]
+        return {evidence.key: evidence for evidence in outcome_evidence(self.items.pairs, [*self._places], parts, aggregate=aggregate)}
 
     @cached_property
     def _sliced(self) -> dict[str, Evidence]:
@@ -130,8 +130,8 @@ class ClaimedRows:
             return {}
         parts = slices_of(self.items.pairs, [*self._places], by=self.table.by)
         wanted = {column for claim in self.table.claims.values() for column in claim.columns}
-        own = [part for part in parts if wanted & {*_names(part.key)}]
-        return {one.key: one for one in outcome_evidence(self.items.pairs, [*self._places], own)}
+        slices = [part for part in parts if wanted & {*_names(part.key)}]
+        return {evidence.key: evidence for evidence in outcome_evidence(self.items.pairs, [*self._places], slices)}
 
     def _slices_called(self, column: str) -> list[str]:
         """Return the slices that a claim calls COLUMN: "sts13/OnWN" is one, "OnWN" is that source of every year."""

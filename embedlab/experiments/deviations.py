@@ -59,56 +59,58 @@ def recipes_of(table: PaperTable, profile: str) -> dict[str, RowRecipes]:
 def _merged(recipes: Mapping[str, RowRecipes], of: Callable[[RowRecipes], Iterator[Deviation]]) -> Iterator[Deviation]:
     """Yield what is found OF each row once, with all the rows that it holds for."""
     rows_of: dict[Deviation, list[str]] = {}
-    for row, own in recipes.items():
-        for found in of(own):
-            rows_of.setdefault(found, []).append(row)
-    for found, rows in rows_of.items():
-        yield replace(found, rows=tuple(rows))
+    for row, recipe in recipes.items():
+        for deviation in of(recipe):
+            rows_of.setdefault(deviation, []).append(row)
+    for deviation, rows in rows_of.items():
+        yield replace(deviation, rows=tuple(rows))
 
 
-def _changed(own: RowRecipes) -> Iterator[Deviation]:
+def _changed(recipes: RowRecipes) -> Iterator[Deviation]:
     """Yield one deviation for each key that a run sets differently from the paper's recipe."""
-    before, after = flatten(own.printed), flatten(own.ours)
-    said = {key: one for one in own.of_paper for key in one.keys}
+    before, after = flatten(recipes.printed), flatten(recipes.ours)
+    said = {key: deviation for deviation in recipes.of_paper for key in deviation.keys}
     for key in dict.fromkeys([*before, *after]):
         if before.get(key) != after.get(key) and not key.startswith(NOT_DECISIVE):
             paper = said[key].paper if key in said else _said(before.get(key))
             yield Deviation(
-                what=_short([key], own), paper=paper, here=_said(after.get(key)), source=said[key].source if key in said else ""
+                what=_short([key], recipes), paper=paper, here=_said(after.get(key)), source=said[key].source if key in said else ""
             )
 
 
-def _declared(own: RowRecipes) -> Iterator[Deviation]:
+def _declared(recipes: RowRecipes) -> Iterator[Deviation]:
     """Yield what the recipe declares of keys that the run has as the recipe has them; keys of which it says the same are one deviation."""
-    before, after = flatten(own.printed), flatten(own.ours)
-    for one in merge_declared(own.declared):
+    before, after = flatten(recipes.printed), flatten(recipes.ours)
+    for deviation in merge_declared(recipes.declared):
         # Of a key that was set otherwise, what is declared of the paper's value is with its change.
-        keys = [key for key in one.keys if before.get(key) == after.get(key) or not _is_of_paper(one, key, own)]
+        keys = [key for key in deviation.keys if before.get(key) == after.get(key) or not _is_of_paper(deviation, key, recipes)]
         if keys:
             values = dict.fromkeys(_said(after.get(key)) for key in keys)
-            yield Deviation(what=_short(keys, own), paper=one.paper, here=one.here or " / ".join(values), source=one.source)
+            yield Deviation(
+                what=_short(keys, recipes), paper=deviation.paper, here=deviation.here or " / ".join(values), source=deviation.source
+            )
 
 
-def _is_of_paper(one: DeclaredDeviation, key: str, own: RowRecipes) -> bool:
-    return any(key in said.keys and said.paper == one.paper for said in own.of_paper)
+def _is_of_paper(deviation: DeclaredDeviation, key: str, recipes: RowRecipes) -> bool:
+    return any(key in said.keys and said.paper == deviation.paper for said in recipes.of_paper)
 
 
-def _short(keys: Sequence[str], own: RowRecipes) -> str:
-    return short_keys(keys, len(own.ours["stage"]))
+def _short(keys: Sequence[str], recipes: RowRecipes) -> str:
+    return short_keys(keys, len(recipes.ours["stage"]))
 
 
 def _of_data(data: Mapping[str, States]) -> Iterator[Deviation]:
     rows_of: dict[Deviation, list[str]] = {}
     for row, states in data.items():
-        for found in dict.fromkeys(_evaluated_on(states)):
-            rows_of.setdefault(found, []).append(row)
-    for found, rows in rows_of.items():
-        yield replace(found, rows=tuple(rows))
+        for deviation in dict.fromkeys(_evaluated_on(states)):
+            rows_of.setdefault(deviation, []).append(row)
+    for deviation, rows in rows_of.items():
+        yield replace(deviation, rows=tuple(rows))
 
 
 def _evaluated_on(states: States) -> Iterator[Deviation]:
     """Yield one deviation for each dataset that is not complete."""
-    yield from dict.fromkeys(found for state in states if (found := _of_state(state)) is not None)
+    yield from dict.fromkeys(deviation for state in states if (deviation := _of_state(state)) is not None)
 
 
 def _of_state(state: Mapping[str, Any]) -> Deviation | None:
@@ -130,7 +132,7 @@ def _beforehand(table: PaperTable) -> Iterator[Deviation]:
 
 def _of_seeds(table: PaperTable, seeds: Mapping[str, int]) -> Iterator[Deviation]:
     for count in sorted(set(seeds.values()) - {table.averaged}):
-        rows = tuple(row for row, own in seeds.items() if own == count)
+        rows = tuple(row for row, seed in seeds.items() if seed == count)
         yield Deviation(what="seeds per number", paper=str(table.averaged), here=str(count), rows=rows)
 
 

@@ -75,7 +75,7 @@ def _scores(plan: GridPlan, cohort: Sequence[QueueEntry], share: float) -> dict[
     for entry in cohort:
         score = score_at(plan.run(plan.cell(entry.number)), share) if entry.state != "failed" else None
         scores.setdefault(entry.run, []).append(-math.inf if score is None or math.isnan(score) else score)
-    return {run: fmean(found) for run, found in scores.items()}
+    return {run: fmean(score) for run, score in scores.items()}
 
 
 def _choose(cohort: Sequence[QueueEntry], scores: Mapping[str, float], share: float) -> tuple[list[QueueEntry], dict[QueueEntry, str]]:

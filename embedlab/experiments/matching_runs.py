@@ -57,7 +57,7 @@ def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> 
     """Return the keys in which the rows' runs differ although the paper's rows do not, with their values."""
     values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
     common = _common([expected_recipe(source) for _, source in trainings(table).values()], values)
-    found = {key: list(dict.fromkeys(json.dumps(own.get(key)) for own in values)) for key in common if key != ENCODER}
+    found = {key: list(dict.fromkeys(json.dumps(value.get(key)) for value in values)) for key in common if key != ENCODER}
     return {key: texts for key, texts in found.items() if len(texts) > 1}
 
 
@@ -120,8 +120,8 @@ def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[s
 def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the keys in which all RECIPES agree, including keys that only RUNS have, such as the rows of a sample."""
     values = [_values(recipe) for recipe in recipes]
-    keys = dict.fromkeys(key for own in (*values, *runs) for key in own)
-    return [key for key in keys if len({json.dumps(own.get(key)) for own in values}) == 1]
+    keys = dict.fromkeys(key for value in (*values, *runs) for key in value)
+    return [key for key in keys if len({json.dumps(value.get(key)) for value in values}) == 1]
 
 
 def _finished_recipes(runs: Path) -> dict[str, Recipe]:

@@ -32,19 +32,19 @@ class PairDifferences:
     seeds: Mapping[str, int]  # by cell, in the order of the evidence's members
 
     @classmethod
-    def of(cls, plan: GridPlan, found: Pivot, measure: ScoreFilter, source: Source, cache: Path | None = None) -> "PairDifferences | None":
+    def of(cls, plan: GridPlan, pivot: Pivot, measure: ScoreFilter, source: Source, cache: Path | None = None) -> "PairDifferences | None":
         """The evidence behind a table; None unless its numbers are correlations of pairs whose similarities are all stored.
 
         Pairs are read from SOURCE, and what is known of their sentences from the folder CACHE; where they
         give a cell another score than its evaluation has, they are not the ones it was scored on.
         """
-        shown = [name for name in found.shown if name != DEV_SCORE]
-        places = list(found.spreads.values())
+        shown = [name for name in pivot.shown if name != DEV_SCORE]
+        places = list(pivot.spreads.values())
         if not (_is_of_pairs(measure) and shown and {*shown} <= _SLICES):
             return None
-        if any(len(one.cells) != len(one.values) for one in places):
+        if any(len(spread.cells) != len(spread.values) for spread in places):
             return None  # averaged over an axis
-        cells = {cell.id: cell for cell in plan.cells if any(cell.id in one.cells for one in places)}
+        cells = {cell.id: cell for cell in plan.cells if any(cell.id in spread.cells for spread in places)}
         try:
             table = _scored(plan, cells, list(dict.fromkeys(part for name in shown for part in STS_AVERAGES.get(name, (name,)))), source)
         except EmbedlabError:
@@ -53,13 +53,13 @@ class PairDifferences:
             return None
         outcomes = pair_outcomes(table, list(cells), task=measure.task, averages=STS_AVERAGES, cache=cache)
         found_of = outcome_evidence(outcomes, list(cells), aggregate=_aggregate(measure))
-        evidence = {one.key: one for one in found_of if one.key in shown}
+        evidence = {evidence.key: evidence for evidence in found_of if evidence.key in shown}
         made = cls(evidence=evidence, seeds={name: cell.seed for name, cell in cells.items()})
-        return made if {*evidence} == {*shown} and made._gives(found) else None
+        return made if {*evidence} == {*shown} and made._gives(pivot) else None
 
-    def marked(self, found: Pivot) -> Pivot:
+    def marked(self, pivot: Pivot) -> Pivot:
         """A table with the ties that pairs and seeds give; dev scores, whose pairs are not stored, have those of seeds alone."""
-        return replace(with_ties(found, self.apart), is_by_pairs=True)
+        return replace(with_ties(pivot, self.apart), is_by_pairs=True)
 
     def apart(self, name: str, first: Spread, second: Spread) -> Apart:
         """How far apart two places are on the slice NAME, in the units of the table."""
@@ -73,18 +73,18 @@ class PairDifferences:
         parts = weighed.of_pair[pair].parts
         return Apart(p=weighed.p[pair], variance=100**2 * (parts.rows + parts.seeds + parts.other))
 
-    def _model(self, name: str, place: Spread) -> ModelColumns:
-        return ModelColumns(name=name, members=place.cells, seeds=tuple(self.seeds[cell] for cell in place.cells))
+    def _model(self, name: str, spread: Spread) -> ModelColumns:
+        return ModelColumns(name=name, members=spread.cells, seeds=tuple(self.seeds[cell] for cell in spread.cells))
 
-    def _gives(self, found: Pivot) -> bool:
+    def _gives(self, pivot: Pivot) -> bool:
         """Whether the pairs give every cell the score that the table has."""
         order = list(self.seeds)
-        for (_, column), place in found.spreads.items():
-            name = column if column in found.shown else found.shown[0]
+        for (_, column), spread in pivot.spreads.items():
+            name = column if column in pivot.shown else pivot.shown[0]
             if name == DEV_SCORE:
                 continue
-            points = 100 * self.evidence[name].points[[order.index(cell) for cell in place.cells]]
-            if any(abs(point - value) > EXACT for point, value in zip(points, place.values, strict=True)):
+            points = 100 * self.evidence[name].points[[order.index(cell) for cell in spread.cells]]
+            if any(abs(point - value) > EXACT for point, value in zip(points, spread.values, strict=True)):
                 return False
         return True
 
@@ -94,7 +94,7 @@ def _is_of_pairs(measure: ScoreFilter) -> bool:
 
 
 def _aggregate(measure: ScoreFilter) -> Aggregate:
-    return next(one for one in get_args(Aggregate) if one == measure.setting)
+    return next(argument for argument in get_args(Aggregate) if argument == measure.setting)
 
 
 def _scored(plan: GridPlan, cells: Mapping[str, Cell], datasets: Sequence[str], source: Source) -> pl.DataFrame | None:

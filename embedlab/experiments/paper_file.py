@@ -117,7 +117,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         pairs, printed = published_pairs(paper, name, values.pairs)
     else:
         printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
-    found = PaperTable(
+    paper_table = PaperTable(
         paper=paper,
         name=name,
         summary=values.summary,
@@ -142,8 +142,8 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         notes=values.notes,
         printed=printed,
     )
-    _check_names(found, {column for column, own in values.columns.items() if isinstance(own, str) or not own.unprinted}, where)
-    return found
+    _check_names(paper_table, {column for column, own in values.columns.items() if isinstance(own, str) or not own.unprinted}, where)
+    return paper_table
 
 
 def _with_claims(tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], where: str) -> dict[str, PaperTable]:
@@ -220,19 +220,19 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
     )
 
 
-def _check_names(found: PaperTable, columns: Collection[str], where: str) -> None:
+def _check_names(paper_table: PaperTable, columns: Collection[str], where: str) -> None:
     """Refuse rows, columns and tasks that do not exist, and suggest the nearest name."""
-    rows = list(found.sources)
-    spoken = [row for source in found.sources.values() for row in (*source.of, *source.best_of)]
-    spoken += [row for deviation in found.deviations for row in deviation.rows]
+    rows = list(paper_table.sources)
+    spoken = [row for source in paper_table.sources.values() for row in (*source.of, *source.best_of)]
+    spoken += [row for deviation in paper_table.deviations for row in deviation.rows]
     _refuse_unknown("row", spoken, rows, where)
-    _refuse_unknown("column", (column for columns in found.ranked_by for column in columns), found.columns, where)
-    _refuse_unknown("task", found.tasks, task_names(), where)
-    _refuse_unknown("pooling", (one.pooling for one in found.sources.values() if one.pooling), pooling_names(), where)
-    if found.printed:
-        _refuse_unknown("printed row", (row for row in rows if not found.sources[row].is_control), found.printed, where)
-        _refuse_unknown("printed column", columns, next(iter(found.printed.values())), where)
-    if not rows and found.shown_by is None:
+    _refuse_unknown("column", (column for columns in paper_table.ranked_by for column in columns), paper_table.columns, where)
+    _refuse_unknown("task", paper_table.tasks, task_names(), where)
+    _refuse_unknown("pooling", (source.pooling for source in paper_table.sources.values() if source.pooling), pooling_names(), where)
+    if paper_table.printed:
+        _refuse_unknown("printed row", (row for row in rows if not paper_table.sources[row].is_control), paper_table.printed, where)
+        _refuse_unknown("printed column", columns, next(iter(paper_table.printed.values())), where)
+    if not rows and paper_table.shown_by is None:
         raise UsageError(f"{where} has neither rows nor shown_by", hint="give the command that shows it here")
 
 

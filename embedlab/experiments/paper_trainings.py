@@ -74,16 +74,16 @@ def for_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tup
     if profile in {None, PAPER} or not any(source.recipe for source in table.sources.values()):
         return table, ()
     out = {row for row, source in table.sources.items() if source.recipe is not None and profile not in _profiles(source.recipe)}
-    found, left_out = _without(table, out)
-    if not any(source.recipe for source in found.sources.values()):
-        known = sorted({one for source in table.sources.values() if source.recipe is not None for one in _profiles(source.recipe)})
+    paper_table, left_out = _without(table, out)
+    if not any(source.recipe for source in paper_table.sources.values()):
+        known = sorted({profile for source in table.sources.values() if source.recipe is not None for profile in _profiles(source.recipe)})
         hint = (
             unknown("profile", str(profile), known).hint
             if len(known) > 1
             else f"{table.paper} has none but paper: no code of its authors is public"
         )
         raise UsageError(f"no recipe of {table.name!r} has a profile {profile!r}", hint=hint)
-    return replace(found, profile=str(profile), summary=f"{table.summary} (profile {profile})"), left_out
+    return replace(paper_table, profile=str(profile), summary=f"{table.summary} (profile {profile})"), left_out
 
 
 def other_profiles(source: RowSource, profile: str | None, encoder: str | None) -> list[dict[str, Any]]:

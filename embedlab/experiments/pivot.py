@@ -142,7 +142,7 @@ def pivot(
         )
         for place, seeds in values.items()
     }
-    is_ranked = all(score.scale == 100 for one in results if one.evaluation is not None for score in one.evaluation.scores)
+    is_ranked = all(score.scale == 100 for result in results if result.evaluation is not None for score in result.evaluation.scores)
     found = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
@@ -268,7 +268,7 @@ def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> t
 
 def apart_over_seeds(first: Spread, second: Spread) -> Apart:
     """Return how far apart two places are over seeds alone, whose spreads need not be equal."""
-    variances = [variance(one.values) / len(one.values) if len(one.values) > 1 else math.nan for one in (first, second)]
+    variances = [variance(spread.values) / len(spread.values) if len(spread.values) > 1 else math.nan for spread in (first, second)]
     return Apart(p=welch_p(first.values, second.values), variance=sum(variances))
 
 
@@ -290,10 +290,14 @@ def marked_best(spreads: Mapping[Key, Spread], apart: Callable[[Spread, Spread],
     best = max(marked, key=lambda place: marked[place].mean)
     others = [place for place in marked if place != best]
     differences = [apart(marked[best], marked[place]) for place in others]
-    for place, p in zip(others, chosen_p([one.p for one in differences]), strict=True):
+    for other, p in zip(others, chosen_p([difference.p for difference in differences]), strict=True):
         if p >= ALPHA:  # nan with one seed: not testable, so not marked
-            marked[place] = replace(marked[place], is_tied=True)
-    level = [(place, one.variance) for place, one in zip(others, differences, strict=True) if marked[place].is_tied or math.isnan(one.p)]
+            marked[other] = replace(marked[other], is_tied=True)
+    level = [
+        (place, difference.variance)
+        for place, difference in zip(others, differences, strict=True)
+        if marked[place].is_tied or math.isnan(difference.p)
+    ]
     known = [variance for _, variance in level if not math.isnan(variance)]
     noise = fmean(known) / 2 if known else math.nan
     too_high = optimism([marked[place].mean for place in (best, *(place for place, _ in level))], noise)

@@ -175,7 +175,7 @@ class _Base:
             return [decisive(section), *dev]
         if name.endswith(".data"):
             parts = [part_state(source, dataset, section["split"]) for dataset in section["datasets"]]
-            return [section, *(part.digest for part in (*parts, *map(file_state, section.get("files", ()))))]
+            return [section, *(state.digest for state in (*parts, *map(file_state, section.get("files", ()))))]
         return [section]
 
 

@@ -141,13 +141,13 @@ def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
     run = plan.run(cell)
     if not run.path.is_dir():
         return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
-    found = run_status(run)
-    state = _STATES.get(found.state, "waiting")
-    if found.state == "finished" and has_results(plan, cell):
+    status = run_status(run)
+    state = _STATES.get(status.state, "waiting")
+    if status.state == "finished" and has_results(plan, cell):
         state = "done"
     elif is_being_run(plan, cell):  # being evaluated, or trained by a process that is still loading
         state = "running"
-    return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=found.message)
+    return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=status.message)
 
 
 def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:

@@ -23,7 +23,7 @@ def item_rows(wanted: Mapping[PaperMeasure, Sequence[str]], stored: AnswersByCel
         alike = {member: items for member, items in there.items() if _questions(items).equals(_questions(next(iter(there.values()))))}
         rows = _contributions(measure, list(alike.values())) if alike else None
         if rows is not None:
-            found |= {(member, measure): rows.of_members([place]) for place, member in enumerate(alike)}
+            found |= {(member, measure): rows.of_members([index]) for index, member in enumerate(alike)}
     return found
 
 
@@ -38,14 +38,14 @@ def _contributions(measure: PaperMeasure, outcomes: Sequence[StoredOutcomes]) ->
     known = MEASURES.get(measure.metric)
     if known is None or known.is_of_classes != bool(outcomes[0].classes):
         return None
-    texts = next((one.texts for one in outcomes if one.texts is not None), None)
+    texts = next((outcome.texts for outcome in outcomes if outcome.texts is not None), None)
     gold, *predicted = values_of(outcomes)
     return evidence_of(measure.task, measure.slice, gold, dict(enumerate(predicted)), len(outcomes), measure=known, texts=texts).rows
 
 
 def _items(stored: Sequence[StoredOutcomes], measure: PaperMeasure) -> StoredOutcomes | None:
     """Return the items behind a measure."""
-    return next((one for one in stored if one.dataset == measure.slice and measure.split in {None, one.split}), None)
+    return next((outcomes for outcomes in stored if outcomes.dataset == measure.slice and measure.split in {None, outcomes.split}), None)
 
 
 def _questions(outcomes: StoredOutcomes) -> pl.DataFrame:

@@ -161,7 +161,7 @@ def find_row_order(
 
     Which sentences are nearly the same is read from the folder CACHE, or found and stored there.
     """
-    found: list[PairOrder] = []
+    pair_orders: list[PairOrder] = []
     rankings: list[Ranking] = []
     wanted: dict[PaperMeasure, list[str]] = {}
     for point in table.points:
@@ -171,13 +171,13 @@ def find_row_order(
     behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
-        ordering = Ordering([one.ours for one in ranked])
+        ordering = Ordering([ranked.ours for ranked in ranked])
         reach = {row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)]) for row in table.sources}
-        found += _pairs(table, columns, ranked, ordering, reach)
+        pair_orders += _pairs(table, columns, ranked, ordering, reach)
         rankings += _rankings(table, columns, ranked, ordering)
         progress(done + 1, len(table.ranked_by))
-    corrected = holm([pair.ours.p for pair in found])
-    pairs_found = tuple(replace(pair, p=p) for pair, p in zip(found, corrected, strict=True))
+    corrected = holm([pair.ours.p for pair in pair_orders])
+    pairs_found = tuple(replace(pair, p=p) for pair, p in zip(pair_orders, corrected, strict=True))
     return RowOrder(pairs=pairs_found, rankings=tuple(rankings))
 
 
@@ -223,23 +223,23 @@ def _rank(
         points = [point for point in table.points if point.row == row and point.column in columns]
         scores = [_scores(point.measure, members.get((row, point.column), ()), evaluations) for point in points]
         behind = members.get((row, columns[0]), ())
-        if not behind or len(points) < len(columns) or any(len(found) != len(behind) for found in scores):
+        if not behind or len(points) < len(columns) or any(len(score) != len(behind) for score in scores):
             continue
         own = [members[row, point.column] for point in points]
         numbers[row] = [
-            _Number(point=point, scores=found, members=models, rows=behind_scores.rows(point, models))
-            for point, found, models in zip(points, scores, own, strict=True)
+            _Number(point=point, scores=score, members=models, rows=behind_scores.rows(point, models))
+            for point, score, models in zip(points, scores, own, strict=True)
         ]
     # Rows of a group are compared on the same items; a column that lacks them in one row counts as independent in all.
     lacking = {(table.group(row), one.point.column) for row, found in numbers.items() for one in found if one.rows is None}
     ranked = []
-    for row, found in numbers.items():
+    for row, number in numbers.items():
         prints = [table.printed.get(row, {}).get(column) for column in columns]
         known = [value for value in prints if value is not None]
         mean = fmean(known) if len(known) == len(columns) else None
         without = {column for group, column in lacking if group == table.group(row)}
-        ranked.append(_Ranked(row=row, printed=mean, ours=_estimate(found, without, table.scale)))
-    return sorted(ranked, key=lambda one: -one.printed if one.printed is not None else float("inf"))
+        ranked.append(_Ranked(row=row, printed=mean, ours=_estimate(number, without, table.scale)))
+    return sorted(ranked, key=lambda ranked: -ranked.printed if ranked.printed is not None else float("inf"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -254,13 +254,15 @@ class _Number:
 
 def _estimate(numbers: Sequence[_Number], lacking: Collection[str], scale: float) -> Estimate:
     """Return the mean of a row's ranked columns with its sources of variation, times SCALE; rows of LACKING columns are not used."""
-    values = np.mean([[score.value for score in one.scores] for one in numbers], axis=0)
-    rows = [one.rows for one in numbers if one.rows is not None and one.point.column not in lacking]
-    other = sum(_variance_of_scores(one.point, one.scores) for one in numbers if one.point.column in lacking) / len(numbers) ** 2
+    values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
+    rows = [number.rows for number in numbers if number.rows is not None and number.point.column not in lacking]
+    other = (
+        sum(_variance_of_scores(number.point, number.scores) for number in numbers if number.point.column in lacking) / len(numbers) ** 2
+    )
     members = numbers[0].members
     return Estimate(
         members=scale * values,
-        rows=joined([(one, scale / len(numbers)) for one in rows]) if rows else None,
+        rows=joined([(row, scale / len(numbers)) for row in rows]) if rows else None,
         other=scale**2 * other,
         is_recipe=any(member.seed is not None for member in members),
         behind=tuple(member.runs for member in members),
@@ -308,7 +310,7 @@ def _pairs(
     table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering, reach: Mapping[str, Reach]
 ) -> list[PairOrder]:
     """Return neighbours in the printed order within a group, then the other pairs that the text is about."""
-    by_row = {one.row: place for place, one in enumerate(ranked)}
+    by_row = {ranked.row: index for index, ranked in enumerate(ranked)}
     claims = {
         (claim.first, claim.second) if claim.direction == "above" else (claim.second, claim.first): claim.text or claim.statement
         for claim in table.claims.values()
@@ -316,7 +318,7 @@ def _pairs(
     }
     spoken: dict[tuple[str, str], str] = {}
     for group in dict.fromkeys(table.group(row) for row in table.sources):
-        printed = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
+        printed = [ranked for ranked in ranked if table.group(ranked.row) == group and ranked.printed is not None]
         spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}
     return [
         PairOrder(
@@ -339,8 +341,8 @@ def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
 def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[Ranking]:
     found = []
     for group in dict.fromkeys(table.group(row) for row in table.sources):
-        places = [place for place, one in enumerate(ranked) if table.group(one.row) == group and one.printed is not None]
+        places = [index for index, ranked in enumerate(ranked) if table.group(ranked.row) == group and ranked.printed is not None]
         if len(places) > 2:
-            printed = [cast("float", ranked[place].printed) for place in places]
+            printed = [cast("float", ranked[index].printed) for index in places]
             found.append(Ranking(columns=columns, group=group, rows=len(places), kendall=ordering.agreement(places, printed)))
     return found

@@ -50,7 +50,7 @@ def status_table(progress: GridProgress) -> Table:
     return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=(states_line(progress),))
 
 
-def grids_table(found: Sequence[ListedGrid]) -> Table:
+def grids_table(grids: Sequence[ListedGrid]) -> Table:
     """Return the list of grids."""
     rows: list[dict[str, Any]] = [
         {
@@ -59,7 +59,7 @@ def grids_table(found: Sequence[ListedGrid]) -> Table:
             "started": grid.is_started,
             "summary": grid.summary,
         }
-        for grid in found
+        for grid in grids
     ]
     return Table(title="Grids", columns=_GRIDS, rows=rows)
 

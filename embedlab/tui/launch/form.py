@@ -149,12 +149,12 @@ def recipe_fields(name: str) -> list[Field]:
     """The form of a recipe: its name, seeds, every value, and room for keys that it leaves out."""
     recipe, _ = recipe_of(name)
     values = flatten(recipe_to_table(recipe))
-    own = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
+    fields = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
     return [
         Field(key=NAME, value=recipe.name, hint="letters, digits, . _ + -"),
         Field(key=SEEDS, value="1", hint="how many: 3 trains with 1, 2 and 3"),
         Field(key=PARTIAL, value="", hint=_PARTIAL_FIELD_HINT),
-        *own,
+        *fields,
         Field(key=OTHERS, value="", hint="such as optim.clip=1.0 data.rows=1000"),
     ]
 
@@ -319,7 +319,7 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path, title: str) 
     # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
     path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{title}.toml"
     write_atomic(path, text)
-    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_LIMIT]:  # each change of the form leaves one
+    for old in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime)[:-_EDITED_LIMIT]:  # each change of the form leaves one
         shutil.rmtree(old, ignore_errors=True)
     return path
 

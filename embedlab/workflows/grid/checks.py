@@ -21,8 +21,8 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
     variants = list(variants)
     for name in _encoders(variants):
         starting_location(name, settings.runs_folder)
-    found = [error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)]
-    return list({error.message: error for error in found}.values())
+    errors = [error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)]
+    return list({error.message: error for error in errors}.values())
 
 
 def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list[str]:

@@ -81,6 +81,6 @@ def _axis_values(where: Sequence[str]) -> dict[str, str]:
 
 
 def _refuse_unknown_task(name: str) -> None:
-    found = stored_selection(name)
-    if found is None or not found.is_whole:
+    selected = stored_selection(name)
+    if selected is None or not selected.is_whole:
         raise unknown("task", name, task_names())

@@ -79,7 +79,7 @@ def with_named_rows(members: Members, options: ReproductionOptions, session: Ses
         if any(own == row for own, _ in members):
             specs = resolve_model(name, session).members
             named[row] = tuple(Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name})) for spec in specs)
-    return {cell: named.get(cell[0], own if options.uses_runs else ()) for cell, own in members.items()}
+    return {cell: named.get(cell[0], member if options.uses_runs else ()) for cell, member in members.items()}
 
 
 def evaluate_models(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:
