@@ -7,8 +7,9 @@
 `store` writes one column of float32 similarities for each member (seed) of each model, the key of each pair (a hash of its text, no text)
 and, as metadata, what titles and notes of tables say: how a member was trained and used, what its training data lacked, how much text
 it shares. A file that exists keeps its models, and those that are stored again keep the seeds whose runs are gone: a table can grow.
-`show` prints what `embedlab compare MODEL…` prints, with `--unseen` on the pairs that `compare --unseen` takes: the training text is read
-again by the stored recipes, from data that must be the same as then. `refresh` writes each table of a page again that is between these two lines:
+`show` prints what `embedlab compare MODEL…` prints, with `--unseen` on the pairs that `compare --unseen` takes: the training text is
+read again by the stored recipes, from data that must be the same as then. `refresh` writes each table of a page again that is between
+these two lines:
 
     <!-- table scores/NAME.parquet MODEL… [--by PROPERTY] [--dataset NAME] … -->
     <!-- end of table -->
