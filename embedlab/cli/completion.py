@@ -50,14 +50,15 @@ def grids(incomplete: str) -> list[str]:
 
 def papers(incomplete: str) -> list[str]:
     """Papers by name."""
-    from embedlab.experiments.paper_file import paper_names
+    from embedlab.experiments.printed import paper_names
 
     return _starting(incomplete, paper_names())
 
 
 def tables(context: typer.Context, incomplete: str) -> list[str]:
     """The tables of the paper that was typed, in its own order."""
-    from embedlab.experiments.paper_file import load_paper, paper_names
+    from embedlab.experiments.paper_file import load_paper
+    from embedlab.experiments.printed import paper_names
 
     paper = context.params.get("paper")
     return [name for name in load_paper(paper) if name.startswith(incomplete)] if paper in paper_names() else []

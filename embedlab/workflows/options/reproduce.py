@@ -12,7 +12,7 @@ from embedlab.workflows.options.trainings import encoder_flag, override_flag, pr
 class ReproductionOptions:
     """Which tables of a paper, which models are behind them, and whether they are trained for it."""
 
-    paper: Annotated[str | None, Flag(metavar="PAPER", help="A paper's name.", completes="papers")] = None
+    paper: Annotated[str | None, Flag(metavar="PAPER", help="A paper's name, or its folder.", completes="papers")] = None
     table: Annotated[str | None, Flag(metavar="TABLE", help="One of its tables.", completes="tables")] = None
     published_only: Annotated[bool, Flag(names=("--published-only",), help="Print the paper's numbers; run nothing.")] = False
     claims: Annotated[bool, Flag(names=("--claims",), help="Print whether its claims hold; train nothing.")] = False
