@@ -27,6 +27,8 @@ class Needs:
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
     predicts: str | None = None  # the label column whose classes the trained head predicts of a pair of vectors
     together: str | None = None  # rows with the same sentence in this column share a batch
+    compares_rows: bool = False  # the loss of a row depends on the other rows of its batch
+    fixed_vectors: bool = False  # the stage reads vectors that no step changes while it trains
     inert: Mapping[str, str] = field(default_factory=dict)  # options without effect given the others → the value to give them
 
     @property
@@ -67,6 +69,11 @@ def check_columns(recipe: Recipe) -> None:
             continue
         needs = objective_needs(stage.objective)
         _refuse_inert(needs, f"stage.{index}.objective", stage.objective.name)
+        if needs.fixed_vectors and stage.optim.turn is not None:
+            raise UsageError(
+                f"'stage.{index}.optim.turn' is set, but standardised vectors must not change while the stage trains",
+                hint=f"remove turn, or --set stage.{index}.objective.standardise=false",
+            )
         for name in stage.data.datasets:
             if not is_pair_file(name):
                 require_columns(needs, list(COLUMNS[dataset(name).kind]), objective=stage.objective.name, dataset=name)
