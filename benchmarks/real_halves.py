@@ -84,7 +84,7 @@ class RealSet:
         return rows.shared.components
 
 
-def links_above(cosine: float, sentences: tuple[str, ...]) -> Links:
+def links_above(cosine: float, sentences: pl.Series) -> Links:
     """Return the links of SENTENCES with at least this COSINE."""
     found = links_of(sentences)
     near = found.cosine >= np.float32(cosine)
