@@ -151,11 +151,6 @@ def _check_revision(repository: str, revision: str, files: Sequence[str]) -> Non
     if revision and revisions - {revision}:
         given = min(revisions - {revision})
         raise MissingError(
-<<<<<<< HEAD
-            f"the hub's client gave {repository!r} at revision {found[:8]}, not {revision[:8]}",
-            hint=Hint("try again with a network, or give a folder that holds the corpus with ", NamedOption("--data", "DIR")),
-=======
             f"the hub's client gave {repository!r} at revision {given[:8]}, not {revision[:8]}",
-            hint="type the command again with a network, or give a folder that holds the corpus with --data DIR",
->>>>>>> main
+            hint=Hint("try again with a network, or give a folder that holds the corpus with ", NamedOption("--data", "DIR")),
         )

@@ -76,17 +76,10 @@ def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> Mapping[str, s
         raise UsageError(f"data.columns names {unread!r}, which the objective does not read", hint=f"it reads {', '.join(shape.columns)}")
     by_our_names: dict[str, str] = {}
     for name, theirs in columns.items():
-<<<<<<< HEAD
-        if found.setdefault(ours[name], theirs) != theirs:
-            fault = f"data.columns names both {found[ours[name]]!r} and {theirs!r} as {ours[name]!r}"
-            raise UsageError(fault, hint=Hint("name one: ", RecipeValue(f"data.columns.{ours[name]}", theirs)))
-    return found
-=======
         if by_our_names.setdefault(ours[name], theirs) != theirs:
             fault = f"data.columns names both {by_our_names[ours[name]]!r} and {theirs!r} as {ours[name]!r}"
-            raise UsageError(fault, hint=f"name one: --set data.columns.{ours[name]}={theirs}")
+            raise UsageError(fault, hint=Hint("name one: ", RecipeValue(f"data.columns.{ours[name]}", theirs)))
     return by_our_names
->>>>>>> main
 
 
 def _lines(path: Path, shape: RowShape) -> ParsedRows:
@@ -130,12 +123,8 @@ class _Places:
         if theirs is None:
             what = f"{said!r}" if said is not None else f"{ours!r}"
             raise MissingError(
-<<<<<<< HEAD
-                f"{self.path} has no column {what}: found {', '.join(found)}",
+                f"{self.path} has no column {what}: found {', '.join(columns)}",
                 hint=Hint("say which holds it: ", RecipeValue(f"data.columns.{ours}", "NAME")),
-=======
-                f"{self.path} has no column {what}: found {', '.join(columns)}", hint=f"say which holds it: --set data.columns.{ours}=NAME"
->>>>>>> main
             )
         return theirs
 
