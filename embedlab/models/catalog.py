@@ -227,7 +227,7 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    name, options = single.name, single.text.removeprefix(single.name)
+    name, options = single.name, single.suffix
     full = name if finished_seeds(runs_folder, name) else {**PREFIXED, BM25: f"{BM25}:lucene"}.get(name, name)
     prefix = prefix_of(full)
     if name == "dice" or prefix is not None:
