@@ -114,6 +114,11 @@ class ContributionSums:
         rows, sentences, twins = (combined(weights, values) for values in (self.rows, self.sentences, self.twins))
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
+    def centred(self) -> "ContributionSums":
+        """The estimates less their mean."""
+        rows, sentences, twins = (values - values.mean(axis=0) for values in (self.rows, self.sentences, self.twins))
+        return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
+
     def variances_of(self, weights: Floats) -> Variances:
         """The variances of linear combinations, one after the other: very many rows are not held once more for each."""
         found = [self.combined(own[None]).variances() for own in weights]
@@ -129,7 +134,8 @@ class ContributionSums:
         independent = squares / (1 - self._mean_share(1 / np.bincount(self.shared.group), squares))
         dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum("et,et->e", self.twins, self.twins)
         value = np.maximum(dyadic / (1 - self._mean_share(self.shared._linked_share, squares)), independent)
-        fourth = np.einsum("es,es,es,es->e", *[self.sentences] * 4)
+        squared = self.sentences**2
+        fourth = np.einsum("es,es->e", squared, squared)
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
@@ -161,8 +167,8 @@ class _Sums:
 
     @classmethod
     def of(cls, keys: Ids, rows: RowPositions) -> "_Sums":
-        order = np.argsort(keys, kind="stable")
-        _, sizes = np.unique(keys, return_counts=True)
+        _, numbers, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        order = np.argsort(numbers.astype(np.min_scalar_type(len(sizes))), kind="stable")  # of 16 bits this is quick
         return cls(places=rows[order].astype(_fitting(len(rows))), starts=np.cumsum(sizes) - sizes, sizes=sizes)
 
     def add(self, contributions: Floats) -> Floats:
