@@ -11,10 +11,10 @@ from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost, remaining_cost
 from embedlab.experiments.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.halving import check_rungs, rungs_for
 from embedlab.experiments.local import visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import entry_of_run
 from embedlab.experiments.queue import Queue, QueueEntry
 from embedlab.experiments.worker import is_alive
