@@ -42,7 +42,7 @@ def _trainings(grid: Grid, base: str, planner: Planner) -> Iterator[Training]:
             yield Training(recipe=base, labels=labels, fixed=grid.fixed, chosen=tuple(choice.values for choice in combination))
 
 
-def _is_among(keys: set[str], choices: Sequence[AxisValue]) -> bool:
+def _is_among(keys: frozenset[str], choices: Sequence[AxisValue]) -> bool:
     return all(key in keys for choice in choices for key in choice.values)
 
 

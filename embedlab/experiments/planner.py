@@ -51,7 +51,7 @@ class Planner:
         self.tasks, self.threads, self.place = tasks, threads, place
         self._base = cache(lambda recipe, fixed: _Base(self, recipe, fixed))
 
-    def keys(self, recipe: str, fixed: tuple[str, ...]) -> set[str]:
+    def keys(self, recipe: str, fixed: tuple[str, ...]) -> frozenset[str]:
         """Return the keys that an axis can set in a RECIPE with its FIXED values."""
         return self._base(recipe, fixed).keys
 

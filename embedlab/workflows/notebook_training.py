@@ -155,6 +155,7 @@ def reproduce(
     profile: str | None = None,
     encoder: str | None = None,
     workers: int | None = None,
+    cluster: str | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Report:
@@ -176,6 +177,7 @@ def reproduce(
         profile=profile,
         encoder=declared_or_none(encoder),
         workers=workers,
+        cluster=cluster,
     )
     make = claims_report if claims else reproduction_report
     return reported(reproduce, lambda session: make(options, session), progress, settings)

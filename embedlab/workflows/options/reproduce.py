@@ -4,7 +4,15 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag, workers_flag
+from embedlab.workflows.options.trainings import (
+    cluster_flag,
+    encoder_flag,
+    override_flag,
+    profile_flag,
+    profile_override,
+    seeds_flag,
+    workers_flag,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +35,7 @@ class ReproductionOptions:
     profile: Annotated[str | None, profile_flag("the rows' recipes")] = None  # None: paper
     encoder: Annotated[str | None, encoder_flag("Start every row")] = None
     workers: Annotated[int | None, workers_flag("trainings.")] = None
+    cluster: Annotated[str | None, cluster_flag("trainings")] = None
 
     @property
     def profile_override(self) -> tuple[str, ...]:

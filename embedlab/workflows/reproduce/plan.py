@@ -78,7 +78,7 @@ def plan_table(table: PaperTable, options: ReproductionOptions, start: str | Non
 
 def as_grid(plan: GridPlan, options: ReproductionOptions) -> PlannedGrid:
     """Return the trainings of a table as a grid that can run."""
-    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers))
+    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
 
 
 def seeds_of(table: PaperTable, options: ReproductionOptions) -> range:
