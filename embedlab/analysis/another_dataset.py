@@ -53,17 +53,17 @@ def elsewhere(
     than five.
     """
     kinds: dict[tuple[str, str], list[tuple[Evidence, ComparedSlice]]] = {}
-    for one, compared in zip(evidence, slices, strict=True):
-        if one.rows is not None and not one.average_of and compared.tests:
-            kinds.setdefault((one.task, one.metric), []).append((one, compared))
-    found = []
-    for own in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
-        places, shared = apart([evidence.rows.texts for evidence, _ in own if evidence.rows is not None])
+    for measured, compared in zip(evidence, slices, strict=True):
+        if measured.rows is not None and not measured.average_of and compared.tests:
+            kinds.setdefault((measured.task, measured.metric), []).append((measured, compared))
+    results = []
+    for of_kind in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
+        places, shared = apart([evidence.rows.texts for evidence, _ in of_kind if evidence.rows is not None])
         if len(places) >= FEWEST_DATASETS:
-            counted = [own[index] for index in places]
+            counted = [of_kind[index] for index in places]
             of_models = (_of_model(counted, models, model.name, reference) for model in models if model.name != reference)
-            found += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
-    return tuple(found)
+            results += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
+    return tuple(results)
 
 
 def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
@@ -85,7 +85,7 @@ def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
     }
     sizes = [len(pair) for pair in pairs]
     if len(pairs) > _MOST_TRIED:  # then one by one, those that share with the fewest first
-        order = sorted(range(len(pairs)), key=lambda place: (sum(place in clash for clash in clashes), -sizes[place]))
+        order = sorted(range(len(pairs)), key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]))
         chosen: list[int] = []
         for index in order:
             if not any((min(index, other), max(index, other)) in clashes for other in chosen):
@@ -98,7 +98,7 @@ def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
             if not any(clash in clashes for clash in combinations(combination, 2))
         ]
         if fitting:
-            return [*max(fitting, key=lambda one: sum(sizes[place] for place in one))]
+            return [*max(fitting, key=lambda subset: sum(sizes[index] for index in subset))]
     return []
 
 
@@ -109,7 +109,7 @@ def _of_model(
     values = np.array([[difference.delta, difference.uncertainty.rows] for difference in differences])
     if len(values) < len(counted) or not np.isfinite(values).all():
         return None
-    points = np.mean([one.points for one, _ in counted], axis=0)
+    points = np.mean([evidence.points for evidence, _ in counted], axis=0)
     noise, freedom = seed_noise(_spreads(points, models, name, reference))
     mean, (low, high), (new_low, new_high) = predicted(values[:, 0], values[:, 1], noise, freedom)
     evidence = counted[0][0]
@@ -132,10 +132,10 @@ def _spreads(points: Floats, models: Sequence[ModelColumns], name: str, referenc
     """The spread of the two recipes' averages over seeds, or of their differences where both share runs."""
     columns, known = member_columns(models), {model.name: model for model in models}
     first, second = known[name], known[reference]
-    own, other = (points[[columns.index(member) for member in model.members]] for model in (first, second))
+    mine, other = (points[[columns.index(member) for member in model.members]] for model in (first, second))
     if share_runs(first.behind, second.behind):
-        return [_spread(own - other)]
-    return [_spread(values) for values, model in ((own, first), (other, second)) if model.is_recipe]
+        return [_spread(mine - other)]
+    return [_spread(values) for values, model in ((mine, first), (other, second)) if model.is_recipe]
 
 
 def _spread(values: Floats) -> SeedSpread:
@@ -180,8 +180,8 @@ def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Float
         means, _ = _weighted(differences, variances, middle)
         q = ((differences - means[:, None]) ** 2 / np.maximum(variances + middle[:, None], 1e-300)).sum(axis=1)
         low, high = np.where(q > quantiles, middle, low), np.where(q > quantiles, high, middle)
-    found: Floats = (low + high) / 2
-    return found
+    quantile: Floats = (low + high) / 2
+    return quantile
 
 
 def _quantile(means: Floats, deviations: Floats, level: float) -> float:

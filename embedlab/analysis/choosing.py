@@ -26,13 +26,13 @@ def chosen_p(p: Sequence[float]) -> list[float]:
 
     A nan stays nan, and counts as a cell that could have been chosen.
     """
-    cells, found, largest = len(p) + 1, [math.nan] * len(p), 0.0
+    cells, corrected, largest = len(p) + 1, [math.nan] * len(p), 0.0
     left = cells  # the best, and the cells that are not denied yet
     for index in sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: p[index]):
         largest = max(largest, range_tail(_deviate(p[index]), cells, left))
-        found[index] = largest
+        corrected[index] = largest
         left -= 1
-    return found
+    return corrected
 
 
 def range_tail(deviate: float, cells: int, left: int) -> float:
@@ -62,21 +62,23 @@ def optimism(means: Sequence[float], noise: float) -> float:
 def _expected_error(truths: Sequence[float]) -> float:
     """Return the mean error of the largest of values that are TRUTHS with standard normal errors."""
     low, high = max(truths) - _FARTHEST, max(truths) + _FARTHEST
-    found = 0.0
+    total = 0.0
     for step in range(round((high - low) / _STEP) + 1):
-        place = low + step * _STEP
-        below = [math.log(max(_NORMAL.cdf(place - truth), _SMALLEST)) for truth in truths]
+        point = low + step * _STEP
+        below = [math.log(max(_NORMAL.cdf(point - truth), _SMALLEST)) for truth in truths]
         every = math.fsum(below)
-        found += sum((place - truth) * _density(place - truth) * math.exp(every - own) for truth, own in zip(truths, below, strict=True))
-    return _STEP * found
+        total += sum(
+            (point - truth) * _density(point - truth) * math.exp(every - log_cdf) for truth, log_cdf in zip(truths, below, strict=True)
+        )
+    return _STEP * total
 
 
 def _deviate(p: float) -> float:
     return -_NORMAL.inv_cdf(max(p, _SMALLEST) / 2)
 
 
-def _density(place: float) -> float:
-    return math.exp(-place * place / 2) / math.sqrt(2 * math.pi)
+def _density(z: float) -> float:
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
 def _places() -> list[float]:

@@ -138,11 +138,11 @@ class ContributionSums:
 
 def combined(weights: Floats, values: Floats) -> Floats:
     """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever else is combined beside it."""
-    found = np.zeros((len(weights), values.shape[1]))
-    for row, weight in zip(found, weights, strict=True):
-        for place in np.flatnonzero(weight):
-            row += weight[place] * values[place]
-    return found
+    sums = np.zeros((len(weights), values.shape[1]))
+    for row, weight in zip(sums, weights, strict=True):
+        for index in np.flatnonzero(weight):
+            row += weight[index] * values[index]
+    return sums
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -73,10 +73,10 @@ class SliceRows:
         sums = np.array([np.bincount(numbers, weights=row, minlength=len(shares)) for row in known]).reshape(len(known), len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
-        large = [int(one) for one in order if LEAST_EXACT <= shares[one] < MOST_SHARE] if self.leaving is not None else []
-        for one in large:
-            exact = self.leaving.moved(numbers == one) if self.leaving is not None else np.array(np.nan)
-            sums[:, one] = np.where(np.isnan(exact), sums[:, one], exact * factors[one])
+        large = [int(number) for number in order if LEAST_EXACT <= shares[number] < MOST_SHARE] if self.leaving is not None else []
+        for topic in large:
+            exact = self.leaving.moved(numbers == topic) if self.leaving is not None else np.array(np.nan)
+            sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
         if large:
             others = shares.copy()
             others[large] = 0.0
@@ -93,28 +93,28 @@ class SliceRows:
         """
         if not len(self.groups) or not self.groups.any():
             return np.ones(len(self.groups))
-        numbers, found = self.families, np.empty(len(self.groups))
+        numbers, left = self.families, np.empty(len(self.groups))
         whole = np.bincount(numbers, weights=self.row_shares)
         for group in np.unique(self.groups):
-            own = self.groups == group
-            shares = np.bincount(numbers[own], weights=self.row_shares[own])
-            found[own] = _left(shares / shares.sum())
-        factors: Floats = np.sqrt(_left(whole / whole.sum()) / found)
+            in_group = self.groups == group
+            shares = np.bincount(numbers[in_group], weights=self.row_shares[in_group])
+            left[in_group] = _left(shares / shares.sum())
+        factors: Floats = np.sqrt(_left(whole / whole.sum()) / left)
         return factors
 
     def of_members(self, members: Sequence[int]) -> "SliceRows":
         """The rows of some members, given by their numbers; what is the same for all of them is found once."""
         leaving = OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
         rows = replace(self, contributions=self.contributions[members], leaving=leaving)
-        for name, found in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
-            rows.__dict__[name] = found  # where the cached property puts it
+        for name, value in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
+            rows.__dict__[name] = value  # where the cached property puts it
         return rows
 
     def with_contributions(self, contributions: Floats) -> "SliceRows":
         """The same rows with other contributions, (members, rows); topics are found once for all of them."""
         other = replace(self, contributions=contributions, leaving=None)
-        for name, found in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
-            other.__dict__[name] = found  # where the cached property puts it
+        for name, value in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
+            other.__dict__[name] = value  # where the cached property puts it
         return other
 
 
@@ -199,13 +199,13 @@ def evidence_of(
     sources are unknown, no member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values = [[measure.value(gold[row], one[row]) for one in predicted.values()] for row in groups.rows]
+    values = [[measure.value(gold[row], prediction[row]) for prediction in predicted.values()] for row in groups.rows]
     points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
     rows = None
     if is_tested and groups.rows and len(gold) and predicted:
         numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
         parts = [
-            _rows(measure, gold[row], [one[row] for one in predicted.values()], np.array(value), numbers[row], near)
+            _rows(measure, gold[row], [prediction[row] for prediction in predicted.values()], np.array(value), numbers[row], near)
             for row, value in zip(groups.rows, values, strict=True)
         ]
         rows = joined(list(zip(parts, groups.weights, strict=True)))
@@ -337,12 +337,12 @@ def evidence_of_pairs(
     near: NearDuplicates | None = None,
 ) -> Evidence:
     """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those that are THERE have scores."""
-    own = columns if there is None else there
+    scored = columns if there is None else there
     return evidence_of(
         task,
         key,
         pairs["gold"].to_numpy(),
-        {columns.index(column): pairs[column].to_numpy() for column in own},
+        {columns.index(column): pairs[column].to_numpy() for column in scored},
         len(columns),
         measure=MEASURES["spearman"],
         texts=pairs.select(_NUMBERS).to_numpy(),

@@ -49,17 +49,17 @@ class _Joins:
         once = open_links[np.sort(np.unique(keys, return_index=True)[1])]
         parent, sizes = self.parent.tolist(), self.sizes.tolist()
 
-        def root(one: int) -> int:
-            while parent[one] != one:
-                parent[one] = parent[parent[one]]
-                one = parent[one]
-            return one
+        def root(node: int) -> int:
+            while parent[node] != node:
+                parent[node] = parent[parent[node]]
+                node = parent[node]
+            return node
 
         for one, two in zip(low[once].tolist(), high[once].tolist(), strict=True):
-            own, other = root(one), root(two)
-            if own != other and sizes[own] + sizes[other] <= most:
-                own, other = min(own, other), max(own, other)
-                parent[other], sizes[own] = own, sizes[own] + sizes[other]
+            top, other = root(one), root(two)
+            if top != other and sizes[top] + sizes[other] <= most:
+                top, other = min(top, other), max(top, other)
+                parent[other], sizes[top] = top, sizes[top] + sizes[other]
         self.parent, self.sizes = np.array(parent), np.array(sizes)
         while not np.array_equal(whole := self.parent[self.parent], self.parent):
             self.parent = whole
@@ -68,8 +68,8 @@ class _Joins:
 def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> tuple[Numbers, Numbers]:
     """Return every two components that have nearly equal sentences, by the similarity of these; (links,) each."""
     known, places = np.unique(texts.ravel(), return_index=True)
-    found = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
-    of_id = np.where(known[found] == near.ids, np.repeat(components, 2)[places][found], -1)
+    index = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
+    of_id = np.where(known[index] == near.ids, np.repeat(components, 2)[places][index], -1)
     first, second = of_id[near.links.first], of_id[near.links.second]
     apart = (first != second) & (first >= 0) & (second >= 0)
     return first[apart], second[apart]

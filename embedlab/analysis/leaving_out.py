@@ -48,8 +48,8 @@ class OfMeasure:
 
     def moved(self, rows: Rows) -> Floats:
         """Return what ROWS contribute to each score."""
-        found: Floats = (1 - rows.mean()) * (self.points - self.without(rows))
-        return found
+        change: Floats = (1 - rows.mean()) * (self.points - self.without(rows))
+        return change
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,15 +61,15 @@ class OfSum:
 
     def without(self, rows: Rows) -> Floats:
         """Return the score of each member without ROWS."""
-        own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * leaving_out.without(left) for (leaving_out, weight), left in own], axis=0)
-        return found
+        of_parts = zip(self.parts, np.split(rows, self.ends), strict=True)
+        points: Floats = np.sum([weight * leaving_out.without(left) for (leaving_out, weight), left in of_parts], axis=0)
+        return points
 
     def moved(self, rows: Rows) -> Floats:
         """Return what ROWS contribute to each score."""
-        own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * leaving_out.moved(left) for (leaving_out, weight), left in own if left.any()], axis=0)
-        return found
+        of_parts = zip(self.parts, np.split(rows, self.ends), strict=True)
+        change: Floats = np.sum([weight * leaving_out.moved(left) for (leaving_out, weight), left in of_parts if left.any()], axis=0)
+        return change
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,7 +88,7 @@ class OfMembers:
         return self._placed(np.concatenate([part.moved(rows) for part in self.parts]))
 
     def _placed(self, values: Floats) -> Floats:
-        return np.array([np.nan if place is None else values[place] for place in self.places])
+        return np.array([np.nan if index is None else values[index] for index in self.places])
 
 
 def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
@@ -112,12 +112,12 @@ def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
         stay = np.flatnonzero(~rows)
         if len(stay) < 2:
             return np.full(len(scores), np.nan)
-        own, *others = (number.centred_ranks(stay) for number in numbers)
-        spread = own @ own
+        gold, *others = (number.centred_ranks(stay) for number in numbers)
+        spread = gold @ gold
         squares = np.array([other @ other for other in others]) * spread
-        products = np.array([other @ own for other in others])
-        found: Floats = np.divide(products, np.sqrt(squares), out=np.full(len(others), np.nan), where=squares > 0)
-        return found
+        products = np.array([other @ gold for other in others])
+        correlations: Floats = np.divide(products, np.sqrt(squares), out=np.full(len(others), np.nan), where=squares > 0)
+        return correlations
 
     return without
 

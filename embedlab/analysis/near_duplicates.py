@@ -58,7 +58,7 @@ class NearDuplicates:
         """Build from those of several datasets."""
         offsets = np.cumsum([0, *(len(part.ids) for part in parts)])
         first, second = (
-            np.concatenate([getattr(part.links, side) + np.int32(offset) for part, offset in zip(parts, offsets, strict=False)])
+            np.concatenate([getattr(duplicates.links, side) + np.int32(offset) for duplicates, offset in zip(parts, offsets, strict=False)])
             for side in ("first", "second")
         )
         cosine = np.concatenate([part.links.cosine for part in parts])
@@ -122,13 +122,13 @@ def _blocks(sizes: NDArray[Any], most: int) -> Iterator[slice]:
 
 def _unit_weights(words: WordSets, weight: Floats) -> Floats:
     """Return the weight of each word of each sentence, so that the squares of a sentence sum to 1."""
-    found = weight[words.numbers]
+    weights = weight[words.numbers]
     for rows in _blocks(words.sizes, _ENTRIES_AT_ONCE):
         sizes = words.sizes[rows]
-        own = found[words.starts[rows.start] : words.starts[rows.stop]]
+        block = weights[words.starts[rows.start] : words.starts[rows.stop]]
         row = np.repeat(np.arange(len(sizes)), sizes)
-        own /= np.sqrt(np.bincount(row, weights=own**2, minlength=len(sizes)))[row]
-    return found
+        block /= np.sqrt(np.bincount(row, weights=block**2, minlength=len(sizes)))[row]
+    return weights
 
 
 def _rare_entries(words: WordSets, frequency: NDArray[np.intp], weight: Floats) -> tuple[Places, Places]:
@@ -155,9 +155,9 @@ def _uncommon(frequency: NDArray[np.intp], comparisons: float) -> NDArray[np.boo
     """Return which words are not among the commonest, so that sentences that share one are not many more than COMPARISONS; (words,)."""
     work = frequency.astype(np.float64) ** 2
     order = np.argsort(work, kind="stable")
-    found = np.zeros(len(work), dtype=bool)
-    found[order[: int(np.searchsorted(np.cumsum(work[order]), max(comparisons, _COMPARISONS_AT_ONCE)))]] = True
-    return found
+    is_uncommon = np.zeros(len(work), dtype=bool)
+    is_uncommon[order[: int(np.searchsorted(np.cumsum(work[order]), max(comparisons, _COMPARISONS_AT_ONCE)))]] = True
+    return is_uncommon
 
 
 def _without_common(vectors: Any, rare: Any, is_uncommon: NDArray[np.bool_]) -> tuple[Any, NDArray[np.float32]]:
@@ -166,8 +166,8 @@ def _without_common(vectors: Any, rare: Any, is_uncommon: NDArray[np.bool_]) -> 
     sizes, width = np.diff(vectors.indptr), vectors.shape[1]
     length, left, data, indices = np.empty(len(sizes), np.float32), np.zeros(len(sizes), np.int64), [], []
     for rows in _blocks(sizes, _ENTRIES_AT_ONCE):
-        own = slice(vectors.indptr[rows.start], vectors.indptr[rows.stop])
-        words, weights, count = vectors.indices[own], vectors.data[own], rows.stop - rows.start
+        entries = slice(vectors.indptr[rows.start], vectors.indptr[rows.stop])
+        words, weights, count = vectors.indices[entries], vectors.data[entries], rows.stop - rows.start
         row = np.repeat(np.arange(count), sizes[rows])
         is_common = ~is_uncommon[words]
         length[rows] = np.sqrt(np.bincount(row, weights=np.where(is_common, weights**2, 0), minlength=count))
@@ -184,8 +184,8 @@ def _is_in(keys: NDArray[np.int64], matrix: Any) -> NDArray[np.bool_]:
     there = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) * matrix.shape[1] + matrix.indices
     if not len(there):
         return np.zeros(len(keys), dtype=bool)
-    found: NDArray[np.bool_] = there[np.minimum(np.searchsorted(there, keys), len(there) - 1)] == keys
-    return found
+    is_there: NDArray[np.bool_] = there[np.minimum(np.searchsorted(there, keys), len(there) - 1)] == keys
+    return is_there
 
 
 def _candidates(vectors: Any, common: NDArray[np.float32]) -> Iterator[tuple[Places, Places]]:
@@ -196,10 +196,10 @@ def _candidates(vectors: Any, common: NDArray[np.float32]) -> Iterator[tuple[Pla
     others = vectors.T.tocsr()
     counts = np.append(0, np.cumsum(np.diff(others.indptr)[vectors.indices], dtype=np.int64))
     for rows in _blocks(np.diff(counts[vectors.indptr]), _COMPARISONS_AT_ONCE):
-        found = vectors[rows] @ others
-        first = np.repeat(np.arange(rows.start, rows.stop, dtype=np.int32), np.diff(found.indptr))
-        second = found.indices
-        can = (second > first) & (found.data + common[first] * common[second] >= LEAST_COSINE - _ROUNDING)
+        products = vectors[rows] @ others
+        first = np.repeat(np.arange(rows.start, rows.stop, dtype=np.int32), np.diff(products.indptr))
+        second = products.indices
+        can = (second > first) & (products.data + common[first] * common[second] >= LEAST_COSINE - _ROUNDING)
         yield first[can], second[can]
 
 
@@ -214,5 +214,5 @@ def _near(vectors: Any, first: Places, second: Places) -> tuple[Places, Places, 
 
 def _dots(vectors: Any, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
     """Return the product of each two rows of a sparse matrix."""
-    found: Floats = np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
-    return found
+    dots: Floats = np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
+    return dots

@@ -40,16 +40,16 @@ class WordSets:
 
     def dice(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
         """Return the Dice coefficient of each two sentences, given by their places; 0 where neither has a word; (pairs,)."""
-        found = np.zeros(len(first))
+        coefficients = np.zeros(len(first))
         for start in range(0, len(first), _AT_ONCE):
-            own = slice(start, start + _AT_ONCE)
-            (left, left_sizes), (right, right_sizes) = (self._keys(places[own]) for places in (first, second))
-            place = np.searchsorted(left, right)
-            is_shared = left[np.minimum(place, len(left) - 1)] == right if len(left) else np.zeros(len(right), np.bool_)
+            block = slice(start, start + _AT_ONCE)
+            (left, left_sizes), (right, right_sizes) = (self._keys(places[block]) for places in (first, second))
+            index = np.searchsorted(left, right)
+            is_shared = left[np.minimum(index, len(left) - 1)] == right if len(left) else np.zeros(len(right), np.bool_)
             shared = np.bincount(np.repeat(np.arange(len(right_sizes)), right_sizes)[is_shared], minlength=len(right_sizes))
             total = left_sizes + right_sizes
-            found[own] = np.divide(2 * shared, total, out=np.zeros(len(total)), where=total > 0)
-        return found
+            coefficients[block] = np.divide(2 * shared, total, out=np.zeros(len(total)), where=total > 0)
+        return coefficients
 
     def _keys(self, places: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return ascending numbers of the words of the sentences at PLACES, different for different places, and how many each has."""

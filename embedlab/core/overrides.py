@@ -172,11 +172,11 @@ def _choose_profile(values: TomlTable, name: str) -> None:
     where = f"'profiles.{name}'"
     said = {full: said for key, said in profile.deviations.items() for full in full_keys(key, stages, where)}
     settled = {full for key in (*profile.set, *profile.agrees) for full in full_keys(_key_of_all_stages(key), stages, where)}
-    own = values.get("deviations", {})
-    declared = {full: said for key, said in own.items() for full in full_keys(key, stages, "'deviations'")}
+    deviations = values.get("deviations", {})
+    declared = {full: said for key, said in deviations.items() for full in full_keys(key, stages, "'deviations'")}
     if unsaid := next((key for key in profile.agrees if not {*full_keys(key, stages, where)} <= declared.keys()), None):
         raise UsageError(f"'profiles.{name}.agrees' names {unsaid!r}, of which 'deviations' says nothing", hint="remove it")
-    values["deviations"] = {full: one for full, one in declared.items() if full not in settled} | said
+    values["deviations"] = {full: deviation for full, deviation in declared.items() if full not in settled} | said
     for key, value in profile.set.items():
         set_value(values, _of_all_stages(key, value))
 

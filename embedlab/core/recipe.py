@@ -185,17 +185,17 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     if encoder is not None:
         sub_table(values, "encoder", where)["model"] = encoder
     profile = next((text for key, _, text in (override.partition("=") for override in overrides) if key == PROFILE), PAPER)
-    own = Path(name).stem if is_file else name
-    return from_table(values, name=own if profile == PAPER else f"{own}-{profile}", where=where)
+    base = Path(name).stem if is_file else name
+    return from_table(values, name=base if profile == PAPER else f"{base}-{profile}", where=where)
 
 
 def recipe_table(name: str) -> TomlTable:
     """Return the table of a recipe; for "a+b" the stages of a, then those of b, and all else from b."""
-    paths = [recipe_path(one) for one in ([name] if name.endswith(".toml") else name.split("+"))]
+    paths = [recipe_path(text) for text in ([name] if name.endswith(".toml") else name.split("+"))]
     *before, last = [place_files(read_toml(path), path.parent) for path in paths]
     if not before:
         return last
-    stages = [stage for one in (*before, last) for stage in one.get("stage", ())]
+    stages = [stage for recipe_values in (*before, last) for stage in recipe_values.get("stage", ())]
     joined = {**last, "stage": stages, "deviations": joined_tables([*before, last])}
     return {key: value for key, value in joined.items() if key != "profiles"}  # its keys would be of other stages
 
@@ -245,8 +245,8 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: b
 def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str) -> None:
     """Refuse a pooling or task that does not exist."""
     try:
-        for part in encoder.pooling.split("+"):  # several are concatenated
-            known_pooling(part)
+        for pooling in encoder.pooling.split("+"):  # several are concatenated
+            known_pooling(pooling)
     except UsageError as error:
         raise UsageError(f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling", hint=error.hint) from error
     for task in evaluate.tasks:
@@ -363,10 +363,10 @@ def without_folders(recipe: Recipe) -> Recipe:
 
 def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
     """Return the table at KEY, created if absent."""
-    found = values.setdefault(key, {})
-    if not isinstance(found, dict):
-        raise UsageError(f"{where}: {key!r} is {quote(found)}: not a table", hint=CORRECT)
-    return found
+    section = values.setdefault(key, {})
+    if not isinstance(section, dict):
+        raise UsageError(f"{where}: {key!r} is {quote(section)}: not a table", hint=CORRECT)
+    return section
 
 
 def _stage(values: Any, where: str, prefix: str, *, is_stored: bool) -> Stage:
@@ -417,11 +417,11 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
     ]
     keys += ["max_steps", *([f"mix.{field.name}" for field in dataclasses.fields(MixSection)] if recipe.mix is not None else [])]
     for index, stage in enumerate(recipe.stages):
-        own = [f"data.{field.name}" for field in dataclasses.fields(DataSection)] + [
+        stage_keys = [f"data.{field.name}" for field in dataclasses.fields(DataSection)] + [
             f"optim.{field.name}" for field in dataclasses.fields(OptimSection)
         ]
-        own += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
-        keys += [f"stage.{index}.{key}" for key in own] + (own if len(recipe.stages) == 1 else [])
+        stage_keys += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
+        keys += [f"stage.{index}.{key}" for key in stage_keys] + (stage_keys if len(recipe.stages) == 1 else [])
     return frozenset(keys)
 
 

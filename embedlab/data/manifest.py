@@ -26,10 +26,10 @@ def empty_rows(kind: DatasetKind, frame: pl.DataFrame) -> pl.DataFrame:
 
 def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expected) -> list[str]:
     """Return how FRAME differs from the whole corpus, with the expected and the found counts; empty if it does not."""
-    found = class_counts(kind, frame)
+    counts = class_counts(kind, frame)
     odd = [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
-    if expected.classes and found is not None and found != expected.classes:
-        odd.append(f"classes {_listed(found)} instead of {_listed(expected.classes)}")
+    if expected.classes and counts is not None and counts != expected.classes:
+        odd.append(f"classes {_listed(counts)} instead of {_listed(expected.classes)}")
     empty = empty_rows(kind, frame)["row"]
     if expected.empty is not None and len(empty) > expected.empty:
         odd.append(f"{len(empty):,} rows with an empty sentence instead of {expected.empty}, the first of them row {empty[0]:,}")

@@ -73,12 +73,12 @@ def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> Mapping[str, s
     ours = {_PUBLISHED[name]: name for name in shape.columns if name in _PUBLISHED} | {name: name for name in shape.columns}
     if unread := next((name for name in columns if name not in ours), None):
         raise UsageError(f"data.columns names {unread!r}, which the objective does not read", hint=f"it reads {', '.join(shape.columns)}")
-    found: dict[str, str] = {}
+    by_our_names: dict[str, str] = {}
     for name, theirs in columns.items():
-        if found.setdefault(ours[name], theirs) != theirs:
-            fault = f"data.columns names both {found[ours[name]]!r} and {theirs!r} as {ours[name]!r}"
+        if by_our_names.setdefault(ours[name], theirs) != theirs:
+            fault = f"data.columns names both {by_our_names[ours[name]]!r} and {theirs!r} as {ours[name]!r}"
             raise UsageError(fault, hint=f"name one: --set data.columns.{ours[name]}={theirs}")
-    return found
+    return by_our_names
 
 
 def _lines(path: Path, shape: RowShape) -> ParsedRows:
@@ -114,15 +114,15 @@ class _Places:
     path: Path
     named: ColumnMap
 
-    def of(self, ours: str, found: Sequence[str]) -> str:
-        """Return the column that holds OURS among those FOUND in the file."""
+    def of(self, ours: str, columns: Sequence[str]) -> str:
+        """Return the column that holds OURS among COLUMNS, those of the file."""
         said = self.named.columns.get(ours)
         choices = (said,) if said is not None else (ours, _PUBLISHED.get(ours, ours))
-        theirs = next((name for name in choices if name in found), None)
+        theirs = next((name for name in choices if name in columns), None)
         if theirs is None:
             what = f"{said!r}" if said is not None else f"{ours!r}"
             raise MissingError(
-                f"{self.path} has no column {what}: found {', '.join(found)}", hint=f"say which holds it: --set data.columns.{ours}=NAME"
+                f"{self.path} has no column {what}: found {', '.join(columns)}", hint=f"say which holds it: --set data.columns.{ours}=NAME"
             )
         return theirs
 

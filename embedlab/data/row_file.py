@@ -110,9 +110,9 @@ def refuse_rows(title: Path | str, rows: pl.DataFrame, is_wrong: pl.Expr, fault:
     """Raise for the first of ROWS that IS_WRONG, with its place in the file or dataset TITLE, the FAULT and what the COLUMN holds there."""
     wrong = rows.filter(is_wrong)
     if not wrong.is_empty():
-        place = "line" if isinstance(title, Path) and title.suffix.lower() != ".parquet" else "row"
-        found = "" if wrong[column][0] is None else f": {wrong[column][0]!r}"
-        raise MissingError(f"{title}, {place} {wrong[PLACE][0]}: {fault}{found}", hint=hint or f"correct the {place}")
+        unit = "line" if isinstance(title, Path) and title.suffix.lower() != ".parquet" else "row"
+        shown = "" if wrong[column][0] is None else f": {wrong[column][0]!r}"
+        raise MissingError(f"{title}, {unit} {wrong[PLACE][0]}: {fault}{shown}", hint=hint or f"correct the {unit}")
 
 
 def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:

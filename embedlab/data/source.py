@@ -38,7 +38,7 @@ def dataset_names(kind: DatasetKind | None = None) -> list[str]:
     """Names of the datasets of a kind, or of all, for which no plug-in has to be loaded."""
     if kind is None:
         return plugins.names("datasets")
-    return [name for name, found in all_datasets().items() if found.kind == kind]
+    return [name for name, candidate in all_datasets().items() if candidate.kind == kind]
 
 
 def dataset(name: str) -> Dataset:
@@ -48,16 +48,16 @@ def dataset(name: str) -> Dataset:
 
 
 def _load(plugin: Plugin) -> Dataset:
-    found = plugin.load()
+    loaded = plugin.load()
     if plugin.is_shipped:
         return _by_name(plugin.module)[plugin.name]
-    return plugin.checked(found, Dataset, named=True)
+    return plugin.checked(loaded, Dataset, named=True)
 
 
 @cache
 def _by_name(module: str) -> Mapping[str, Dataset]:
     """The datasets that a file of this folder lists."""
-    return MappingProxyType({one.name: one for one in import_module(module).DATASETS})
+    return MappingProxyType({shipped.name: shipped for shipped in import_module(module).DATASETS})
 
 
 @lru_cache(maxsize=256)  # more than there are: a training with its evaluation opens each several times
@@ -217,12 +217,12 @@ def _incomplete(absent: Path, other: Path) -> MissingError:
 
 def available(wanted: Iterable[Wanted], open_one: Callable[[Wanted], Opened]) -> tuple[list[Opened], list[MissingError]]:
     """Return what OPEN_ONE opens of WANTED, and the errors of what is missing; where nothing is there, the first is raised."""
-    found, missing = [], []
-    for one in wanted:
+    opened, missing = [], []
+    for each in wanted:
         try:
-            found.append(open_one(one))
+            opened.append(open_one(each))
         except MissingError as error:
             missing.append(error)
-    if not found:
+    if not opened:
         raise missing[0]
-    return found, missing
+    return opened, missing

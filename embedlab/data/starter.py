@@ -32,7 +32,7 @@ def is_starter(folder: Path | None) -> bool:
 
 def refuse_damage(sha256: Mapping[str, str]) -> None:
     """Refuse files of the starter set, given by path and hash, that are not as they were made."""
-    if damaged := next((file for file, found in sha256.items() if _hashes().get(file) != found), None):
+    if damaged := next((file for file, digest in sha256.items() if _hashes().get(file) != digest), None):
         raise MissingError(f"{str(STARTER_FOLDER / damaged)!r} of the starter set is damaged", hint="install embedlab again")
 
 

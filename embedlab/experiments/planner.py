@@ -134,7 +134,7 @@ class _Base:
                     assigned[name].append((key, json.dumps(value)))
         sections = {name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()}
         stages = [
-            {part: sections[f"stage.{index}.{part}"].table for part in ("data", "objective", "optim")}
+            {section: sections[f"stage.{index}.{section}"].table for section in ("data", "objective", "optim")}
             for index in range(len(self.recipe.stages))
         ]
         state = [section.text for section in sections.values() if section.table is not None]
@@ -156,7 +156,7 @@ class _Base:
         )
 
     def _section_names(self) -> list[str]:
-        parts = [f"stage.{index}.{part}" for index in range(len(self.recipe.stages)) for part in ("data", "objective", "optim")]
+        parts = [f"stage.{index}.{section}" for index in range(len(self.recipe.stages)) for section in ("data", "objective", "optim")]
         return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate", MAX_STEPS_KEY]
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
@@ -214,7 +214,7 @@ def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:
     """Return the name of a variant's run: the experiment, labels for a reader, and the identity that makes it unique."""
     said = "_".join(f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label for axis, label in labels.items())
     readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
-    return ".".join(part for part in (experiment, readable, identity) if part)
+    return ".".join(text for text in (experiment, readable, identity) if part)
 
 
 def run_identity(run: str) -> str:
@@ -236,11 +236,11 @@ def stage_rows(stage: TomlTable, place: GridPlace) -> float:
     """Return about how many rows a stage reads, over all epochs."""
     data = stage["data"]
     files = data.get("files", ())
-    found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
-    found += [file_state(file).rows for file in files]
+    counts = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
+    counts += [file_state(file).rows for file in files]
     names = [Path(file).name for file in files]
     limit, shares = data.get("rows"), data.get("shares", {})
     read = [
-        (min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip([*data["datasets"], *names], found, strict=True)
+        (min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip([*data["datasets"], *names], counts, strict=True)
     ]
     return float(sum(read) * stage["optim"]["epochs"])

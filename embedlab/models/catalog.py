@@ -172,10 +172,10 @@ def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list
     members = trainable(name, runs_folder)
     if len(members) == 1:
         return [members[0] for _ in seeds]
-    own = {member.seed: member for member in members}
-    if absent := [seed for seed in seeds if seed not in own]:
+    by_seed = {member.seed: member for member in members}
+    if absent := [seed for seed in seeds if seed not in by_seed]:
         raise UsageError(f"encoder {name!r} has no finished seed {absent[0]}", hint=f"start from one of them: {members[0].name}")
-    return [own[seed] for seed in seeds]
+    return [by_seed[seed] for seed in seeds]
 
 
 def starting_location(name: str, runs_folder: Path) -> str:
@@ -202,9 +202,9 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
     several = [part for part in parts if len(part.members) > 1]
     seeds: list[int | None] = [member.seed for member in several[0].members] if several else [None]
     for model in several:
-        if (own := [member.seed for member in model.members]) != seeds:
+        if (other_seeds := [member.seed for member in model.members]) != seeds:
             raise UsageError(
-                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {model.name!r} has {_listing(own)}",
+                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {model.name!r} has {_listing(other_seeds)}",
                 hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
             )
     # The combination's name includes "@seed" of a part that is a run, so no further note is needed.

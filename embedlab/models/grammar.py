@@ -134,8 +134,8 @@ def _reranked(text: str) -> tuple[list[str], int]:
     return parts[:2], int(parts[2])
 
 
-def _opens_list(part: str) -> bool:
-    return part.lstrip().startswith(tuple(f"{kind}:" for kind in KINDS))
+def _opens_list(text: str) -> bool:
+    return text.lstrip().startswith(tuple(f"{kind}:" for kind in KINDS))
 
 
 def _parse_single(text: str) -> Single:
@@ -211,8 +211,8 @@ def options_text(options: NameOptions) -> str:
 def titles_of(names: Sequence[str]) -> dict[str, str]:
     """Return the title of each of the models of one table; those that would share a title have their names in full."""
     titles = {name: title_of(name) for name in names}
-    found = list(titles.values())
-    return {name: title if found.count(title) == 1 else name for name, title in titles.items()}
+    all_titles = list(titles.values())
+    return {name: title if all_titles.count(title) == 1 else name for name, title in titles.items()}
 
 
 def title_of(name: str) -> str:

@@ -85,14 +85,14 @@ def build_objective(section: ObjectiveSection, dim: int) -> Objective:
     return plugin.checked(_class_of(plugin.load())(section.options, dim), Objective)
 
 
-def _class_of(found: Any) -> Any:
+def _class_of(loaded: Any) -> Any:
     """The class of an objective: a plug-in may be the class itself; of a module of options it is in the module `loss` beside that.
 
     The folder `nli_softmax` holds the class `NliSoftmax` in its `loss.py`, and so on.
     """
-    if isinstance(found, type):
-        return found
-    folder = found.__package__
+    if isinstance(loaded, type):
+        return loaded
+    folder = loaded.__package__
     return getattr(importlib.import_module(f"{folder}.loss"), folder.rpartition(".")[2].title().replace("_", ""))
 
 

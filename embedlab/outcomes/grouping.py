@@ -52,14 +52,19 @@ def groupings_of(by: str) -> Sequence[Grouping]:
 
 
 def _grouping(name: str) -> Grouping:
-    own, _, count = name.partition(":")
-    by = property_named(own)
+    property_name, _, count = name.partition(":")
+    by = property_named(property_name)
     if not count:
         return Grouping(by=by, groups=FIFTHS)
     if by.kind != "number":
-        raise UsageError(f"property {own!r} has names, which are not cut into groups", hint=f"group by {own}, without a number of groups")
+        raise UsageError(
+            f"property {property_name!r} has names, which are not cut into groups",
+            hint=f"group by {property_name}, without a number of groups",
+        )
     if int(count) not in GROUP_NAMES:
-        raise UsageError(f"{name!r} is not a number of groups", hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {own}:3")
+        raise UsageError(
+            f"{name!r} is not a number of groups", hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {property_name}:3"
+        )
     return Grouping(by=by, groups=int(count))
 
 
@@ -90,10 +95,10 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
     if by == DATASET:
         return []
     groupings = groupings_of(by)
-    found = [
+    lacking = [
         name
         for grouping in groupings
         if len(groupings) > 1 or not grouping.by.absent
         for name in refuse_lacking(grouping.by.name, outcomes, grouping.by.values(outcomes))
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(lacking))

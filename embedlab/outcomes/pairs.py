@@ -63,9 +63,9 @@ def pair_outcomes(
 
 def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
     """Return OUTCOMES whose scores are of another MEASURE."""
-    found = replace(outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks))
-    found.computed.update(outcomes.computed)
-    return found
+    measured = replace(outcomes, blocks=tuple(replace(block, measures=(measure,)) for block in outcomes.blocks))
+    measured.computed.update(outcomes.computed)
+    return measured
 
 
 def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:

@@ -58,6 +58,6 @@ def stored_links(sentences: tuple[str, ...], cache: Path) -> Links:
 def _digest(sentences: Sequence[str]) -> str:
     digest = xxhash.xxh3_128(f"{METHOD} {LEAST_COSINE}\0".encode())
     for sentence in sentences:
-        own = sentence.encode("utf-8", "surrogatepass")
-        digest.update(f"{len(own)} ".encode() + own)
+        encoded = sentence.encode("utf-8", "surrogatepass")
+        digest.update(f"{len(encoded)} ".encode() + encoded)
     return digest.hexdigest()

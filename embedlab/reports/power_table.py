@@ -41,7 +41,7 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
     """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of seeds of a plan."""
     titles = titles_of([model.name for model in compared.models])
     first, second = titles.values()
-    own = [len(model.members) for model in compared.models if model.is_recipe]
+    counts = [len(model.members) for model in compared.models if model.is_recipe]
     metrics = dict.fromkeys(detectable.metric for detectable in detectables)
     columns = [
         *leading_columns(detectables, "dataset", "dataset"),
@@ -56,9 +56,9 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
     metric = f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
     notes = [
         f"difference: {second} minus {first}, {metric}x 100; detectable: 5% two-sided, 80% power, one test",
-        "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: items alone vary"),
+        "seeds: " + (", ".join(map(str, counts)) + " behind these numbers" if counts else "neither model is a recipe: items alone vary"),
         *_sureness(detectables, [model for model in compared.models if model.is_recipe], seeds),
-        *_unknown(own, detect=detect, seeds=seeds),
+        *_unknown(counts, detect=detect, seeds=seeds),
         *_hanging(detectables),
     ]
     return Table(
@@ -91,9 +91,9 @@ def _sureness(detectables: Sequence[Detectable], recipes: Sequence[ModelColumns]
         yield f"{', '.join(single)} has one seed and takes the spread of the other recipe, {ASSUMED}"
 
 
-def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
+def _unknown(counts: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
     """Yield what is not known because no model has two seeds."""
-    if any(count > 1 for count in own):
+    if any(count > 1 for count in counts):
         return
     if detect is not None:
         yield "no model has two seeds: how many a difference needs is unknown"

@@ -135,7 +135,8 @@ def epochs_table(table: PaperTable, scores: Mapping[str, Sequence[Sequence[float
     shown = {row: list(zip(*runs, strict=False)) for row, runs in scores.items() if runs}
     length = max(map(len, shown.values()), default=0)
     rows: TableRows = [
-        {"epoch": number + 1, **{row: _spread(own[number]) for row, own in shown.items() if number < len(own)}} for number in range(length)
+        {"epoch": number + 1, **{row: _spread(epochs[number]) for row, epochs in shown.items() if number < len(epochs)}}
+        for number in range(length)
     ]
     columns = [Column(key="epoch", title="epoch", role="key"), *(Column(key=row, title=row, align="right") for row in shown)]
     title = f"{table.paper} {table.name}: {table.summary}"
@@ -243,8 +244,8 @@ def _ranking_note(ranking: Ranking) -> str:
     interval = "" if isnan(tau.low) else f" [{tau.low:+z.2f}, {tau.high:+z.2f}]"
     where = f" of {ranking.group}" if ranking.group else ""
     rows = f"{ranking.rows} rows{where}, {' + '.join(ranking.columns)}"
-    found = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
-    return f"Kendall's tau between the printed order and ours, {rows}: {found}"
+    text = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
+    return f"Kendall's tau between the printed order and ours, {rows}: {text}"
 
 
 def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:

@@ -282,22 +282,22 @@ def moved_along(model: str, runs: Path) -> str:
 
 def find_runs(folder: Path) -> list[RunFolder]:
     """Return the runs in a runs folder by name and seed; `unreadable_folders` reports those that cannot be listed."""
-    found = []
+    runs = []
     for path in _folders(folder):
         with suppress(OSError):
-            found += [RunFolder(child) for child in path.iterdir() if re.fullmatch(r"seed-\d+", child.name)]
-    return sorted(found, key=lambda run: (run.name, run.seed))
+            runs += [RunFolder(child) for child in path.iterdir() if re.fullmatch(r"seed-\d+", child.name)]
+    return sorted(runs, key=lambda run: (run.name, run.seed))
 
 
 def unreadable_folders(folder: Path) -> list[tuple[Path, str]]:
     """Return the folders in a runs folder that cannot be listed, each with the reason."""
-    found = []
+    unreadable = []
     for path in _folders(folder):
         try:
             next(path.iterdir(), None)
         except OSError as error:
-            found.append((path, error.strerror or str(error)))
-    return found
+            unreadable.append((path, error.strerror or str(error)))
+    return unreadable
 
 
 def _folders(folder: Path) -> list[Path]:

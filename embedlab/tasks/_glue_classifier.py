@@ -38,8 +38,8 @@ class Classifier:
         """Return the predicted class index, or score, of each row."""
         vectors = self.encoder.encode(self._texts(frame), progress)
         logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
-        found: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
-        return found
+        values: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
+        return values
 
     def _texts(self, frame: pl.DataFrame) -> list[Text]:
         if not self.options.joint:

@@ -99,14 +99,14 @@ class Collation:
         distinct, places = np.unique(texts, return_inverse=True)
         lengths = self.tokens.lengths[distinct]
         by_length = np.argsort(lengths, kind="stable")
-        place = np.argsort(by_length)
-        columns |= dict(zip(self.needs.encoded, place[places.reshape(texts.shape)], strict=True))
+        position = np.argsort(by_length)
+        columns |= dict(zip(self.needs.encoded, position[places.reshape(texts.shape)], strict=True))
         columns |= self.objective.sample(columns, rng)
-        own = self.team.share(by_length)
+        share = self.team.share(by_length)
         return Batch(
             stage=self.data.index,
-            chunks=self._chunks(distinct[own], lengths[own]) if self.vectors is None else (),
-            vectors=torch.from_numpy(self.vectors[distinct[own]]) if self.vectors is not None else None,
+            chunks=self._chunks(distinct[share], lengths[share]) if self.vectors is None else (),
+            vectors=torch.from_numpy(self.vectors[distinct[share]]) if self.vectors is not None else None,
             columns={name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in columns.items()},
             rows=len(rows),
             sentences=len(distinct),
@@ -152,7 +152,7 @@ def limited(ends: list[int], limit: int | None) -> list[int]:
     if limit is None:
         return ends
     parts = (np.array_split(np.arange(start, end), -(-(end - start) // limit)) for start, end in pairwise([0, *ends]))
-    return [int(part[-1]) + 1 for chunk in parts for part in chunk]
+    return [int(rows[-1]) + 1 for chunk in parts for rows in chunk]
 
 
 def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
@@ -167,8 +167,8 @@ def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
         options = cost[:number] + (end - starts[:number]) * lengths[end - 1] + chunk_cost
         before[number] = options.argmin()
         cost[number] = options[before[number]]
-    found, index = [], len(ends)
+    bounds, index = [], len(ends)
     while index:
-        found.append(int(starts[index]))
+        bounds.append(int(starts[index]))
         index = before[index]
-    return found[::-1]
+    return bounds[::-1]

@@ -55,21 +55,21 @@ def _odd_steps(snapshot: Snapshot, end: int) -> Iterator[str]:
         yield f"its best dev score is {best.score!r} at step {best.step!r}"
 
 
-def _other_tensors(part: str, found: Tensors, expected: Mapping[str, Tensor]) -> Iterator[str]:
-    for name in [*expected, *found]:
-        if name not in found or name not in expected:
+def _other_tensors(part: str, tensors: Tensors, expected: Mapping[str, Tensor]) -> Iterator[str]:
+    for name in [*expected, *tensors]:
+        if name not in tensors or name not in expected:
             yield f"{part}: {name!r} is {'missing' if name in expected else 'unknown'}"
-        elif (found[name].shape, found[name].dtype) != (expected[name].shape, expected[name].dtype):
-            yield f"{part}: {name!r} is {_described(found[name])}, not {_described(expected[name])}"
+        elif (tensors[name].shape, tensors[name].dtype) != (expected[name].shape, expected[name].dtype):
+            yield f"{part}: {name!r} is {_described(tensors[name])}, not {_described(expected[name])}"
 
 
-def _other_moments(found: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
+def _other_moments(tensors: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
     """Yield the reasons of the optimizer: a parameter without any gradient has no state, the others have all entries."""
-    having = {key.rpartition(".")[0] for key in found}
+    having = {key.rpartition(".")[0] for key in tensors}
     scalar = torch.zeros(())
     entries = {f"{name}.{entry}": scalar if entry == "step" else parameters.get(name, scalar) for name in having for entry in ENTRIES}
     yield from (f"optimizer: {name!r} is not a parameter" for name in sorted(having - set(parameters)))
-    yield from _other_tensors("optimizer", found, entries)
+    yield from _other_tensors("optimizer", tensors, entries)
 
 
 def _odd_generators(states: Tensors) -> Iterator[str]:

@@ -444,14 +444,14 @@ class Dashboard(App[None]):
     async def take_models(self, names: Sequence[str]) -> None:
         """Show the models NAMES, in the order in which they are shown already; score those that have no scores."""
         names = [*(name for name in self.chosen if name in names), *(name for name in names if name not in self.chosen)]
-        found: list[str] = []
+        models: list[str] = []
         for name in names:
             if await to_thread(self._find, name, self.stored) is not None:
-                found.append(name)
+                models.append(name)
             else:
                 self.score_model(name)
-        if found != self.chosen:
-            self.choose_models(found)
+        if models != self.chosen:
+            self.choose_models(models)
 
     # models that are scored on demand
 

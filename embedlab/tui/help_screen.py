@@ -75,10 +75,12 @@ class HelpScreen(ModalScreen[None]):
 
 def help_section(scope: KeyScope, screen: str, searched: str = "") -> Content:
     """The keys of a scope and their effects in two columns, without those that do nothing on SCREEN or lack a word of SEARCHED."""
-    commands = [one for one in commands_of(scope, screen) if _has(f"{one.label} {one.tooltip} {' '.join(one.key.shown)}", searched)]
+    commands = [
+        entry for entry in commands_of(scope, screen) if _has(f"{entry.label} {entry.tooltip} {' '.join(entry.key.shown)}", searched)
+    ]
     if not commands:
         return Content("")
-    rows = [("  ".join(one.key.shown), one.tooltip) for one in commands]
+    rows = [("  ".join(entry.key.shown), entry.tooltip) for entry in commands]
     width = max(len(keys) for keys, _ in rows)
     lines = [Content.styled(_TITLES.get(scope, "On this screen"), "bold $text-primary")]
     lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in rows]

@@ -133,7 +133,7 @@ class ChooseModels(Choose):
         self.query_one(".dialog-error", Static).update(f"looking at {text}")
         if (entry := await to_thread(self._entry_of, text)) is None:
             return
-        self._entries = [entry, *(one for one in self._entries if one.value != entry.value)]
+        self._entries = [entry, *(earlier for earlier in self._entries if earlier.value != entry.value)]
         self._chosen |= {entry.value}
         self.query_one(Input).value = ""
         self._show(entry.value)

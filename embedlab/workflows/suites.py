@@ -127,13 +127,13 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
 
 
 def _evaluate_member(model: Model, selected: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
-    found = []
+    scored = []
     known.refuse_unfit(model, selected)
     for spec in model.members:
         evaluations = ScorePlace.of(spec, session.settings).evaluations
         if stored := known.stored.get((spec.name, selected)):
             session.note(f"{spec.name}: {stored.task} as it was evaluated before on the same data; --again does it again")
-            found.append(with_training(stored, spec))
+            scored.append(with_training(stored, spec))
         else:
             with session.progresses() as progress:
                 result = evaluate_task(selected.task, spec, session.settings, labelled(progress, spec), selected.names, work.setting)
@@ -141,5 +141,5 @@ def _evaluate_member(model: Model, selected: SelectedTask, work: Work, known: Kn
                 result.save(evaluations, work.stored_name(selected))
             except MissingError as full:  # a disk that takes nothing costs time, not the answer
                 session.warn(f"{full.message}: the evaluation is shown, not stored")
-            found.append(result.evaluation)
-    return found
+            scored.append(result.evaluation)
+    return scored

@@ -169,8 +169,8 @@ class CompareScreen(DashboardScreen):
             why = f"no pair is selected by {view.title}\n\n{shown_key('clear_selection')} selects all of them"
         empty.display = bool(why)
         empty.update(why)
-        for part in ("#compare-table", "#compare-panes"):
-            self.query_one(part).display = not why
+        for selector in ("#compare-table", "#compare-panes"):
+            self.query_one(selector).display = not why
         self.settle_focus(self.query_one(FrameTable))
         return bool(why)
 
@@ -213,7 +213,11 @@ class CompareScreen(DashboardScreen):
     def _take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> None:
         if data is self.data:
             self._shared[of] = shared
-            if self.result is not None and of == self._slices and any(overlap for own in shared.values() for overlap in own.values()):
+            if (
+                self.result is not None
+                and of == self._slices
+                and any(overlap for overlaps in shared.values() for overlap in overlaps.values())
+            ):
                 self._show(self.result)
 
     @property
@@ -315,8 +319,8 @@ class CompareScreen(DashboardScreen):
         facts = ModelFacts(reference=comparison.reference, shared=shared, seeds=seeds, elsewhere=another)
         self.query_one(SliceDetail).show(compared, facts)
         names = comparison.models
-        found = disagreements(data, names, self._rows(compared), DISAGREEMENTS) if compared is not None else []
-        self.query_one(DisagreementList).show(found, names)
+        disagreeing = disagreements(data, names, self._rows(compared), DISAGREEMENTS) if compared is not None else []
+        self.query_one(DisagreementList).show(disagreeing, names)
         self._show_plot()
 
     def _rows(self, compared: ComparedSlice) -> RowNumbers:
@@ -423,13 +427,13 @@ class CompareScreen(DashboardScreen):
 
     def on_disagreement_list_opened(self, event: DisagreementList.Opened) -> None:
         """Show a disagreement among the pairs of its slice."""
-        if (one := self._slice) is not None and self.result is not None:
-            self._open(one, self._rows(one), self.result.comparison, None, row=event.row)
+        if (compared := self._slice) is not None and self.result is not None:
+            self._open(compared, self._rows(compared), self.result.comparison, None, row=event.row)
 
     def on_frame_table_row_opened(self) -> None:
         """Show the pairs of the slice; from a model's cell, with this model and the reference alone."""
-        if (one := self._slice) is not None and self.result is not None:
-            self._open(one, self._rows(one), self.result.comparison, self.model_under_cursor)
+        if (compared := self._slice) is not None and self.result is not None:
+            self._open(compared, self._rows(compared), self.result.comparison, self.model_under_cursor)
 
     def _show_panel(self) -> None:
         panes = self.query_one("#compare-panes")

@@ -104,11 +104,11 @@ def choice_of_file(text: str) -> Choice:
 
 def choices_of_files(paths: Sequence[str]) -> list[Choice]:
     """The recipes and grids in the files at PATHS, without those that were deleted or cannot be read any more."""
-    found = []
+    file_choices = []
     for path in paths:
         with suppress(EmbedlabError, OSError):
-            found.append(choice_of_file(path))
-    return found
+            file_choices.append(choice_of_file(path))
+    return file_choices
 
 
 def choices() -> list[Choice]:
@@ -328,7 +328,7 @@ def _absolute(base: Any, folder: Path) -> Any:
     """The base recipes of a grid, those of files beside it by paths that hold elsewhere too."""
     if isinstance(base, str):
         return str(folder / base) if base.endswith(".toml") else base
-    return [_absolute(one, folder) for one in base]
+    return [_absolute(entry, folder) for entry in base]
 
 
 def _with_partial(values: Mapping[str, str], settings: Settings) -> Settings:

@@ -98,20 +98,20 @@ class LaunchScreen(StartingScreen):
     def _list(self) -> None:
         worker = get_current_worker()
         try:
-            own = {str(Path(choice.name).absolute()): choice for choice in choices_of_files(self.dashboard.memory.state.own_files)}
+            remembered = {str(Path(choice.name).absolute()): choice for choice in choices_of_files(self.dashboard.memory.state.own_files)}
             opened = {str(Path(choice.name).absolute()): choice for choice in self._files.values()}
-            found = [*choices(), *{**own, **opened}.values()]
+            listed = [*choices(), *{**remembered, **opened}.values()]
             started = started_grids(self.dashboard.settings)
         except (EmbedlabError, OSError) as error:
             trouble = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
             self.app.call_from_thread(self.dashboard.report, trouble)
             return
         if not worker.is_cancelled:  # a newer list comes
-            self.app.call_from_thread(self._show_choices, found, started)
+            self.app.call_from_thread(self._show_choices, listed, started)
 
-    def _show_choices(self, found: list[Choice], started: list[str]) -> None:
-        found = [*found, *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
-        self.choices = {choice.key: choice for choice in found}
+    def _show_choices(self, listed: list[Choice], started: list[str]) -> None:
+        listed = [*listed, *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
+        self.choices = {choice.key: choice for choice in listed}
         if self.form is not None and self._lines.is_in_use:  # its file is gone: what was typed is not
             self.choices.setdefault(self.form.choice.key, self.form.choice)
         options = self.query_one(LaunchList)

@@ -33,13 +33,13 @@ class StartingScreen(DashboardScreen):
     def _refuse_start(self, reason: str, *, hint: str) -> None:
         self.dashboard.report(EmbedlabError(f"not started: {reason}", hint=hint), severity="warning")
 
-    async def _is_confirmed(self, found: Launch) -> bool:
+    async def _is_confirmed(self, planned: Launch) -> bool:
         try:
-            await asyncio.to_thread(found.check)
+            await asyncio.to_thread(planned.check)
         except EmbedlabError as error:
             self.dashboard.report(error)
             return False
-        return await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"]), is_safe=True))
+        return await self.app.push_screen_wait(Confirm("\n".join([*planned.missing, f"Start {planned.title}?"]), is_safe=True))
 
     async def _start(self, choice: Choice, values: Mapping[str, str]) -> None:
         """Start CHOICE with VALUES, planned once more: its files and its runs may have changed while the question was open."""

@@ -71,8 +71,8 @@ class PairsScreen(DashboardScreen):
             yield Static("", id="no-pairs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
-        for part in ("#no-pairs", "#pair-marks", "#filter-hint"):
-            self.query_one(part).display = False
+        for selector in ("#no-pairs", "#pair-marks", "#filter-hint"):
+            self.query_one(selector).display = False
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self.query_one(PairDetail).scorer = self.dashboard.scorer_process
         self.set_focus(self.query_one(FrameTable))
@@ -96,8 +96,8 @@ class PairsScreen(DashboardScreen):
     def _show_emptiness(self, data: PairData) -> None:
         empty = self.query_one("#no-pairs", Static)
         empty.display = is_empty = data.table.is_empty()
-        for part in ("#pair-table", "#pair-detail"):
-            self.query_one(part).display = not is_empty
+        for selector in ("#pair-table", "#pair-detail"):
+            self.query_one(selector).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
             why = "\n".join(list(dict.fromkeys(data.missing))[:3])
@@ -185,7 +185,7 @@ class PairsScreen(DashboardScreen):
         count = f"{shown:,} {view.data.noun}" if shown == total else f"{shown:,} of {total:,} {view.data.noun}"
         marks = f"● {len(view.marks)}" if view.marks else ""
         once = "each once" if view.selection.once else ""
-        self._show_status([part for part in (self._place, count, once, marks, *view.data.marks) if part])
+        self._show_status([text for text in (self._place, count, once, marks, *view.data.marks) if text])
 
     def _show_status(self, parts: Sequence[str], between: str = "  ") -> None:
         """Show PARTS beside the filter in at most half of its line, those without room there on a line of their own."""

@@ -70,13 +70,13 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     row = pair.row
     first, second = row["sentence1"], row["sentence2"]
     shared = distinct_words(first) & distinct_words(second)
-    place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
+    origin = " · ".join(str(text) for text in (row["dataset"], row["source"], f"pair {row['pair']}") if text is not None)
     overlap = f" · Dice {row['dice']:z.2f}, {len(shared)} shared words" if second else ""
     if pair.words is not None:
         lines = [word_lines(pair.words, width)]
     else:
         lines = [_folded(highlighted(text, shared), width, is_whole=pair.is_whole) for text in (first, second) if text or text is first]
-    return Content("\n").join([Content.styled(f"{place}{overlap}", "$text-faint"), *lines])
+    return Content("\n").join([Content.styled(f"{origin}{overlap}", "$text-faint"), *lines])
 
 
 def _folded(text: Content, width: int, *, is_whole: bool) -> Content:
@@ -122,11 +122,11 @@ def _scores(pair: ShownPair, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
+def _line(name: str, value: float | None, position: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
     label = short_name(plain(name), 14)
     text = "   ·  " if value is None else f"{value:z6.3f}"
     rank_error = "" if error is None else f"  rank error {error:+z4.0f}"
-    drawn = bar(place, start, 1.0, width)
+    drawn = bar(position, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
     warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-faint"
     parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(rank_error, warning)]

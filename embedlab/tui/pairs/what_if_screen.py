@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
-_KEYS = "  ".join([*(f"{one.key.shown[0]}  {one.label.lower()}" for one in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
+_KEYS = "  ".join([*(f"{entry.key.shown[0]}  {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
 
 
 class WhatIfScreen(ModalScreen[None]):
@@ -39,7 +39,7 @@ class WhatIfScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         binding(command("back", "Close.", action="dismiss"), "what-if"),
-        *(replace(binding(one, "what_if"), priority=True) for one in COMMANDS["what_if"]),  # a field would take them
+        *(replace(binding(entry, "what_if"), priority=True) for entry in COMMANDS["what_if"]),  # a field would take them
     ]
 
     def __init__(self, pair: WhatIf) -> None:
@@ -84,8 +84,8 @@ class WhatIfScreen(ModalScreen[None]):
 
     def action_restore(self) -> None:
         """Put the pair itself back."""
-        for place, text in zip(self._inputs, self._pair.sentences, strict=True):
-            place.value = plain(text)
+        for field, text in zip(self._inputs, self._pair.sentences, strict=True):
+            field.value = plain(text)
         self.query_one("#edit-note", Static).update("")
 
     @property
@@ -93,7 +93,7 @@ class WhatIfScreen(ModalScreen[None]):
         return self.query_one("#first", Input), self.query_one("#second", Input)
 
     def _changed(self) -> None:
-        first, second = (place.value for place in self._inputs)
+        first, second = (field.value for field in self._inputs)
         shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
@@ -106,10 +106,10 @@ class WhatIfScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="request")
     async def _request(self) -> None:
-        first, second = (place.value for place in self._inputs)
+        first, second = (field.value for field in self._inputs)
         try:
             number = await self._scorer.request([(first, second)], self._models)
-            if [place.value for place in self._inputs] == [first, second]:  # starting the scorer takes seconds
+            if [field.value for field in self._inputs] == [first, second]:  # starting the scorer takes seconds
                 self._number = number
         except EmbedlabError as error:
             self._dashboard.report(error)
@@ -129,7 +129,7 @@ class WhatIfScreen(ModalScreen[None]):
 
     def _remember(self, score: TypedScore) -> None:
         """Take the score of the unedited pair from the scorer where the table has none."""
-        if score.similarity is not None and not self._pair.is_edited(*(place.value for place in self._inputs)):
+        if score.similarity is not None and not self._pair.is_edited(*(field.value for field in self._inputs)):
             self._before.setdefault(score.model, score.similarity)
 
     @property
@@ -166,7 +166,7 @@ class WhatIfScreen(ModalScreen[None]):
         if not self._pair.dataset:
             return Content.assemble(label, f"{similarity:z6.3f} ", (bar(similarity, min(0.0, similarity), 1.0, 40), "$text-primary"))
         rank = model.rank(similarity)
-        is_edited = self._pair.is_edited(*(place.value for place in self._inputs))
+        is_edited = self._pair.is_edited(*(field.value for field in self._inputs))
         moved = model.movement(similarity, self._before.get(model.name)) if is_edited else None
         shown_rank, shown_move = "–" if rank is None else f"{rank:z.1f}", "" if moved is None else f"{moved:+z.1f}"
         drawn = "" if rank is None else bar(rank, 0.0, 100.0, 20)

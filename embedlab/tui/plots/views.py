@@ -30,15 +30,15 @@ class PlottedPairs:
 
     def values(self, column: str) -> Values:
         """A column in these rows; nan where it is null."""
-        found: Values = self.data.table[column].cast(pl.Float64).to_numpy()[self.rows]
-        return found
+        numbers: Values = self.data.table[column].cast(pl.Float64).to_numpy()[self.rows]
+        return numbers
 
     @property
     def gold_shares(self) -> Values:
         """The gold scores from 0 to 1, by the scale of each dataset."""
         datasets = self.data.table["dataset"][self.rows]
         scales = {name: (low, (high - low) or 1.0) for name, (low, high) in self.data.gold_ranges.items()}
-        lows, widths = (datasets.replace_strict({name: scale[part] for name, scale in scales.items()}).to_numpy() for part in (0, 1))
+        lows, widths = (datasets.replace_strict({name: scale[index] for name, scale in scales.items()}).to_numpy() for index in (0, 1))
         shares: Values = (self.values("gold") - lows) / widths
         return shares
 
@@ -48,21 +48,21 @@ def models_view(pairs: PlottedPairs) -> Picture:
     first, second = pairs.reference or pairs.model, pairs.model
     x, y = pairs.values(first), pairs.values(second)
     low, high = span(x, y)
-    own = [span(values) for values in (x, y)]
+    spans = [span(values) for values in (x, y)]
     interest = np.abs(pairs.values(f"error({second})") - pairs.values(f"error({first})"))
     diagonal = PlotLine(title="equal cosines", x=np.array([low, high]), y=np.array([low, high]), style="faint")
-    return _scatter(pairs, (first, x, own[0]), (second, y, own[1]), interest, lines=[diagonal])
+    return _scatter(pairs, (first, x, spans[0]), (second, y, spans[1]), interest, lines=[diagonal])
 
 
 def gold_view(pairs: PlottedPairs) -> Picture:
     """The cosine over the gold score, with its quantiles in bins of the gold score."""
     gold, cosine = pairs.values("gold"), pairs.values(pairs.model)
     low, high = span(gold)
-    found = binned_quantiles(gold, cosine, Axis(low=low, high=high, bins=GOLD_BINS), QUANTILES)
+    binned = binned_quantiles(gold, cosine, Axis(low=low, high=high, bins=GOLD_BINS), QUANTILES)
     titles = {0.1: "10%, 90%", 0.5: "median", 0.9: "10%, 90%"}
     lines = [
-        PlotLine(title=titles[share], x=found.centres, y=quantiles, style="first" if share == 0.5 else "second")
-        for share, quantiles in zip(QUANTILES, found.quantiles, strict=True)
+        PlotLine(title=titles[share], x=binned.centres, y=quantiles, style="first" if share == 0.5 else "second")
+        for share, quantiles in zip(QUANTILES, binned.quantiles, strict=True)
     ]
     return _scatter(pairs, ("gold", gold, (low, high)), (pairs.model, cosine, span(cosine)), _errors(pairs), lines=lines)
 
@@ -138,12 +138,12 @@ def view_title(view: str, pairs: PlottedPairs) -> str:
 def describe_pair(pairs: PlottedPairs, row: int) -> Sequence[str]:
     """A pair: gold and cosines with its place, then its sentences."""
     facts = pairs.data.table.row(row, named=True)
-    place = " ".join(str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None)
+    origin = " ".join(str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None)
     gold = "no gold" if facts["gold"] is None else f"gold {facts['gold']:z.2f}"
     both = (pairs.model, pairs.reference) if pairs.data.pairing is None else (pairs.reference, pairs.model)  # A before B
     names = dict.fromkeys(name for name in both if name is not None)
     scores = [_score(pairs, name, facts[name], facts.get(f"error({name})")) for name in names]
-    return [" · ".join([gold, *scores, place]), facts["sentence1"], facts["sentence2"]]  # the last part is cut where there is no room
+    return [" · ".join([gold, *scores, origin]), facts["sentence1"], facts["sentence2"]]  # the last part is cut where there is no room
 
 
 def _score(pairs: PlottedPairs, name: str, cosine: float | None, error: float | None) -> str:

@@ -66,10 +66,10 @@ class RunPanes(DashboardScreen):
 def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[CurveSeries]:
     """The curves of each run over its seeds: "losses", which another objective has on another axis, or "dev_scores"."""
     steps, known = ("steps" if values == "losses" else "dev_steps"), board.by_id()
-    found = []
-    for name, ids in groupby((curve for curve in curves if curve in known), key=lambda one: known[one].run.name):
+    drawn = []
+    for name, ids in groupby((curve for curve in curves if curve in known), key=lambda curve: known[curve].run.name):
         members = list(ids)
-        found.append(
+        drawn.append(
             CurveSeries(
                 title=name if len(members) > 1 else members[0],
                 colour=model_colour(name),
@@ -77,7 +77,7 @@ def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[Curve
                 axis=known[members[0]].objective if values == "losses" else "",
             )
         )
-    return found
+    return drawn
 
 
 def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> CurveLine:

@@ -180,8 +180,8 @@ class RunsScreen(RunSearch, RunPanes):
     def _show_emptiness(self, *, is_empty: bool) -> None:
         empty = self.query_one("#no-runs", Static)
         empty.display = is_empty
-        for part in ("#runs-table", "#run-panes"):
-            self.query_one(part).display = not is_empty
+        for selector in ("#runs-table", "#run-panes"):
+            self.query_one(selector).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         empty.update(f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor type: embedlab train RECIPE")
 
@@ -296,7 +296,11 @@ class RunsScreen(RunSearch, RunPanes):
     async def _open_pairs(self, here: RunEntry) -> None:
         """Show the pairs that the dev score of a run is about, with its model and the reference."""
         run = here.runs[0].run
-        name = run.name if here.is_folded or len([one for one in self.board.runs if one.run.name == run.name]) == 1 else run.id
+        name = (
+            run.name
+            if here.is_folded or len([board_run for board_run in self.board.runs if board_run.run.name == run.name]) == 1
+            else run.id
+        )
         await open_model(self.dashboard, name, title=f"Runs: {here.name}", dataset=await to_thread(dev_dataset, run))
 
     # keys

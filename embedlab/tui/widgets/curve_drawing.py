@@ -74,15 +74,15 @@ def draw_curves(
     columns = width - LEFT - 1
     if not known or columns < 8 or height < _LEAST:
         return Content.styled(f"{title}: no events yet" if not known else title, "$text-faint")
-    axes = list(dict.fromkeys(one.series.axis for one in known))[: max(1, min(_MOST_PANELS, height // _LEAST))]
-    x_range = _span(np.concatenate([one.spread.x for one in known]))
+    axes = list(dict.fromkeys(prepared.series.axis for prepared in known))[: max(1, min(_MOST_PANELS, height // _LEAST))]
+    x_range = _span(np.concatenate([prepared.spread.x for prepared in known]))
     at = None if cursor is None else x_range[0] + cursor * (x_range[1] - x_range[0])
     lines: list[Content] = []
     for number, axis in enumerate(axes):
-        own = [one for one in known if one.series.axis == axis]
+        on_axis = [prepared for prepared in known if prepared.series.axis == axis]
         rows = height // len(axes) + (number < height % len(axes)) - 3
         name = f"{title} · {plain(axis)}" if len(axes) > 1 else title
-        lines += _panel(_titled(name, options), own, x_range, (columns, rows), options, at)
+        lines += _panel(_titled(name, options), on_axis, x_range, (columns, rows), options, at)
     return Content("\n").join(lines)
 
 
@@ -143,20 +143,20 @@ def _cells(
     bits, owner = np.zeros((rows, columns), dtype=np.int64), np.full((rows, columns), -1)
     places = _Places(x_range=x_range, y_range=y_range, width=columns * ACROSS, height=rows * DOWN)
     count = len(known)
-    layers = [(number + count, places.range_dots(one.spread)) for number, one in enumerate(known) if len(one.lines) > 1]
+    layers = [(number + count, places.range_dots(prepared.spread)) for number, prepared in enumerate(known) if len(prepared.lines) > 1]
     if options.shows_seeds:
-        layers += [(number, places.point_dots(*line)) for number, one in enumerate(known) for line in one.lines]
-    is_alone = [len(one.lines) == 1 for one in known]
+        layers += [(number, places.point_dots(*line)) for number, prepared in enumerate(known) for line in prepared.lines]
+    is_alone = [len(prepared.lines) == 1 for prepared in known]
     layers += [
-        (number, places.line_dots(*(one.lines[0] if alone else (one.spread.x, one.spread.mean))))
-        for number, (one, alone) in enumerate(zip(known, is_alone, strict=True))
+        (number, places.line_dots(*(prepared.lines[0] if alone else (prepared.spread.x, prepared.spread.mean))))
+        for number, (prepared, alone) in enumerate(zip(known, is_alone, strict=True))
     ]
     for layer, dots in layers:
         mine = cell_bits(dots)
         bits[mine > 0], owner[mine > 0] = mine[mine > 0], layer
     for number, prepared in enumerate(known):
         if len(prepared.spread.x) == 1:  # a single dot is hardly seen
-            row, column = (int(part[0]) for part in (places.levels(prepared.spread.mean), places.columns(prepared.spread.x)))
+            row, column = (int(coordinates[0]) for coordinates in (places.levels(prepared.spread.mean), places.columns(prepared.spread.x)))
             bits[rows - 1 - row // DOWN, column // ACROSS], owner[rows - 1 - row // DOWN, column // ACROSS] = _POINT, number
     return bits, owner
 
@@ -180,10 +180,10 @@ class _Places:
 
     def line_dots(self, x: Values, y: Values) -> Dots:
         """A connected line: each column from its smallest to its largest value, joined to the column before."""
-        place, level = self.columns(x), self.levels(y)
+        column, level = self.columns(x), self.levels(y)
         low, high = np.full(self.width, self.height), np.full(self.width, -1)
-        np.minimum.at(low, place, level)
-        np.maximum.at(high, place, level)
+        np.minimum.at(low, column, level)
+        np.maximum.at(high, column, level)
         seen = np.flatnonzero(high >= 0)
         between = np.arange(seen[0], seen[-1] + 1)
         low = np.interp(between, seen, low[seen]).round().astype(np.intp)
@@ -224,7 +224,7 @@ def _names(known: Sequence[_Prepared], columns: int, options: CurveOptions, at: 
         values = [_values(prepared, options, at, has_range=False) for prepared in known]
     room = max(8, (columns - sum(len(text) + 6 for text in values)) // len(known))
     names = [short_name(plain(prepared.series.title), room) for prepared in known]
-    parts = [(f"━ {name} {text}   ", one.series.colour) for one, name, text in zip(known, names, values, strict=True)]
+    parts = [(f"━ {name} {text}   ", prepared.series.colour) for prepared, name, text in zip(known, names, values, strict=True)]
     return Content.assemble(" " * (LEFT + 1), *parts)
 
 
@@ -260,7 +260,7 @@ def _coloured(bits: NDArray[np.int64], owner: NDArray[np.int64], known: Sequence
     """A row of cells as runs of one colour each; the column under the cursor is a line where nothing is drawn."""
     signs = [chr(EMPTY + bit) if bit else " " for bit in bits.tolist()]
     styles = [*(prepared.series.colour for prepared in known), *(f"{prepared.series.colour} dim" for prepared in known), "$text-faint"]
-    colours = [styles[place] for place in owner.tolist()]  # -1: nothing is drawn
+    colours = [styles[number] for number in owner.tolist()]  # -1: nothing is drawn
     if marked is not None:
         signs[marked] = "│" if signs[marked] == " " else signs[marked]
         colours[marked] += " reverse" if bits[marked] else ""

@@ -81,11 +81,11 @@ def draw_heat_map(heat: Heat, under: tuple[str, str] | None = None) -> Content:
     return Content("\n").join(lines)
 
 
-def _cell(heat: Heat, place: tuple[str, str], low: float, high: float) -> Content:
-    value = heat.values.get(place)
+def _cell(heat: Heat, labels: tuple[str, str], low: float, high: float) -> Content:
+    value = heat.values.get(labels)
     if value is None:
-        return Content.styled(f"{heat.states.get(place, ''):>{_CELL}}", "$text-faint")
+        return Content.styled(f"{heat.states.get(labels, ''):>{_CELL}}", "$text-faint")
     share = (value - low) / (high - low) if high > low else 1.0
     shade = _SHADES[round(share * (len(_SHADES) - 1))]
     style = "$text-success" if share > 0.66 else "$text-warning" if share > 0.33 else "$text-error"
-    return Content.assemble(" ", (f"{shade * 2}{value:z6.2f}{heat.marks.get(place, ' ')}", style))
+    return Content.assemble(" ", (f"{shade * 2}{value:z6.2f}{heat.marks.get(labels, ' ')}", style))

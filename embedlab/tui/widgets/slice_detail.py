@@ -88,7 +88,7 @@ def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Conten
     parts = [f"{seed}: {100 * value:z.1f}" for value, seed in sorted(zip(score.members, seeds, strict=True))]
     if len(parts) > 2 * _SEEDS:
         parts = [*parts[:_SEEDS], "…", *parts[-_SEEDS:]]
-    return _lines([Content.styled(part, "$text-faint") for part in ("by seed", *parts)], width)
+    return _lines([Content.styled(text, "$text-faint") for text in ("by seed", *parts)], width)
 
 
 def _shared(shared: Overlap | None) -> Iterator[str]:
@@ -125,19 +125,19 @@ def _numbers(compared: ComparedSlice, name: str, reference: str, width: int) -> 
         parts.append(Content(f"sd {100 * score.sd:z.2f} over {len(score.members)} seeds"))
     if score.letters:
         parts.append(Content(f"group {compared.letters(name)}"))
-    found = compared.differences.get(name)
-    if found is None:
+    measured = compared.differences.get(name)
+    if measured is None:
         return _lines([*parts, Content.styled("reference", "$text-faint")] if name == reference else parts, width)
-    if found.p != found.p:
+    if measured.p != measured.p:
         return _lines(parts, width)
-    style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-faint"
-    corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:z.3f}"
+    style = "$text-success" if measured.significant and measured.delta > 0 else "$text-error" if measured.significant else "$text-faint"
+    corrected = "<0.001" if measured.p_holm < 0.001 else f"{measured.p_holm:z.3f}"
     difference = [
-        f"Δ {100 * found.delta:+z.2f}",
-        f"[{100 * found.low:+z.1f}, {100 * found.high:+z.1f}]",
-        f"p {corrected}{found.topic_sign}",
+        f"Δ {100 * measured.delta:+z.2f}",
+        f"[{100 * measured.low:+z.1f}, {100 * measured.high:+z.1f}]",
+        f"p {corrected}{measured.topic_sign}",
     ]
-    return [*_lines(parts, width), *_lines([Content.styled(part, style) for part in difference], width, gap=1)]
+    return [*_lines(parts, width), *_lines([Content.styled(text, style) for text in difference], width, gap=1)]
 
 
 def _lines(parts: Sequence[Content], width: int, *, gap: int = 2) -> list[Content]:
@@ -157,12 +157,12 @@ def _whisker(value: float, low: float, high: float, span: tuple[float, float], w
         return ""
     size = (span[1] - span[0]) or 1.0
 
-    def place(number: float) -> int:
+    def cell_at(number: float) -> int:
         return round(min(max((number - span[0]) / size, 0.0), 1.0) * (width - 1))
 
     cells = [" "] * width
     if low == low:
-        cells[place(low) : place(high) + 1] = ["─"] * (place(high) - place(low) + 1)
-        cells[place(low)], cells[place(high)] = "├", "┤"
-    cells[place(value)] = "●"
+        cells[cell_at(low) : cell_at(high) + 1] = ["─"] * (cell_at(high) - cell_at(low) + 1)
+        cells[cell_at(low)], cells[cell_at(high)] = "├", "┤"
+    cells[cell_at(value)] = "●"
     return "".join(cells)

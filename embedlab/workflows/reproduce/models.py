@@ -67,14 +67,14 @@ class EvaluatedRows:
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
-        return {cell: tuple(member for member in own if member.name not in self.absent) for cell, own in members.items()}
+        return {cell: tuple(member for member in cell_members if member.name not in self.absent) for cell, cell_members in members.items()}
 
 
 def with_named_rows(members: Members, options: ReproductionOptions, session: Session) -> dict[CellKey, Sequence[Member]]:
     """Return MEMBERS with the models that a user names for rows in their place; of scores alone no other row has one."""
     named: dict[str, tuple[Member, ...]] = {}
     for row, name in named_rows(options).items():
-        if any(own == row for own, _ in members):
+        if any(other == row for other, _ in members):
             specs = resolve_model(name, session).members
             named[row] = tuple(Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name})) for spec in specs)
     return {cell: named.get(cell[0], member if options.uses_runs else ()) for cell, member in members.items()}
@@ -148,7 +148,7 @@ def absent_rows(
         cells = [(row, column) for column in ("", *table.columns)]
         lost = {member.name: known.absent[member.name] for cell in cells for member in members.get(cell, ()) if member.name in known.absent}
         is_there = any(present.get(cell) for cell in cells)
-        causes = [*lost.values(), *(failures[one] for one in (row, *source.of) if one in failures)]
+        causes = [*lost.values(), *(failures[name] for name in (row, *source.of) if name in failures)]
         if (source.lacks or source.given or source.best_of) and is_there:
             continue
         if source.lacks is not None:
@@ -172,12 +172,12 @@ def absent_rows(
 def training_data_of(table: PaperTable, members: Members, session: Session) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
     runs = session.settings.runs_folder
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    states: dict[str, list[Mapping[str, Any]]] = {}
     for row in table.sources:
-        names = sorted({member.name for (own, _), models in members.items() if own == row for member in models})
+        names = sorted({member.name for (other, _), models in members.items() if other == row for member in models})
         folders = (folder for name in names for folder in _run_folders(resolve(name, runs).members, runs))
-        found[row] = [state for folder in folders for state in folder.environment().data]
-    return found
+        states[row] = [state for folder in folders for state in folder.environment().data]
+    return states
 
 
 def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
@@ -242,7 +242,7 @@ def _is_of_these_pairs(place: ScorePlace, scored: ScoredPairs) -> bool:
     path = place.evaluations / f"{scored.task}.json"
     if not path.is_file():
         return False
-    read = {(part["name"], part["split"], part["rows"], bool(part.get("sample"))) for part in Evaluation.load(path).data}
+    read = {(state["name"], state["split"], state["rows"], bool(state.get("sample"))) for state in Evaluation.load(path).data}
     return {(state.name, state.split, state.rows, state.sample) for state in scored.states} <= read
 
 

@@ -16,13 +16,13 @@ from embedlab.workflows.starting import starting_encoder
 
 def named_rows(options: ReproductionOptions) -> dict[str, str]:
     """Return the model that a user names for each row."""
-    found = {}
+    named = {}
     for text in options.models:
         row, equals, model = text.partition("=")
         if not (row and equals and model):
             raise UsageError(f"--row takes ROW=MODEL: {text!r}", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
-        found[row] = model
-    return found
+        named[row] = model
+    return named
 
 
 def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
