@@ -214,7 +214,7 @@ def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:
     """Return the name of a variant's run: the experiment, labels for a reader, and the identity that makes it unique."""
     said = "_".join(f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label for axis, label in labels.items())
     readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
-    return ".".join(text for text in (experiment, readable, identity) if part)
+    return ".".join(text for text in (experiment, readable, identity) if text)
 
 
 def run_identity(run: str) -> str:
