@@ -17,7 +17,7 @@ from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Queue
 from tests.experiments.conftest import STAND_IN
-from tests.experiments.test_local import assert_each_done_once, expected_value
+from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
 # sbatch starts the command, squeue lists the jobs whose process lives, scancel signals them.
 COMMANDS = {
