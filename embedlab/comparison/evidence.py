@@ -110,9 +110,14 @@ def outcome_evidence(
 def _of_slice(
     outcomes: Outcomes, block: Block, item_slice: ItemSlice, members: Sequence[str], aggregate: Aggregate, *, is_tested: bool
 ) -> Iterator[Evidence]:
-    items, predictions = outcomes.rows[item_slice.rows], outcomes.predictions.select(members)[item_slice.rows].fill_nan(None)
-    has_gold = items["gold"].is_not_null()
-    scored, values = items.filter(has_gold), predictions.filter(has_gold)
+    items, values = (
+        _gathered(outcomes.rows, item_slice.rows),
+        _gathered(outcomes.predictions.select(members), item_slice.rows).fill_nan(None),
+    )
+    scored = items
+    if items["gold"].null_count():
+        has_gold = items["gold"].is_not_null()
+        scored, values = items.filter(has_gold), values.filter(has_gold)
     there = [number for number, member in enumerate(members) if not values[member].null_count()]
     is_aggregated = block.is_aggregated and item_slice.is_whole
     groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
@@ -142,6 +147,12 @@ def _of_slice(
         undefined = _undefined(measure, gold, {members[number]: values for number, values in predicted.items()}, groups, scored["source"])
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
+
+
+def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
+    """Return the ROWS of a table, itself where they are all of it in order: very many rows are not copied."""
+    is_whole = len(rows) == table.height and bool((np.diff(rows, prepend=-1) == 1).all())
+    return table if is_whole else table[rows]
 
 
 def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:

@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from embedlab.core.deviations import DeclaredDeviation, check_declared, declared_deviations, joined_tables, merge_declared, short_keys
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.lora import LoraSection
 from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
@@ -89,7 +90,9 @@ class OptimSection:
     warmup_steps: Annotated[int, Ge(0), Le(1_000_000_000)] | None = None  # in place of a share; all steps where there are fewer
     weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
-    micro_batch: Count | None = None  # sentences per graph (gradient caching); absent = all
+    micro_batch: Count | None = None  # sentences per graph (gradient caching: the whole batch's loss); absent = all
+    # Parts of a batch, each with a loss of its own; their gradients add up to one step. Absent = the batch is one part.
+    accumulate: Annotated[int, Ge(2), Le(1_000_000)] | None = None
     # Steps in a row before the next of the neighbouring stages takes its turn; "epoch": each trains a whole epoch in turn;
     # "batch": each takes a step on the same batch, of the first stage's dataset. Absent = the stage is trained alone.
     turn: Count | Literal["epoch", "batch"] | None = None
@@ -259,7 +262,8 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
     for index, stage in enumerate(stages):
         if stage.data.sample is not None and stage.data.rows is None:
             raise UsageError(
-                f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows", hint=f"--set stage.{index}.data.rows=N"
+                f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows",
+                hint=Hint(RecipeValue(f"stage.{index}.data.rows", "N")),
             )
         for name in stage.data.shares or {}:
             if name not in stage.data.names:
@@ -267,6 +271,11 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                     f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage does not read",
                     hint=f"it reads {', '.join(stage.data.names)}",
                 )
+        if stage.optim.accumulate is not None and stage.optim.micro_batch is not None:
+            raise UsageError(
+                f"{where}: 'stage.{index}.optim' has accumulate and micro_batch: both save memory, in different ways",
+                hint="keep micro_batch for the loss of the whole batch, or accumulate for a loss a part",
+            )
     for index, (before, stage) in enumerate(pairwise(stages), start=1):
         if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
             for key in ("epochs", *(("batch_size",) if stage.optim.turn == "batch" else ())):
@@ -274,7 +283,7 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 if getattr(stage.optim, key) != wanted:
                     raise UsageError(
                         f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} step together",
-                        hint=f"--set stage.{index}.optim.{key}={wanted}",
+                        hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(wanted))),
                     )
 
 
@@ -291,7 +300,7 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
         if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
             raise UsageError(
                 f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine {mix.combine!r} it is one for all",
-                hint=f"--set stages.optim.{key}={wanted}",
+                hint=Hint(RecipeValue(f"stages.optim.{key}", str(wanted))),
             )
 
 
@@ -398,7 +407,9 @@ def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
             fault = "is []: list should have at least 1 item" if "datasets" in values else "is missing"
             raise UsageError(f"{where}: '{prefix}.datasets' {fault}", hint=f"name datasets, or your own files under {prefix}.files")
         if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
-            raise UsageError(f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=f"--set {prefix}.files='[\"FILE\"]'")
+            raise UsageError(
+                f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=Hint(RecipeValue(f"{prefix}.files", "FILE"))
+            )
         return data
     return dataclasses.replace(data, files=tuple(absolute(data.files)))
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.sealed_tensors import HEADS_FILE, heads_hint, read_heads
-from embedlab.objectives.objective import Objective, build_objectives, trained_parameters
+from embedlab.objectives.objective import Objective, build_objectives, saved_tensors
 from embedlab.runs.store import RunFolder
 
 
@@ -18,7 +18,7 @@ def load_objectives(run: RunFolder, dim: int) -> list[Objective]:
     would give results of chance: it is a MissingError. What an objective took from its encoder was never saved.
     """
     objectives = build_objectives(run.recipe(), dim)
-    tensors, expected = read_heads(run), trained_parameters(objectives)
+    tensors, expected = read_heads(run), saved_tensors(objectives)
     for name, parameter in expected.items():
         if flaw := _flaw(name, tensors, parameter):
             raise MissingError(f"{str(run.path / HEADS_FILE)!r} {flaw}", hint=heads_hint(run))

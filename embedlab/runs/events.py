@@ -56,6 +56,7 @@ class Step(Event):
     rows_per_s: float
     eta_s: float
     memory_mib: float
+    skipped: int = 0  # steps so far whose gradient fp16 could not hold; they changed nothing
 
 
 @dataclass(frozen=True, kw_only=True)

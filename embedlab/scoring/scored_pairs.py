@@ -90,6 +90,11 @@ class ScoredPairs:
         states = tuple(state for state in self.states if (state.name, state.split) not in {(FIFTHS_OF, split) for split in OTHER_SPLITS})
         return replace(self, table=self.table.filter(~pl.col("dataset").is_in(others)), states=states)
 
+    @property
+    def unseen_pairs(self) -> "ScoredPairs":
+        """Return the same with those pairs alone of whose sentences no member is known to have read any in training."""
+        return replace(self, table=self.table.filter(self.outcomes.trained_models.is_null()))
+
     @cached_property
     def averages(self) -> Averages:
         """Return the averages of the task over the datasets that the table holds."""

@@ -48,6 +48,7 @@ class Batch:
     columns: dict[str, Tensor]  # sentence columns: index into those sentences; classes and scores; the objective's random draws
     rows: int
     sentences: int  # distinct ones; with several processes the chunks hold only this process's share
+    parts: tuple["Batch", ...] = ()  # where gradients are accumulated: the batch's rows, a loss each; the batch itself then has no input
 
     def to(self, device: torch.device) -> "Batch":
         """Return the same batch on DEVICE."""
@@ -58,6 +59,7 @@ class Batch:
             columns={name: _sent(column, device) for name, column in self.columns.items()},
             rows=self.rows,
             sentences=self.sentences,
+            parts=tuple(part.to(device) for part in self.parts),
         )
 
 
@@ -89,8 +91,19 @@ class Collation:
             if done < before + steps:
                 batches = self.data.batches(epoch)
                 for number in range(max(0, done - before), steps):
-                    yield self.collate(batches[number], batch_generator(self.data.seed, self.data.index, epoch, number))
+                    yield self.batch(batches[number], batch_generator(self.data.seed, self.data.index, epoch, number))
             before += steps
+
+    def batch(self, rows: Indices, rng: np.random.Generator) -> Batch:
+        """Return the batch of these ROWS, in parts where the recipe accumulates gradients."""
+        number = self.data.stage.optim.accumulate
+        if number is None:
+            return self.collate(rows, rng)
+        groups = None if self.needs.together is None else self.data.rows.columns[self.needs.together][rows]
+        ends = part_ends(np.arange(len(rows)) if groups is None else groups, number)
+        parts = tuple(self.collate(part, rng) for part in np.split(rows, ends[:-1]))
+        sentences = sum(part.sentences for part in parts)
+        return Batch(stage=self.data.index, chunks=(), vectors=None, columns={}, rows=len(rows), sentences=sentences, parts=parts)
 
     def collate(self, rows: Indices, rng: np.random.Generator) -> Batch:
         """Return the batch of these ROWS."""
@@ -145,6 +158,13 @@ def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
     parts = -(-int(done[-1]) // budget)
     marks = done[-1] * np.arange(1, parts + 1) / parts
     return [int(end) for end in np.unique(np.searchsorted(done, marks) + 1)]
+
+
+def part_ends(groups: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
+    """Return the ends of about PARTS equal parts of rows; rows in a row of one of the GROUPS stay together, so that there may be fewer."""
+    ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
+    marks = len(groups) * np.arange(1, parts + 1) / parts
+    return np.unique(ends[np.abs(ends - marks[:, None]).argmin(axis=1)])
 
 
 def limited(ends: list[int], limit: int | None) -> list[int]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.objectives.objective import Objective, trained_parameters
+from embedlab.objectives.objective import Objective, saved_tensors
 from embedlab.training.blocks import StageBlock
 from embedlab.training.checkpointing import Snapshot, Tensors, Weights
 from embedlab.training.learner import Learner
@@ -34,7 +34,7 @@ class RunShape:
         if stored.frozen_weights != self.encoder.frozen_weights:
             yield "the weights of the encoder that it was trained on have changed since"
         yield from _other_tensors("encoder", stored.encoder, self.encoder.tensors())
-        yield from _other_tensors("heads", stored.heads, trained_parameters(self.objectives))
+        yield from _other_tensors("heads", stored.heads, saved_tensors(self.objectives))
         if isinstance(stored, Snapshot):
             yield from _other_moments(stored.optimizer, self._parameters(stored.step))
             yield from _odd_generators(stored.random)

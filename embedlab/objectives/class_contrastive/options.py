@@ -1,6 +1,7 @@
 """Options of the contrast between classes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -51,8 +52,8 @@ def coded_rates(rates: Sequence[float], own_rate: float = 0.1) -> tuple[float, .
 def needs(options: Options) -> Needs:
     """Labelled sentences or pairs, pairs with a gold score, or texts alone."""
     if options.classes == "none":
-        return Needs(sentences=("sentence1", "sentence2") if options.joint else ("sentence",), joint=options.joint)
-    return labelled_needs(options.classes, joint=options.joint)
+        return Needs(sentences=("sentence1", "sentence2") if options.joint else ("sentence",), joint=options.joint, compares_rows=True)
+    return replace(labelled_needs(options.classes, joint=options.joint), compares_rows=True)
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ class ComparisonRequest:
     selected: str = ""  # what identifies the pairs that are selected; empty for all
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SlicedComparison:
     """A comparison and the rows of the pair table behind each of its slices."""
 

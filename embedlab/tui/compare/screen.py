@@ -28,6 +28,7 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.comparer import Comparer
 from embedlab.tui.compare.differences import fifths_map, forest
+from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
@@ -44,6 +45,7 @@ from embedlab.tui.compare.model import (
     slice_frame,
     slice_order,
 )
+from embedlab.tui.compare.slice_detail import ModelFacts, SliceDetail
 from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
@@ -53,11 +55,10 @@ from embedlab.tui.pair_table.data import PairData, compared_models
 from embedlab.tui.pair_table.view import RowNumbers
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.selection import open_box, open_slice
-from embedlab.tui.plots.views import VIEWS, PlottedPairs
-from embedlab.tui.widgets.disagreement_list import DisagreementList
+from embedlab.tui.plots.model import VIEWS
+from embedlab.tui.plots.plotting import PlottedPairs
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
-from embedlab.tui.widgets.slice_detail import ModelFacts, SliceDetail
 
 CUTS: tuple[By, ...] = get_args(By)
 CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
@@ -97,7 +98,7 @@ class CompareScreen(DashboardScreen):
         self._panel = PANELS[0]
 
     def compose_body(self) -> ComposeResult:
-        yield Static("", id="compare-status", classes="status", markup=False)
+        yield Static("", id="compare-status", classes="status marks", markup=False)
         yield SliceTable(id="compare-table")
         with Horizontal(id="compare-panes"):
             with Vertical(id="compare-words"):
@@ -459,6 +460,13 @@ class CompareScreen(DashboardScreen):
         else:
             self._order = (event.key, False) if old == (event.key, True) and event.key != "title" else None
         self._show(self.result)
+
+    def action_back(self) -> None:
+        """Restore the size of a pane, or return to where the comparison was opened."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.dashboard.selected.is_as_opened(self.SCOPE):
+            self.dashboard.selected.back()
 
     def action_cut(self) -> None:
         """Cut by datasets, then sources, then Dice fifths."""

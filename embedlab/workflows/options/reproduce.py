@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from embedlab.workflows.options.flag import Flag
+from embedlab.workflows.options.items import UNSEEN
 from embedlab.workflows.options.trainings import (
     cluster_flag,
     encoder_flag,
@@ -34,6 +35,7 @@ class ReproductionOptions:
     overrides: Annotated[tuple[str, ...], override_flag("every recipe")] = ()
     profile: Annotated[str | None, profile_flag("the rows' recipes")] = None  # None: paper
     encoder: Annotated[str | None, encoder_flag("Start every row")] = None
+    unseen: Annotated[bool, UNSEEN] = False
     workers: Annotated[int | None, workers_flag("trainings.")] = None
     cluster: Annotated[str | None, cluster_flag("trainings")] = None
 

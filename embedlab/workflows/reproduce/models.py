@@ -8,7 +8,7 @@ from typing import Any
 
 from embedlab.analysis.slices import joined_splits
 from embedlab.choices import By
-from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
+from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
@@ -35,6 +35,8 @@ from embedlab.workflows.scoring import keep
 from embedlab.workflows.session import Session
 
 Members = Mapping[CellKey, Sequence[Member]]
+
+_NO_PAIRS = "--unseen selects pairs, and its numbers are not of sets of pairs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +87,8 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
 
     Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
     """
+    if options.unseen:
+        return evaluate_on_unseen_pairs(table, members, options, session)
     if table.by == "epoch":  # of the runs' events
         return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=())
     if table.by is not None:
@@ -115,6 +119,30 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
     return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
 
+def evaluate_on_unseen_pairs(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:
+    """The evaluations of every model on the pairs of whose sentences no model of TABLE has read any in training; none is stored."""
+    by = pairs_by(table)
+    if by is None and options.claims:  # other tables of the paper have pairs
+        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(f"{table.name}: {_NO_PAIRS}",))
+    if by is None:
+        raise UsageError(f"{table.name!r}: {_NO_PAIRS}", hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task")
+    names = sorted({member.name for found in members.values() for member in found})
+    whole, absent = _score(names, by, session)
+    if whole is None:
+        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(), absent=absent)
+    scored = whole.unseen_pairs
+    note = f"{len(scored.table)} of {len(whole.table)} pairs: no model of the table is known to have read a sentence of theirs in training"
+    evaluations = {} if table.by is not None else {(name, DEFAULT_TASK): one for name, one in evaluate_pairs(scored).items()}
+    return EvaluatedRows(evaluations=evaluations, answers={}, scored=scored, missing=(note,), absent=absent)
+
+
+def pairs_by(table: PaperTable) -> By | None:
+    """Return how a table cuts the pairs that its numbers are of; None where they are not of pairs."""
+    if table.pairs or table.by == "epoch" or any(point.measure.task != DEFAULT_TASK for point in table.points):
+        return None
+    return "dataset" if table.by is None else table.by
+
+
 def again(settings: Settings, options: ReproductionOptions | None = None) -> str:
     """Return what a suggested command repeats of this one; a reproduction repeats the OPTIONS that decide what is trained."""
     words = ["--sample"] if settings.sample else []
@@ -123,6 +151,7 @@ def again(settings: Settings, options: ReproductionOptions | None = None) -> str
         words += ["--profile", options.profile] if options.profile is not None else []
         words += [word for override in options.overrides for word in ("--set", override)]
         words += ["--seeds", str(options.seeds)] if options.seeds is not None else []
+        words += ["--unseen"] if options.unseen else []
         words += ["--allow-partial"] if settings.allow_partial else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 

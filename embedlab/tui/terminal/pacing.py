@@ -93,10 +93,12 @@ class PacedScreen(Screen[Result]):
 
     def _compositor_refresh(self) -> None:
         """Draw what changed, or leave it marked as changed and look again: the next frame holds all of it."""
-        if self._later is not None:
-            return
         pace: FramePace | None = getattr(self.app, "pace", None)
-        if self.app._batch_count or (pace is not None and pace.is_behind(self.app._driver)):
+        if pace is None:  # untuned
+            super()._compositor_refresh()
+        elif self._later is not None:
+            return
+        elif self.app._batch_count or pace.is_behind(self.app._driver):
             self._dirty_widgets.clear()  # the compositor knows their regions
             self._later = self.set_timer(_LOOK_AGAIN_S, self._draw_later)
         else:

@@ -8,7 +8,7 @@ from textual.binding import BindingType
 
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.widgets.curve_drawing import LEFT, CurveOptions, CurveSeries, draw_curves
+from embedlab.tui.runs.curve_drawing import LEFT, CurveOptions, CurveSeries, draw_curves
 from embedlab.tui.widgets.text import SteadyText
 
 

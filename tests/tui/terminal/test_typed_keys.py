@@ -6,11 +6,10 @@ import os
 import pty
 import signal
 import sys
+from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
-from textual import events
-from textual.pilot import Pilot
 from textual.widgets import Input
 
 from embedlab.core.paths import state_folder
@@ -18,18 +17,8 @@ from embedlab.tui.dialogs import Choose
 from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.what_if_screen import WhatIfScreen
-from tests.tui.driving import Open, noticed, on_top, until
+from tests.tui.driving import Open, noticed, on_top, send_at_once, until
 from tests.tui.test_hangup import ARGUMENTS, is_over
-
-NAMES = {"/": "slash", "\t": "tab", "\r": "enter", " ": "space", ".": "full_stop", "-": "minus"}
-
-
-def send_at_once(pilot: Pilot[None], text: str) -> None:
-    """Send the keys of TEXT before the app can handle any of them."""
-    driver = pilot.app._driver
-    assert driver is not None
-    for letter in text:
-        driver.send_message(events.Key(NAMES.get(letter, letter), None if letter in "\t\r" else letter))
 
 
 @pytest.mark.slow
@@ -68,12 +57,12 @@ async def test_text_behind_a_key_goes_to_the_field_that_the_key_opens(opened: Op
         await pilot.press("escape")
         send_at_once(pilot, "4\rx\t2\t")  # the list, the form and its module are not loaded yet
         screen = await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.form is not None and screen.values["seeds"] == "12")
-        assert screen.values["run name"] == f"{screen.form.choice.name if screen.form else None}x"
+        await until(pilot, lambda: screen.model.form is not None and screen.values["seeds"] == "12")
+        assert screen.values["run name"] == f"{screen.model.form.choice.name if screen.model.form else None}x"
 
 
 async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.typed_keys.PATIENCE_S", 0.2)
+    monkeypatch.setattr("embedlab.tui.terminal.typed_keys.PATIENCE_S", 0.2)
     async with opened() as pilot:
         reading = asyncio.Event()
         monkeypatch.setattr(pilot.app, "look_for_models", reading.wait)
@@ -84,3 +73,23 @@ async def test_keys_behind_a_dialog_that_never_opens_are_dropped(opened: Open, m
         await pilot.press("escape")
         reading.set()
         await on_top(pilot, Choose)
+
+
+async def test_a_key_waits_for_what_is_handled_and_not_for_a_clock(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost: list[object] = []
+    wait_for = asyncio.wait_for
+
+    async def wait(awaited: Awaitable[object], timeout: float) -> object:  # noqa: ASYNC109 - as asyncio has it
+        """Wait for long: what was handled comes back by itself."""
+        try:
+            return await wait_for(awaited, 20 * timeout)
+        except TimeoutError:
+            lost.append(awaited)
+            raise
+
+    monkeypatch.setattr("embedlab.tui.terminal.typed_keys.asyncio.wait_for", wait)
+    async with opened() as pilot:
+        await pilot.press("question_mark")
+        await on_top(pilot, HelpScreen)
+        await until(pilot, lambda: pilot.app.typed_keys._delivery is None)  # type: ignore[attr-defined]
+        assert lost == []

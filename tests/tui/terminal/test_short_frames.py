@@ -11,7 +11,7 @@ from textual._compositor import LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from embedlab.tui.short_frames import ShortFrame, shortened
+from embedlab.tui.terminal.short_frames import ShortFrame, shortened
 
 SEQUENCE = re.compile("\x1b\\[([0-9;]*)([A-Za-z])|(.)", re.DOTALL)
 INVISIBLE = re.compile("^(1|2|3|38;.*|3[0-7]|9[0-7])$")  # on a blank

@@ -8,9 +8,9 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
-from embedlab.tui.pacing import QUESTION, FramePace
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.screen import RunsScreen
+from embedlab.tui.terminal.pacing import QUESTION, FramePace
 from tests.tui.driving import Open, make_run, on_top, until
 
 
@@ -88,7 +88,7 @@ async def test_runs_draws_nothing_when_every_run_has_ended(opened: Open, own_wor
     async with opened(own_world) as pilot:
         await pilot.press("3")
         screen = await on_top(pilot, RunsScreen)
-        await until(pilot, lambda: screen.board.runs)
+        await until(pilot, lambda: screen.model.board.runs)
         frames, looks = [], []
         look = RunFollower.look
         monkeypatch.setattr(RunFollower, "look", lambda follower: looks.append(1) or look(follower))

@@ -4,7 +4,7 @@ import pytest
 from textual.css import stylesheet
 from textual.css.stylesheet import RuleSet
 
-from embedlab.tui.style_sheet import StyleSheet
+from embedlab.tui.terminal.style_sheet import StyleSheet
 
 WIDGETS = 100  # more than Textual remembers
 

@@ -23,7 +23,7 @@ Values = NDArray[np.float64]
 Span = tuple[float, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CurveLine:
     """The curve of one seed."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from embedlab.tui import gc_control
+from embedlab.tui.terminal import gc_control
 
 
 @pytest.fixture(autouse=True)

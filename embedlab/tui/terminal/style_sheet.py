@@ -16,6 +16,11 @@ class StyleSheet(Stylesheet):
         super().__init__(variables=variables)
         self._parse_cache = LRUCache(_SOURCES)
 
+    @classmethod
+    def after(cls, sheet: Stylesheet) -> "StyleSheet":
+        """An empty sheet with the variables of SHEET."""
+        return cls(variables=sheet._variables)
+
     def set_variables(self, variables: dict[str, str]) -> None:
         """Take the variables of a theme; what was parsed with the same ones remains."""
         if variables != self._variables:

@@ -47,6 +47,11 @@ class ShortFrame(CompositorUpdate):
         return text
 
 
+def is_frame(renderable: object) -> bool:
+    """Return whether RENDERABLE is a frame or a part of one, and not what Textual draws by Rich."""
+    return isinstance(renderable, CompositorUpdate)
+
+
 def shortened(text: str) -> str:
     """TEXT with the same look on a terminal, in fewer bytes; it begins and ends without a style."""
     pieces = _STYLE.split(text)  # text, codes, text, …
