@@ -132,7 +132,7 @@ def test_skips_remove_combinations(tmp_path: Path) -> None:
         (
             lambda text: text.replace('"optim.lr" =', '"optim.of_my_own_making" ='),
             "sets 'optim.of_my_own_making'",
-            "keys: optim.batch_size, optim.clip",
+            "keys: optim.accumulate, optim.batch_size",
         ),
         (lambda text: text.replace("2e-5", "-2e-5"), "'stage.0.optim.lr' is -2e-05", ""),
         (lambda text: text.replace('"mean"]', '"meen"]'), "'encoder.pooling' is 'meen'", ""),
