@@ -102,9 +102,10 @@ def use(link: Link, process: psutil.Process, *, minutes: int, seed: int, log: Pa
         for keys in parts(screen, rng):
             link.send(keys)
             pressed += len(keys)
-            of_minute += link.read_for(DRAWN_S if keys in SCREENS else rng.uniform(*REST_S))
-            if not process.is_running():
-                raise SystemExit(f"the dashboard ended after {pressed} keys; the last were {keys!r} on {screen!r}")
+            try:
+                of_minute += link.read_for(DRAWN_S if keys in SCREENS else rng.uniform(*REST_S))
+            except OSError as error:
+                raise SystemExit(f"the dashboard ended after {pressed} keys; the last were {keys!r} on {screen!r}") from error
             if time.monotonic() - started >= 60 * (len(found) + 1):
                 dashboard_mib, others_mib = memory_mib(process)
                 line = {"minute": len(found) + 1, "mib": dashboard_mib, "others_mib": others_mib, "keys": pressed, "drawn_bytes": of_minute}

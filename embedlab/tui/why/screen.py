@@ -101,6 +101,8 @@ class WhyScreen(DashboardScreen):
         if not self.is_current or view is None:
             return
         if models is None:
+            self._requested, self.reasons = None, None  # they are about other rows
+            self._show()
             self._refuse(UsageError("two models are needed", hint=f"press {shown_key('models')} on Pairs to choose another"))
             return
         request = (self.dashboard.data, identity_of(view), models)
