@@ -124,12 +124,13 @@ class WhyScreen(DashboardScreen):
 
         try:
             reasons = find_reasons(view, *models, self.dashboard.settings, progress)
-            give_memory_back()
             self.app.call_from_thread(self._take, request, reasons)
         except _Stale:
             return
         except EmbedlabError as error:
             self.app.call_from_thread(self._refuse, error)
+        finally:
+            give_memory_back()
 
     def _take(self, request: tuple[object, ...], reasons: Reasons) -> None:
         if request == self._requested:
