@@ -6,7 +6,9 @@ what was chosen. So neither the noise of items nor that of seeds is found twice.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
+from math import isnan, nan
 
 import numpy as np
 import polars as pl
@@ -32,7 +34,7 @@ from embedlab.outcomes.selection import ItemSelection
 TESTED = 10  # combinations that the search hands on: with twenty, planted ones were confirmed less often
 FEWEST_OF_HALF = 40  # items of a dataset, in a combination and beside it, in each half: of 20 to 32 made pairs tests were too ready to find
 FEWEST_SEEDS = 6  # of a recipe, so that each half has three
-_SAME = 0.8  # of the items of either that two combinations share: the second one says the same
+_SAME = 0.8  # of the items of either that two combinations share: the second one says the same, as does one of the items beside it
 _LEAST_HALF = 0.25  # of the items
 _SMALLEST = 1e-300
 
@@ -67,17 +69,29 @@ class Combination:
 class Tested:
     """A combination that the search chose, as it is on the other half."""
 
-    found: Uneven
-    rows: NDArray[np.intp]  # of the frame, with both values, that it was tested on
+    measured: MeasuredKind
+    models: Sequence[ModelColumns]  # of the test
     searched: float  # the contrast on the half of the search
+    p: float  # of a test in the direction of the search
     p_corrected: float  # by Benjamini and Hochberg over all that are tested
     smallest: float  # contrast that would be found in four of five cases if it were the only one
     reach: Reach
 
     @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows of the frame with both values that it was tested on."""
+        return self.measured.kind.rows
+
+    @cached_property
+    def found(self) -> Uneven:
+        """The scores there, the difference, and by how much that is unlike the difference elsewhere."""
+        (found,) = uneven([self.measured], self.models)
+        return found
+
+    @property
     def is_confirmed(self) -> bool:
-        """Whether the contrast is clear on the other half too, with the sign that it had in the search."""
-        return self.p_corrected < SIGNIFICANT and self.searched * self.found.contrast.delta > 0
+        """Whether the contrast is clear on the other half too, in the direction that it had in the search."""
+        return self.p_corrected < SIGNIFICANT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -277,6 +291,13 @@ class SearchedContrasts:
             self._influences[block] = measure.influences(gold, predicted)
         self.points = np.array([self._contrast(one) for one in found]).reshape(len(found), len(members))  # (combinations, members)
 
+    def sides(self, one: Combination) -> tuple[Rows, Rows]:
+        """Return which rows of the half a combination has, and which are beside it; (rows of all its blocks,) each."""
+        applies = np.zeros(len(one.applies), dtype=bool)
+        for block in one.blocks:
+            applies[self._rows[block]] = one.applies[self._rows[block]]
+        return applies & one.holds, applies & ~one.holds
+
     def _contrast(self, one: Combination) -> Floats:
         """Return each member's score on a combination minus that on the others, in the mean over datasets."""
         leads = []
@@ -313,16 +334,25 @@ class SearchedContrasts:
 
 
 def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED) -> list[tuple[Combination, float]]:
-    """Return the COUNT combinations with the surest contrasts of two models, and these; of nearly equal sets of items the surest alone."""
+    """Return the COUNT combinations with the surest contrasts of two models, and these; of those that say the same the surest alone."""
     contrast, distance = searched.contrasts(models)
     chosen: list[tuple[Combination, float]] = []
+    sides: list[tuple[Rows, Rows]] = []
     for place in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
         one = searched.found[place]
         if len(chosen) == count or not distance[place]:
             break
-        if not np.isnan(distance[place]) and not any(_are_same(one.holds, other.holds) for other, _ in chosen):
+        own = searched.sides(one)
+        if not np.isnan(distance[place]) and not any(_say_the_same(own, other) for other in sides):
             chosen.append((one, float(contrast[place])))
+            sides.append(own)
     return chosen
+
+
+def _say_the_same(first: tuple[Rows, Rows], second: tuple[Rows, Rows]) -> bool:
+    """Return whether two combinations have nearly the same items, or each has what the other one is compared with."""
+    (own, beside), (other, beside_other) = first, second
+    return _are_same(own, other) or (_are_same(own, beside_other) and _are_same(beside, other))
 
 
 def _are_same(one: Rows, other: Rows) -> bool:
@@ -330,30 +360,32 @@ def _are_same(one: Rows, other: Rows) -> bool:
 
 
 def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]) -> list[Tested]:
-    """Return the CHOSEN combinations tested on the half of the test, the surest first."""
+    """Return the CHOSEN combinations tested on the half of the test, the surest first.
+
+    A test looks in the direction that the search found: it is of one side.
+    """
     models = halves.models[1]
     searched = {(one.by, one.value): contrast for one, contrast in chosen}
     measured = measured_kinds(outcomes, member_columns(models), [one.kind(outcomes, halves.test) for one, _ in chosen])
-    found, reach = uneven(measured, models), halves.reach
-    known = {(one.kind.by, one.kind.value): one for one in measured}
-    corrected = benjamini_hochberg([one.contrast.p for one in found])
-    return [
-        Tested(
-            found=one,
-            rows=known[one.by, one.value].kind.rows,
-            searched=searched[one.by, one.value],
-            p_corrected=p,
-            smallest=_smallest(known[one.by, one.value], models, len(measured)),
-            reach=reach,
-        )
-        for one, p in zip(found, corrected, strict=True)
-    ]
+    found = [_tested(one, models, searched[one.kind.by, one.kind.value], halves.reach, len(measured)) for one in measured]
+    corrected = benjamini_hochberg([one.p for one in found])
+    tested = [replace(one, p_corrected=p) for one, p in zip(found, corrected, strict=True)]
+    return sorted(tested, key=lambda one: (isnan(one.p), one.p))
 
 
-def _smallest(one: MeasuredKind, models: Sequence[ModelColumns], tests: int) -> float:
+def _tested(one: MeasuredKind, models: Sequence[ModelColumns], searched: float, reach: Reach, tests: int) -> Tested:
     contrast = Weighed(contrast_evidence(one.own.key, one.own, one.others), models)
-    (uncertainty,) = contrast.of_pair.values()
-    return smallest_difference(uncertainty, SIGNIFICANT / tests)
+    first, second = (contrast.means[model.name] for model in models)
+    ((pair, p),) = contrast.p.items()
+    return Tested(
+        measured=one,
+        models=models,
+        searched=searched,
+        p=p / 2 if (second - first) * searched > 0 else 1 - p / 2,
+        p_corrected=nan,
+        smallest=smallest_difference(contrast.of_pair[pair], 2 * SIGNIFICANT / tests),
+        reach=reach,
+    )
 
 
 def search_combinations(

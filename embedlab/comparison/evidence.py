@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.correlations import SAME_SIMILARITY, correlated_groups, why_undefined_gold
 from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES, Measure
+from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.slices import has_all
 from embedlab.choices import Aggregate
 from embedlab.core.note import Note
@@ -92,9 +93,10 @@ def outcome_evidence(
     parts = list(whole_blocks(outcomes)) if parts is None else parts
     found: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
     whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in found}  # the first measure of whole datasets, which averages are over
+    near = {number: _near(outcomes.blocks[number]) for number in {part.block for part in parts}}
     for done, part in enumerate(parts):
         block = outcomes.blocks[part.block]
-        own = list(_of_slice(outcomes, block, part, members, aggregate, is_tested=is_tested))
+        own = list(_of_slice(outcomes, block, part, members, aggregate, near=near[part.block], is_tested=is_tested))
         found[block.suite] += own
         if part.is_whole:
             whole[block.suite][part.key] = own[0]
@@ -107,7 +109,14 @@ def outcome_evidence(
 
 
 def _of_slice(
-    outcomes: Outcomes, block: Block, part: ItemSlice, members: Sequence[str], aggregate: Aggregate, *, is_tested: bool
+    outcomes: Outcomes,
+    block: Block,
+    part: ItemSlice,
+    members: Sequence[str],
+    aggregate: Aggregate,
+    *,
+    near: NearDuplicates | None,
+    is_tested: bool,
 ) -> Iterator[Evidence]:
     items, predictions = outcomes.rows[part.rows], outcomes.predictions.select(members)[part.rows].fill_nan(None)
     has_gold = items["gold"].is_not_null()
@@ -122,7 +131,7 @@ def _of_slice(
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
-    texts, near = _texts(scored), block.near() if block.near is not None else None
+    texts = _texts(scored)
     for place, name in enumerate(block.measures):
         key, title = (part.key, part.title) if not place else (f"{part.key} {name}", f"{part.title} {name}")
         measure = MEASURES[name]
@@ -141,6 +150,10 @@ def _of_slice(
         undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
         setting = (aggregate if part.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
+
+
+def _near(block: Block) -> NearDuplicates | None:
+    return block.near() if block.near is not None else None
 
 
 def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:
