@@ -26,7 +26,7 @@ from simulated_scores import BEST, Floats, Graph, World
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
-from embedlab.grids.table import ALPHA, Apart, Spread, apart_over_seeds, marked_best
+from embedlab.experiments.pivot import ALPHA, Apart, Spread, apart_over_seeds, marked_best
 
 GRAPH = ("sts-benchmark",)
 COUNTS = (16, 32, 64)

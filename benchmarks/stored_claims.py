@@ -39,8 +39,8 @@ from embedlab.choices import Aggregate
 from embedlab.core.errors import UsageError
 from embedlab.core.schema import build, read_toml, table
 from embedlab.core.settings import Settings, load_settings
-from embedlab.papers.file import select_tables
-from embedlab.papers.plan import for_claims
+from embedlab.experiments.paper_file import select_tables
+from embedlab.experiments.paper_trainings import for_claims
 from embedlab.reports.claims_table import claim_sentences, claims_table, page_claims_table
 from embedlab.workflows.reproduce.claims import settled_rows
 

@@ -23,11 +23,11 @@ from stored_runs import UNTRAINED, StoredTraining
 
 from embedlab.analysis.scores import ModelColumns
 from embedlab.core.settings import Settings, load_settings
-from embedlab.papers.deviations import RowRecipes
-from embedlab.papers.file import select_tables
-from embedlab.papers.matching_runs import Member
-from embedlab.papers.plan import expected_recipe, for_encoder, trainings
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.deviations import RowRecipes
+from embedlab.experiments.matching_runs import Member
+from embedlab.experiments.paper_file import select_tables
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import expected_recipe, for_encoder, trainings
 from embedlab.reports.reproduction import Reproduction
 from embedlab.scoring.scored_pairs import evaluate_pairs
 from embedlab.workflows.notebook_session import NotebookSession

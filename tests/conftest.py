@@ -140,8 +140,8 @@ def small_world(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def thin_out_the_sample(patch: pytest.MonkeyPatch, every: int) -> None:
     """Leave one in so many pairs of the STS datasets of the sample world; what grids know of the whole one is known again afterwards."""
-    from embedlab.grids.data_state import part_state
+    from embedlab.experiments.data_state import part_state
     from tests.thinned_sample import thinned
 
     patch.setattr("embedlab.data.source._sample_frame", functools.partial(thinned, every))
-    patch.setattr("embedlab.grids.expand.part_state", functools.cache(part_state.__wrapped__))
+    patch.setattr("embedlab.experiments.planner.part_state", functools.cache(part_state.__wrapped__))

@@ -84,9 +84,9 @@ def recipes() -> dict[str, str]:
 
 def grids() -> dict[str, Any]:
     """The runs of every shipped grid: their names hold what decides them."""
-    from embedlab.grids.expand import expand_grid
-    from embedlab.grids.grid_file import grid_names, load_grid
-    from embedlab.grids.plan import GridPlace
+    from embedlab.experiments.grid_file import grid_names, load_grid
+    from embedlab.experiments.plan import GridPlace
+    from embedlab.experiments.planner import expand_grid
 
     with tempfile.TemporaryDirectory() as folder:
         place = GridPlace(runs=f"{folder}/runs", cache=folder, sample=True)
@@ -99,7 +99,7 @@ def grids() -> dict[str, Any]:
 
 def papers() -> dict[str, dict[str, str]]:
     """The digest of every table of every paper without its prose: rows, what makes them, the printed numbers."""
-    from embedlab.papers.file import load_paper, paper_names
+    from embedlab.experiments.paper_file import load_paper, paper_names
 
     return {paper: {name: digest(without_prose(asdict(table))) for name, table in load_paper(paper).items()} for paper in paper_names()}
 

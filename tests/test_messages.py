@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "embedlab"
 FOREIGN = {
     ("core/crash_reports.py", "cause_of"),  # torch and C++ where memory runs out
     ("data/hub.py", "_hint"),  # `datasets` on splits and configurations
-    ("grids/queue.py", "_as_error"),  # SQLite on a function of a trigger
+    ("experiments/queue.py", "_as_error"),  # SQLite on a function of a trigger
     ("encoders/weights.py", "writing_weights"),  # safetensors on the number of an error of the system
     ("core/frame_files.py", "system_errors"),  # polars on the same
     ("analysis/expressions.py", "_regex"),  # the regular expressions of polars on what is wrong with one

@@ -201,7 +201,7 @@ BY_PATH = {
     "encoders/random_encoder.py": "in the folder of a model",
     "encoders/sentence_transformers_format.py": "in the folder of a model",
     "encoders/word_head.py": "in the folder of a model",
-    "grids/worker.py": "the name of a living worker, locked",
+    "experiments/worker.py": "the name of a living worker, locked",
     "models/assembled.py": "in the folder of a model",
     "store/files.py": "the writer",
     "store/sealed.py": "in a folder",

@@ -42,8 +42,8 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.encoders.texts import sentence_keys
-from embedlab.grids.plan import GridPlace, GridPlan, Variant
-from embedlab.grids.queue import Ending, Queue
+from embedlab.experiments.plan import GridPlace, GridPlan, Variant
+from embedlab.experiments.queue import Ending, Queue
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.folder import Wishes
 from embedlab.objectives.objective import build_objectives

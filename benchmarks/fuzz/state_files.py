@@ -23,11 +23,11 @@ from damage import MUTATIONS
 from structures import ODD, change, command
 
 from embedlab.core.recipe import load_recipe
-from embedlab.grids.expand import expand_grid
-from embedlab.grids.grid_file import load_grid
-from embedlab.grids.plan import GridFolder, GridPlace
-from embedlab.grids.progress import GridFollower
-from embedlab.grids.queue import Queue
+from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.plan import GridFolder, GridPlace
+from embedlab.experiments.planner import expand_grid
+from embedlab.experiments.progress import GridFollower
+from embedlab.experiments.queue import Queue
 from embedlab.runs import events
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation, StoredScore

@@ -23,11 +23,11 @@ from structures import NAMES, ODD, change, command
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import load_settings
-from embedlab.grids.expand import expand_grid
-from embedlab.grids.grid_file import load_grid, with_fixed
-from embedlab.grids.plan import GridPlace
+from embedlab.experiments import paper_file
+from embedlab.experiments.grid_file import load_grid, with_fixed
+from embedlab.experiments.plan import GridPlace
+from embedlab.experiments.planner import expand_grid
 from embedlab.objectives.needs import check_columns
-from embedlab.papers import file as paper_file
 
 SETTINGS = """
 data = "corpora"

@@ -64,7 +64,7 @@ def recipes_page() -> str:
 
 def grids_page() -> str:
     """Return the page of grid files."""
-    from embedlab.grids import grid_file
+    from embedlab.experiments import grid_file
 
     rows = [(code(name), grid_file.load_grid(name).summary) for name in grid_file.grid_names()]
     return (
@@ -79,12 +79,12 @@ def grids_page() -> str:
 def papers_page() -> str:
     """Return the page of paper files."""
     from embedlab.analysis.claims import Claim
-    from embedlab.papers import file
+    from embedlab.experiments import paper_file
 
     parts = [
         "# Paper files\n\n`recipes/papers/*.toml` say what produces each row of a paper's tables: [Reproduce this table](../guides/reproduce.md).\n"
     ]
-    keys = {"[tables.NAME]": file._Table, "rows.LABEL": file._Row, "columns.NAME": file._Column, "[claims] NAME": Claim}
+    keys = {"[tables.NAME]": paper_file._Table, "rows.LABEL": paper_file._Row, "columns.NAME": paper_file._Column, "[claims] NAME": Claim}
     for title, cls in keys.items():
         parts.append(f"## {title}\n\n{first_line(cls.__doc__)}\n\n{field_table(cls)}")
     return "\n".join(parts)

@@ -7,7 +7,7 @@ from docs.reference.text import cell, code, table
 
 def tables_of(paper: str) -> str:
     """Return every table of a PAPER: printed numbers, how each row is made, what the text claims, known deviations."""
-    from embedlab.papers.file import load_paper
+    from embedlab.experiments.paper_file import load_paper
 
     return "\n".join(_section(paper, one) for one in load_paper(paper).values())
 
@@ -31,8 +31,8 @@ def _section(paper: str, one: Any) -> str:
 def _deviations(one: Any) -> list[str]:
     """Return what is known before a run: of the paper, and where its authors' code is public of that profile."""
     from embedlab.core.errors import UsageError
-    from embedlab.papers.deviations import deviations, recipes_of, rows_text
-    from embedlab.papers.plan import for_profile
+    from embedlab.experiments.deviations import deviations, recipes_of, rows_text
+    from embedlab.experiments.paper_trainings import for_profile
 
     parts = []
     for profile, title in (("paper", "Deviations from the paper"), ("code", "With `--profile code`")):

@@ -57,10 +57,10 @@ def elsewhere(
         if one.rows is not None and not one.average_of and compared.tests:
             kinds.setdefault((one.task, one.metric), []).append((one, compared))
     found = []
-    for own in (own for own in kinds.values() if len(own) >= FEWEST_DATASETS):
-        places, shared = apart([one.rows.texts for one, _ in own if one.rows is not None])
+    for own in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
+        places, shared = apart([evidence.rows.texts for evidence, _ in own if evidence.rows is not None])
         if len(places) >= FEWEST_DATASETS:
-            counted = [own[place] for place in places]
+            counted = [own[index] for index in places]
             of_models = (_of_model(counted, models, model.name, reference) for model in models if model.name != reference)
             found += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
     return tuple(found)
@@ -72,9 +72,9 @@ def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
     TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the other order is the same. Of equally many
     datasets those with the most pairs are taken.
     """
-    pairs = [{(min(row), max(row)) for row in own.tolist()} for own in texts]
+    pairs = [{(min(row), max(row)) for row in text.tolist()} for text in texts]
     chosen = _largest(pairs)
-    return chosen, sum(len(pairs[place]) for place in chosen) - len(set().union(*(pairs[place] for place in chosen)))
+    return chosen, sum(len(pairs[index]) for index in chosen) - len(set().union(*(pairs[index] for index in chosen)))
 
 
 def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
@@ -83,16 +83,20 @@ def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
         for first, second in combinations(range(len(pairs)), 2)
         if len(pairs[first] & pairs[second]) > MOST_SHARED * min(len(pairs[first]), len(pairs[second]))
     }
-    sizes = [len(own) for own in pairs]
+    sizes = [len(pair) for pair in pairs]
     if len(pairs) > _MOST_TRIED:  # then one by one, those that share with the fewest first
         order = sorted(range(len(pairs)), key=lambda place: (sum(place in clash for clash in clashes), -sizes[place]))
         chosen: list[int] = []
-        for place in order:
-            if not any((min(place, other), max(place, other)) in clashes for other in chosen):
-                chosen.append(place)
+        for index in order:
+            if not any((min(index, other), max(index, other)) in clashes for other in chosen):
+                chosen.append(index)
         return sorted(chosen)
     for count in range(len(pairs), 0, -1):
-        fitting = [one for one in combinations(range(len(pairs)), count) if not any(clash in clashes for clash in combinations(one, 2))]
+        fitting = [
+            combination
+            for combination in combinations(range(len(pairs)), count)
+            if not any(clash in clashes for clash in combinations(combination, 2))
+        ]
         if fitting:
             return [*max(fitting, key=lambda one: sum(sizes[place] for place in one))]
     return []
@@ -102,16 +106,16 @@ def _of_model(
     counted: Sequence[tuple[Evidence, ComparedSlice]], models: Sequence[ModelColumns], name: str, reference: str
 ) -> Elsewhere | None:
     differences = [compared.differences[name] for _, compared in counted if name in compared.differences]
-    values = np.array([[one.delta, one.uncertainty.rows] for one in differences])
+    values = np.array([[difference.delta, difference.uncertainty.rows] for difference in differences])
     if len(values) < len(counted) or not np.isfinite(values).all():
         return None
     points = np.mean([one.points for one, _ in counted], axis=0)
     noise, freedom = seed_noise(_spreads(points, models, name, reference))
     mean, (low, high), (new_low, new_high) = predicted(values[:, 0], values[:, 1], noise, freedom)
-    one = counted[0][0]
+    evidence = counted[0][0]
     return Elsewhere(
-        task=one.task,
-        metric=one.metric,
+        task=evidence.task,
+        metric=evidence.metric,
         model=name,
         reference=reference,
         datasets=tuple(each.key for each, _ in counted),

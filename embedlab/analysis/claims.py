@@ -144,21 +144,23 @@ def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDif
         if name not in measured:
             found.append(SettledClaim(name=name, claim=claim, verdict="not measured"))
             continue
-        own, (p, outcome) = measured[name], tested[name]
-        p = corrected[name] if own.found_in is None else _in_table(claim, p, own.found_in)
+        claimed, (p, outcome) = measured[name], tested[name]
+        p = corrected[name] if claimed.found_in is None else _in_table(claim, p, claimed.found_in)
         verdict = outcome if p < SIGNIFICANT else "open"
         found.append(
             SettledClaim(
                 name=name,
                 claim=claim,
                 verdict=verdict,
-                difference=own.scale * own.value,
-                low=own.scale * own.low,
-                high=own.scale * own.high,
+                difference=claimed.scale * claimed.value,
+                low=claimed.scale * claimed.low,
+                high=claimed.scale * claimed.high,
                 p=p,
-                found_in=own.found_in,
-                reach=own.reach,
-                visible=own.scale * _visible(claim, own, own.found_in.level if own.found_in else level) if verdict == "open" else nan,
+                found_in=claimed.found_in,
+                reach=claimed.reach,
+                visible=claimed.scale * _visible(claim, claimed, claimed.found_in.level if claimed.found_in else level)
+                if verdict == "open"
+                else nan,
             )
         )
     return found
@@ -174,23 +176,27 @@ def _in_table(claim: Claim, p: float, table: ComparedTable) -> float:
     return min(p * table.tests, 1.0) if claim.direction == "equal" else table.p
 
 
-def _tested(claim: Claim, own: ClaimedDifference) -> tuple[float, Verdict]:
+def _tested(claim: Claim, claimed: ClaimedDifference) -> tuple[float, Verdict]:
     """Return the p of a claim, and the verdict if it is small enough."""
     if claim.direction == "equal":
         assert claim.size is not None, "refused when it is read"
-        margin = claim.size / own.scale
-        within = own.uncertainty.equivalence(own.value, margin)
-        beyond = _beyond(own, margin)
+        margin = claim.size / claimed.scale
+        within = claimed.uncertainty.equivalence(claimed.value, margin)
+        beyond = _beyond(claimed, margin)
         return (within, "holds") if not beyond < within else (beyond, "reversed")
-    return own.p, "holds" if (own.value > 0) == (claim.direction == "above") else "reversed"
+    return claimed.p, "holds" if (claimed.value > 0) == (claim.direction == "above") else "reversed"
 
 
-def _beyond(own: ClaimedDifference, margin: float) -> float:
+def _beyond(claimed: ClaimedDifference, margin: float) -> float:
     """Return the two-sided p of "the difference is at most MARGIN"."""
-    away = own.uncertainty.tail(own.value - margin) if own.value >= 0 else own.uncertainty.reversed.tail(-own.value - margin)
+    away = (
+        claimed.uncertainty.tail(claimed.value - margin)
+        if claimed.value >= 0
+        else claimed.uncertainty.reversed.tail(-claimed.value - margin)
+    )
     return min(2 * away, 1.0)
 
 
-def _visible(claim: Claim, own: ClaimedDifference, level: float) -> float:
+def _visible(claim: Claim, claimed: ClaimedDifference, level: float) -> float:
     of = smallest_margin if claim.direction == "equal" else smallest_difference
-    return of(own.uncertainty, level)
+    return of(claimed.uncertainty, level)

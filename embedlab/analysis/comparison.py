@@ -117,8 +117,8 @@ class ComparedSlice(NamedSlice):
     @property
     def design_effect(self) -> float:
         """The largest design effect of the differences shown, or of a single model's score; nan where nothing is tested."""
-        of = [one.uncertainty for one in (self.differences or self.scores).values()]
-        found = [one.design_effect for one in of if not isnan(one.rows)]
+        of = [difference.uncertainty for difference in (self.differences or self.scores).values()]
+        found = [variance_parts.design_effect for variance_parts in of if not isnan(variance_parts.rows)]
         return max(found, default=nan)
 
 
@@ -136,57 +136,57 @@ def compare_evidence(
     A closed-form TEST is used where a slice has its p and both models are single ones; it is corrected by the design effect.
     """
     drafts: list[_Draft] = []
-    previews = [_scored(one, models) for one in evidence] if preview is not None else []
-    for place, one in enumerate(evidence):
+    previews = [_scored(evidence, models) for evidence in evidence] if preview is not None else []
+    for index, one in enumerate(evidence):
         if preview is not None:
             preview(tuple(previews))
         drafts.append(_Draft(one, models, test))
         if preview is not None:
-            previews[place] = replace(previews[place], scores=drafts[-1].scores(), sentences=drafts[-1].sentences)
+            previews[index] = replace(previews[index], scores=drafts[-1].scores(), sentences=drafts[-1].sentences)
     corrected = iter(holm([p for draft in drafts for p, _ in draft.tests.values()]))
-    found = [draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin) for draft in drafts]
-    return _equivalence_corrected(found) if margin is not None else tuple(found)
+    slices = [draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin) for draft in drafts]
+    return _equivalence_corrected(slices) if margin is not None else tuple(slices)
 
 
-def _scored(one: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice:
+def _scored(evidence: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice:
     """Return the scores of a slice without intervals, which take longer."""
     columns = member_columns(models)
-    points = {model.name: one.points[[columns.index(member) for member in model.members]] for model in models}
+    points = {model.name: evidence.points[[columns.index(member) for member in model.members]] for model in models}
     scores = {
-        name: SliceScore(value=float(own.mean()), members=tuple(own.tolist()), low=nan, high=nan, letters="")
-        for name, own in points.items()
+        name: SliceScore(value=float(point.mean()), members=tuple(point.tolist()), low=nan, high=nan, letters="")
+        for name, point in points.items()
     }
     return ComparedSlice(
-        key=one.key,
-        title=one.title,
-        pairs=one.pairs,
+        key=evidence.key,
+        title=evidence.title,
+        pairs=evidence.pairs,
         scores=scores,
         differences={},
-        notes=one.notes,
-        average_of=one.average_of,
-        task=one.task,
-        metric=one.metric,
-        setting=one.setting,
-        dataset=one.dataset,
+        notes=evidence.notes,
+        average_of=evidence.average_of,
+        task=evidence.task,
+        metric=evidence.metric,
+        setting=evidence.setting,
+        dataset=evidence.dataset,
     )
 
 
 class _Draft(Weighed):
     """A weighed slice with the p of each two models, before the correction over slices."""
 
-    def __init__(self, one: Evidence, models: Sequence[ModelColumns], test: Test) -> None:
-        super().__init__(one, models)
+    def __init__(self, evidence: Evidence, models: Sequence[ModelColumns], test: Test) -> None:
+        super().__init__(evidence, models)
         self.wanted = test
-        self.closed_p = self._closed(one, test)
+        self.closed_p = self._closed(evidence, test)
         self.tests = {pair: self._tested(pair) for pair in self.pairs}
 
     @staticmethod
-    def _closed(one: Evidence, test: Test) -> Floats | None:
+    def _closed(evidence: Evidence, test: Test) -> Floats | None:
         """Return the p of a closed-form test; nan where a test of correlations is not defined, as for an average."""
-        if test == "dyadic" or one.rows is None:  # what has no items is not tested
+        if test == "dyadic" or evidence.rows is None:  # what has no items is not tested
             return None
-        p = one.closed_p(test)
-        return p if p is not None or test == "mcnemar" else np.full((len(one.points), len(one.points)), nan)
+        p = evidence.closed_p(test)
+        return p if p is not None or test == "mcnemar" else np.full((len(evidence.points), len(evidence.points)), nan)
 
     def _tested(self, pair: tuple[str, str]) -> tuple[float, Test]:
         """Return the p of "no difference" between two models, and the test it comes from."""
@@ -198,21 +198,21 @@ class _Draft(Weighed):
 
     def compared(self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> ComparedSlice:
         """Return the slice, given the corrected p of each two models."""
-        one = self.evidence
+        evidence = self.evidence
         scores = self.scores(self._letters(corrected))
         others = [name for name in self.means if name != reference]
         return ComparedSlice(
-            key=one.key,
-            title=one.title,
-            pairs=one.pairs,
+            key=evidence.key,
+            title=evidence.title,
+            pairs=evidence.pairs,
             scores=scores,
             differences={name: self._difference(name, reference, corrected, margin) for name in others},
-            notes=(*one.notes, *self._notes()),
-            average_of=one.average_of,
-            task=one.task,
-            metric=one.metric,
-            setting=one.setting,
-            dataset=one.dataset,
+            notes=(*evidence.notes, *self._notes()),
+            average_of=evidence.average_of,
+            task=evidence.task,
+            metric=evidence.metric,
+            setting=evidence.setting,
+            dataset=evidence.dataset,
             sentences=self.sentences,
             tests=sum(not isnan(p) for p, _ in self.tests.values()),
             topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,
@@ -233,7 +233,7 @@ class _Draft(Weighed):
         if all(isnan(p) for p, _ in self.tests.values()) and (self.tests or self.sums is None):
             return [""] * len(self.means)
         differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
-        places = {name: place for place, name in enumerate(self.means)}
+        places = {name: index for index, name in enumerate(self.means)}
         for (first, second), p in corrected.items():
             differs[places[first], places[second]] = differs[places[second], places[first]] = p < SIGNIFICANT
         return compact_letters(list(self.means.values()), differs)
@@ -281,28 +281,30 @@ class _Draft(Weighed):
 
 
 def comparison_notes(
-    found: Sequence[ComparedSlice], models: Sequence[ModelColumns], test: Test, margin: float | None = None
+    slices: Sequence[ComparedSlice], models: Sequence[ModelColumns], test: Test, margin: float | None = None
 ) -> Iterator[str]:
     """Yield remarks on intervals, stars and letters of the whole table."""
-    tests = sum(one.tests for one in found)
-    if not any(one.sentences for one in found):
+    tests = sum(compared.tests for compared in slices)
+    if not any(compared.sentences for compared in slices):
         return
-    tested = [one for one in found if one.sentences]
-    dependent = [one for one in tested if one.pairs > one.topics + 1]
+    tested = [compared for compared in slices if compared.sentences]
+    dependent = [compared for compared in tested if compared.pairs > compared.topics + 1]
     if dependent:
-        listed = ", ".join(f"{one.key} {one.topics:.0f} of {one.pairs}, {one.design_effect:.2f}" for one in dependent)
+        listed = ", ".join(
+            f"{compared.key} {compared.topics:.0f} of {compared.pairs}, {compared.design_effect:.2f}" for compared in dependent
+        )
         counted = "effective topics of rows, design effect (variance against independent rows)"
         yield Note(f"rows of one topic count as dependent; {counted}: {listed}")
     yield from _topic_notes(tested)
     if tests:
         over = _counted(tests, "comparison")
-        signs = reach_signs(found)
+        signs = reach_signs(slices)
         full = f"letters and {' and '.join(signs)}: one p for each two models, corrected by Holm over {over} of the table, 5%"
         yield Note(full, short=[f"same letter: not distinguished; {', '.join(signs)}: different (5%, Holm over {over})"])
         if REACHES["checkpoints"] in signs:
             yield REACH_NOTE
     if margin is not None:
-        shown = sum(not isnan(each.p_equivalent) for one in found for each in one.differences.values())
+        shown = sum(not isnan(each.p_equivalent) for compared in slices for each in compared.differences.values())
         over = _counted(shown, "difference")
         yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over {over} shown, 5%"
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
@@ -311,17 +313,17 @@ def comparison_notes(
         yield f"p of {test}: corrected by each slice's design effect"
 
 
-def _odd_seed_notes(found: Sequence[ComparedSlice], models: Sequence[ModelColumns]) -> Iterator[str]:
+def _odd_seed_notes(slices: Sequence[ComparedSlice], models: Sequence[ModelColumns]) -> Iterator[str]:
     """Yield which seed of a recipe is apart from its others, by Grubbs' test, corrected over slices and recipes."""
     recipes = [model for model in models if model.is_recipe and len(model.seeds) == len(model.members)]
-    tried = [(model, one, *odd_one(one.scores[model.name].members)) for one in found for model in recipes]
+    tried = [(model, compared_slice, *odd_one(compared_slice.scores[model.name].members)) for compared_slice in slices for model in recipes]
     apart: dict[tuple[str, int], list[str]] = {}
-    for (model, one, place, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
+    for (model, compared, index, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
         if p < SIGNIFICANT:
-            own = one.scores[model.name].members
-            others = fmean(value for number, value in enumerate(own) if number != place)
-            side = "above" if own[place] > others else "below"
-            apart.setdefault((model.name, model.seeds[place]), []).append(f"{side} on {one.key} (p {p:.2g})")
+            members = compared.scores[model.name].members
+            others = fmean(value for number, value in enumerate(members) if number != index)
+            side = "above" if members[index] > others else "below"
+            apart.setdefault((model.name, model.seeds[index]), []).append(f"{side} on {compared.key} (p {p:.2g})")
     for (name, seed), where in apart.items():
         what = f"seed {seed} is apart from the others"
         more = f", and {len(where) - 1} more" if len(where) > 1 else ""
@@ -329,9 +331,9 @@ def _odd_seed_notes(found: Sequence[ComparedSlice], models: Sequence[ModelColumn
         yield Note(full, models=[name], short=[f"{what}: {where[0]}{more}"])
 
 
-def _topic_notes(found: Sequence[ComparedSlice]) -> Iterator[str]:
+def _topic_notes(slices: Sequence[ComparedSlice]) -> Iterator[str]:
     """Yield what is left of differences that hang on one topic without it."""
-    return hanging_note((f"{one.key} {name}", each.topic) for one in found for name, each in one.differences.items())
+    return hanging_note((f"{compared.key} {name}", each.topic) for compared in slices for name, each in compared.differences.items())
 
 
 def hanging_note(named: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
@@ -341,21 +343,22 @@ def hanging_note(named: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
         yield f"{HANGS}: one topic decides: {listed}"
 
 
-def reach_signs(found: Sequence[ComparedSlice]) -> list[str]:
+def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:
     """Return the signs of significant differences that the slices can have: of recipes and published models, of checkpoints."""
-    return [REACHES[reach] for reach in ("models", "checkpoints") if any(_has_reach(one, reach) for one in found)]
+    return [REACHES[reach] for reach in ("models", "checkpoints") if any(_has_reach(compared, reach) for compared in slices)]
 
 
-def _has_reach(one: ComparedSlice, reach: Reach) -> bool:
-    return one.tests > 0 and (one.reach == reach or any(each.reach == reach for each in one.differences.values()))
+def _has_reach(compared: ComparedSlice, reach: Reach) -> bool:
+    return compared.tests > 0 and (compared.reach == reach or any(each.reach == reach for each in compared.differences.values()))
 
 
 def _counted(number: int, noun: str) -> str:
     return f"the {noun}" if number == 1 else f"the {number} {noun}s"
 
 
-def _equivalence_corrected(found: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:
-    p = iter(holm([difference.p_equivalent for one in found for difference in one.differences.values()]))
+def _equivalence_corrected(slices: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:
+    p = iter(holm([difference.p_equivalent for compared in slices for difference in compared.differences.values()]))
     return tuple(
-        replace(one, differences={name: replace(each, p_equivalent=next(p)) for name, each in one.differences.items()}) for one in found
+        replace(compared, differences={name: replace(each, p_equivalent=next(p)) for name, each in compared.differences.items()})
+        for compared in slices
     )

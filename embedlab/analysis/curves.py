@@ -27,15 +27,15 @@ def smoothed(y: Values, weight: float) -> Values:
     if weight <= 0:
         return y
     found, average = np.empty_like(y), 0.0
-    for place, value in enumerate(y.tolist()):
+    for index, value in enumerate(y.tolist()):
         average = weight * average + (1 - weight) * value
-        found[place] = average / (1 - weight ** (place + 1))
+        found[index] = average / (1 - weight ** (index + 1))
     return found
 
 
 def over_seeds(seeds: Sequence[tuple[Values, Values]]) -> SeedRange:
     """Return the mean and range of curves (x, y) with ascending x; between its points a curve is straight, beyond its ends it is absent."""
-    x = np.unique(np.concatenate([one[0] for one in seeds])) if seeds else np.empty(0)
+    x = np.unique(np.concatenate([seed[0] for seed in seeds])) if seeds else np.empty(0)
     values = np.full((len(seeds), len(x)), np.nan)
     for row, (own, y) in zip(values, seeds, strict=True):
         if len(own):

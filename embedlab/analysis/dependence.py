@@ -75,8 +75,8 @@ class SharedSentences:
         shares = []
         for number in range(int(self.group.max(initial=-1)) + 1):
             rows = np.flatnonzero(self.group == number)
-            part = self if len(rows) == self.rows else SharedSentences.of(self.first[rows], self.second[rows])
-            linked = (part._by_sentence.sizes**2).sum() - (part._by_two_sentences.sizes**2).sum()
+            shared_sentences = self if len(rows) == self.rows else SharedSentences.of(self.first[rows], self.second[rows])
+            linked = (shared_sentences._by_sentence.sizes**2).sum() - (shared_sentences._by_two_sentences.sizes**2).sum()
             shares.append(linked / len(rows) ** 2)
         return np.array(shares, dtype=np.float64)
 
@@ -139,9 +139,9 @@ class ContributionSums:
 def combined(weights: Floats, values: Floats) -> Floats:
     """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever else is combined beside it."""
     found = np.zeros((len(weights), values.shape[1]))
-    for row, own in zip(found, weights, strict=True):
-        for place in np.flatnonzero(own):
-            row += own[place] * values[place]
+    for row, weight in zip(found, weights, strict=True):
+        for place in np.flatnonzero(weight):
+            row += weight[place] * values[place]
     return found
 
 

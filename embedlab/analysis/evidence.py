@@ -105,10 +105,10 @@ class SliceRows:
     def of_members(self, members: Sequence[int]) -> "SliceRows":
         """The rows of some members, given by their numbers; what is the same for all of them is found once."""
         leaving = OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
-        part = replace(self, contributions=self.contributions[members], leaving=leaving)
+        rows = replace(self, contributions=self.contributions[members], leaving=leaving)
         for name, found in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
-            part.__dict__[name] = found  # where the cached property puts it
-        return part
+            rows.__dict__[name] = found  # where the cached property puts it
+        return rows
 
     def with_contributions(self, contributions: Floats) -> "SliceRows":
         """The same rows with other contributions, (members, rows); topics are found once for all of them."""
@@ -174,7 +174,7 @@ class ItemGroups:
     @property
     def weights(self) -> Floats:
         """The share of each group: by its items for `wmean`, otherwise equal."""
-        sizes = np.array([len(own) if self.aggregate == "wmean" else 1 for own in self.rows], dtype=np.float64)
+        sizes = np.array([len(row) if self.aggregate == "wmean" else 1 for row in self.rows], dtype=np.float64)
         shares: Floats = sizes / sizes.sum()
         return shares
 
@@ -199,14 +199,14 @@ def evidence_of(
     sources are unknown, no member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values = [[measure.value(gold[own], one[own]) for one in predicted.values()] for own in groups.rows]
+    values = [[measure.value(gold[row], one[row]) for one in predicted.values()] for row in groups.rows]
     points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
     rows = None
     if is_tested and groups.rows and len(gold) and predicted:
         numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
         parts = [
-            _rows(measure, gold[own], [one[own] for one in predicted.values()], np.array(value), numbers[own], near)
-            for own, value in zip(groups.rows, values, strict=True)
+            _rows(measure, gold[row], [one[row] for one in predicted.values()], np.array(value), numbers[row], near)
+            for row, value in zip(groups.rows, values, strict=True)
         ]
         rows = joined(list(zip(parts, groups.weights, strict=True)))
     return Evidence(
@@ -241,7 +241,7 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         title=name,
         pairs=sum(part.pairs for part in parts),
         points=np.mean([part.points for part in parts], axis=0),
-        rows=joined([(one, 1 / len(parts)) for one in rows]) if len(rows) == len(parts) else None,
+        rows=joined([(row, 1 / len(parts)) for row in rows]) if len(rows) == len(parts) else None,
         average_of=tuple(part.key for part in parts),
         task=parts[0].task,
         metric=parts[0].metric if is_one else mixed_metric,
@@ -257,7 +257,10 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
         both = joined([(fits.rows, 1.0), (rest.rows, 1.0)])
         signs = np.repeat([1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]])
         leaving = (
-            replace(both.leaving, parts=[(part, sign * weight) for (part, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)])
+            replace(
+                both.leaving,
+                parts=[(leaving_out, sign * weight) for (leaving_out, weight), sign in zip(both.leaving.parts, (1, -1), strict=True)],
+            )
             if isinstance(both.leaving, OfSum)
             else None
         )
@@ -284,7 +287,7 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     return SliceRows(
         contributions=np.concatenate([weight * part.contributions for part, weight in parts], axis=1),
         texts=np.concatenate([part.texts for part, _ in parts]),
-        groups=np.concatenate([part.groups + offset for (part, _), offset in zip(parts, offsets, strict=False)]),
+        groups=np.concatenate([rows.groups + offset for (rows, _), offset in zip(parts, offsets, strict=False)]),
         shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
         near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
         leaving=OfSum(parts=leaving, ends=ends) if len(leaving) == len(parts) else None,
@@ -295,14 +298,14 @@ def together(parts: Sequence[SliceRows]) -> SliceRows:
     """Return the members of several parts, which are over the same rows, as those of one."""
     contributions = np.concatenate([part.contributions for part in parts])
     leaving = [part.leaving for part in parts if part.leaving is not None]
-    found = replace(
+    rows = replace(
         parts[0],
         contributions=contributions,
         leaving=OfMembers(parts=leaving, places=range(len(contributions))) if len(leaving) == len(parts) else None,
     )
     for name, known in (("shared", parts[0].shared), ("families", parts[0].families)):
-        found.__dict__[name] = known  # where the cached property puts it
-    return found
+        rows.__dict__[name] = known  # where the cached property puts it
+    return rows
 
 
 _NUMBERS = ("sentence1_number", "sentence2_number")

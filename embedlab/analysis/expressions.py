@@ -242,7 +242,7 @@ def meanings(text: str) -> Mapping[str, str]:
 def picks_by_hand(text: str) -> bool:
     """Return whether a filter, or a named selection that it reads, names single pairs by their numbers: who does so saw them."""
     texts = [text, *meanings(text).values()]
-    return any(match["field"] == NUMBER and match["operator"] in {"=", "!="} for one in texts for match in _matches(one))
+    return any(match["field"] == NUMBER and match["operator"] in {"=", "!="} for text in texts for match in _matches(text))
 
 
 def refuse_unnamable(name: str, text: str) -> None:
@@ -290,11 +290,11 @@ def written_terms(text: str) -> list[WrittenTerm]:
 def with_terms(text: str, terms: Sequence[str]) -> str:
     """Return the filter TEXT with more TERMS that must hold too: beside those of each group that "or" separates."""
     groups: list[list[str]] = [[]]
-    for one in written_terms(text):
-        if one.is_or:
+    for term in written_terms(text):
+        if term.is_or:
             groups.append([])
         else:
-            groups[-1].append(one.text)
+            groups[-1].append(term.text)
     return " or ".join(" ".join([*group, *terms]) for group in groups)
 
 

@@ -37,7 +37,7 @@ def narrowed(text: str, ranges: Sequence[FieldRange]) -> str:
 
     Without "or", they replace the earlier limits of their fields, which they must lie within.
     """
-    fields = {one.field.lower() for one in ranges}
+    fields = {range_.field.lower() for range_ in ranges}
     return _joined(text, " ".join(map(str, ranges)), lambda term, is_only: is_only and (term.field or "").lower() in fields)
 
 

@@ -37,7 +37,7 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     g = order_y.centred_ranks()
     spread_y = g @ g / len(y)
     squares_y = (g**2 + 2 * order_y.mean_above(g)) / spread_y
-    for place, x in enumerate(rows):
+    for index, x in enumerate(rows):
         if not _varies(x):
             continue
         order_x = _Order.of(x)
@@ -46,7 +46,7 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
         scale = np.sqrt(spread_x * spread_y)
         product = (f * g + order_x.mean_above(g) + order_y.mean_above(f)) / scale
         squares = (f**2 + 2 * order_x.mean_above(f)) / spread_x + squares_y
-        found[place] = _centred(product - f @ g / len(x) / scale / 2 * squares)
+        found[index] = _centred(product - f @ g / len(x) / scale / 2 * squares)
     return found
 
 
@@ -60,10 +60,10 @@ def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     if not _varies(y):
         return found
     v = _standardised(y)
-    for place, x in enumerate(rows):
+    for index, x in enumerate(rows):
         if _varies(x):
             u = _standardised(x)
-            found[place] = _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
+            found[index] = _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
     return found
 
 

@@ -64,13 +64,13 @@ class OfSum:
     def without(self, rows: Rows) -> Floats:
         """Return the score of each member without ROWS."""
         own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * part.without(left) for (part, weight), left in own], axis=0)
+        found: Floats = np.sum([weight * leaving_out.without(left) for (leaving_out, weight), left in own], axis=0)
         return found
 
     def moved(self, rows: Rows) -> Floats:
         """Return what ROWS contribute to each score."""
         own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * part.moved(left) for (part, weight), left in own if left.any()], axis=0)
+        found: Floats = np.sum([weight * leaving_out.moved(left) for (leaving_out, weight), left in own if left.any()], axis=0)
         return found
 
 
@@ -99,7 +99,7 @@ def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
     def of(gold: Any, predictions: Sequence[Any]) -> Without:
         def without(rows: Rows) -> Floats:
             stay = ~rows
-            return np.array([value(gold[stay], one[stay]) for one in predictions])
+            return np.array([value(gold[stay], prediction[stay]) for prediction in predictions])
 
         return without
 

@@ -57,11 +57,11 @@ class Measure:
 
 
 def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]) -> Floats:
-    return np.array([influence(gold, one) for one in predictions])
+    return np.array([influence(gold, prediction) for prediction in predictions])
 
 
 def _mcnemar(gold: Any, predictions: Sequence[Any]) -> Floats:
-    return mcnemar_table(np.array([one == gold for one in predictions]))
+    return mcnemar_table(np.array([prediction == gold for prediction in predictions]))
 
 
 def _of_classes(

@@ -65,13 +65,13 @@ class _Joint:
     topics: TopicSums
     members: Mapping[int, slice]  # the members of an estimate, by its place
 
-    def units(self, place: int) -> Floats:
+    def units(self, index: int) -> Floats:
         """Return the weights that select each member of an estimate; (its members, all members)."""
-        return np.eye(max(part.stop for part in self.members.values()))[self.members[place]]
+        return np.eye(max(member.stop for member in self.members.values()))[self.members[index]]
 
-    def mean(self, place: int) -> Floats:
+    def mean(self, index: int) -> Floats:
         """Return the weights of an estimate's mean; (all members,)."""
-        found: Floats = self.units(place).mean(axis=0)
+        found: Floats = self.units(index).mean(axis=0)
         return found
 
 
@@ -80,8 +80,8 @@ class Ordering:
 
     def __init__(self, estimates: Sequence[Estimate]) -> None:
         self._estimates = estimates
-        self._joints = {place: joint for joint in _joints(estimates) for place in joint.members}
-        self._spreads = [self._spread(place) for place in range(len(estimates))]
+        self._joints = {member: joint for joint in _joints(estimates) for member in joint.members}
+        self._spreads = [self._spread(index) for index in range(len(estimates))]
 
     def order(self, first: int, second: int) -> Order:
         """Return whether estimate FIRST exceeds estimate SECOND."""
@@ -93,7 +93,7 @@ class Ordering:
 
     def agreement(self, places: Sequence[int], printed: Sequence[float]) -> RankAgreement:
         """Return the agreement of the order of estimates at PLACES with that of PRINTED; the interval is over draws of the estimates."""
-        values = np.array([self._estimates[place].value for place in places])
+        values = np.array([self._estimates[index].value for index in places])
         tau = float(kendall(printed, values[:, None])[0])
         covariance, freedom = self._covariance(places)
         if not covariance.any() or np.isnan(covariance).any():
@@ -112,52 +112,52 @@ class Ordering:
         joint = self._joints.get(first)
         return joint if joint is not None and joint is self._joints.get(second) else None
 
-    def _spread(self, place: int) -> SeedSpread:
-        one = self._estimates[place]
-        if (joint := self._joints.get(place)) is not None:
-            return spread_of(one.members, joint.sums.combined(joint.units(place)), is_recipe=one.is_recipe)
-        if one.rows is not None:
-            return spread_of(one.members, one.rows.shared.sums(one.rows.contributions), is_recipe=one.is_recipe)
-        scatter = float(((one.members - one.value) ** 2).sum())
-        return SeedSpread(members=len(one.members), scatter=scatter, noise=0.0, is_recipe=one.is_recipe)
+    def _spread(self, index: int) -> SeedSpread:
+        estimate = self._estimates[index]
+        if (joint := self._joints.get(index)) is not None:
+            return spread_of(estimate.members, joint.sums.combined(joint.units(index)), is_recipe=estimate.is_recipe)
+        if estimate.rows is not None:
+            return spread_of(estimate.members, estimate.rows.shared.sums(estimate.rows.contributions), is_recipe=estimate.is_recipe)
+        scatter = float(((estimate.members - estimate.value) ** 2).sum())
+        return SeedSpread(members=len(estimate.members), scatter=scatter, noise=0.0, is_recipe=estimate.is_recipe)
 
     def _pair_spreads(self, first: int, second: int) -> list[SeedSpread]:
         """The spread of each estimate, or of estimates that share runs that of their differences seed by seed."""
-        one, other, joint = self._estimates[first], self._estimates[second], self._joint(first, second)
-        if joint is None or not share_runs(one.behind, other.behind):
+        estimate, other, joint = self._estimates[first], self._estimates[second], self._joint(first, second)
+        if joint is None or not share_runs(estimate.behind, other.behind):
             return [self._spreads[first], self._spreads[second]]
-        return [spread_of(one.members - other.members, joint.sums.combined(joint.units(first) - joint.units(second)), is_recipe=True)]
+        return [spread_of(estimate.members - other.members, joint.sums.combined(joint.units(first) - joint.units(second)), is_recipe=True)]
 
     def _of_difference(self, first: int, second: int) -> Uncertainty:
-        own = self._pair_spreads(first, second)
+        spreads = self._pair_spreads(first, second)
         other = self._estimates[first].other + self._estimates[second].other
         if (joint := self._joint(first, second)) is not None:
             apart = (joint.mean(first) - joint.mean(second))[None]
-            found = with_seeds(joint.sums.combined(apart).variances(), 0, own, joint.topics.combined(apart))
+            uncertainty = with_seeds(joint.sums.combined(apart).variances(), 0, spreads, joint.topics.combined(apart))
         else:
-            found = with_seeds(_added([self._alone(first), self._alone(second)]), 0, own)
-        return replace(found, other=other)
+            uncertainty = with_seeds(_added([self._alone(first), self._alone(second)]), 0, spreads)
+        return replace(uncertainty, other=other)
 
-    def _alone(self, place: int) -> Variances:
+    def _alone(self, index: int) -> Variances:
         """The variances of one estimate whose rows are not those of the others; 0 without rows, nan with too few of them."""
-        one = self._estimates[place]
-        if one.rows is None or not _is_enough(one.rows):
-            variance = np.full(1, 0.0 if one.rows is None else np.nan)
+        estimate = self._estimates[index]
+        if estimate.rows is None or not _is_enough(estimate.rows):
+            variance = np.full(1, 0.0 if estimate.rows is None else np.nan)
             return Variances(value=variance, independent=variance, freedom=np.full(1, np.inf))
-        found = one.rows.shared.sums(one.rows.contributions.mean(axis=0, keepdims=True)).variances()
-        by_topics = one.rows.topics.combined(np.full((1, len(one.members)), 1 / len(one.members))).variance
-        return replace(found, value=np.maximum(found.value, by_topics))
+        variances = estimate.rows.shared.sums(estimate.rows.contributions.mean(axis=0, keepdims=True)).variances()
+        by_topics = estimate.rows.topics.combined(np.full((1, len(estimate.members)), 1 / len(estimate.members))).variance
+        return replace(variances, value=np.maximum(variances.value, by_topics))
 
     def _covariance(self, places: Sequence[int]) -> tuple[Floats, float]:
         """Covariances of the estimates over rows and seeds, and the smaller degrees of freedom of the two."""
         uncertain = [self._of_difference(a, b) for a, b in combinations(places, 2)]
-        freedom = min(min(one.rows_freedom, one.seeds_freedom) for one in uncertain)
+        freedom = min(min(uncertainty.rows_freedom, uncertainty.seeds_freedom) for uncertainty in uncertain)
         seeds = np.diag(
-            [with_seeds(self._alone(place), 0, [self._spreads[place]]).seeds + self._estimates[place].other for place in places]
+            [with_seeds(self._alone(index), 0, [self._spreads[index]]).seeds + self._estimates[index].other for index in places]
         )
-        over_rows = np.diag([float(self._alone(place).value[0]) for place in places])
+        over_rows = np.diag([float(self._alone(index).value[0]) for index in places])
         for joint in {id(joint): joint for joint in self._joints.values()}.values():
-            own = [number for number, place in enumerate(places) if place in joint.members]
+            own = [number for number, index in enumerate(places) if index in joint.members]
             means = np.array([joint.mean(places[number]) for number in own])
             if own:
                 over_rows[np.ix_(own, own)] = _covariances(joint.topics.combined(means), over_rows[own, own])
@@ -167,18 +167,18 @@ class Ordering:
 def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
     """Yield the estimates that are over the same rows, which are enough for a variance, together."""
     alike: list[list[int]] = []
-    for place, one in enumerate(estimates):
-        if one.rows is None or not _is_enough(one.rows):
+    for index, estimate in enumerate(estimates):
+        if estimate.rows is None or not _is_enough(estimate.rows):
             continue
-        texts = one.rows.texts
+        texts = estimate.rows.texts
         known = (own for own in alike if (first := estimates[own[0]].rows) is not None and np.array_equal(first.texts, texts))
         if (own := next(known, None)) is not None:
-            own.append(place)
+            own.append(index)
         else:
-            alike.append([place])
+            alike.append([index])
     for own in alike:
         rows = [found for place in own if (found := estimates[place].rows) is not None]
-        ends = np.cumsum([0, *(len(found.contributions) for found in rows)]).tolist()
+        ends = np.cumsum([0, *(len(row.contributions) for row in rows)]).tolist()
         joined = together(rows)
         yield _Joint(
             sums=joined.shared.sums(joined.contributions),

@@ -71,8 +71,8 @@ class PairNotes:
 
     def text(self, first: str, second: str) -> str:
         """The note on a pair; empty without one."""
-        found = self.notes.get(int(pair_key(first, second)))
-        return found.note if found is not None else ""
+        pair_note = self.notes.get(int(pair_key(first, second)))
+        return pair_note.note if pair_note is not None else ""
 
     def change(self, first: str, second: str, text: str) -> None:
         """Set the note on a pair, or delete it where TEXT is empty; notes that another process wrote meanwhile stay."""

@@ -199,19 +199,21 @@ class Plan:
     @cached_property
     def _variances(self) -> Floats:
         """The variance of single seeds of each recipe; a pooled one where they share it."""
-        own = [spread if spread.members > 1 and not self.is_pooled else self._pooled for spread in self.recipes]
-        return np.array([spread.scatter / (spread.members - 1) for spread in own])
+        spreads = [spread if spread.members > 1 and not self.is_pooled else self._pooled for spread in self.recipes]
+        return np.array([spread.scatter / (spread.members - 1) for spread in spreads])
 
     @cached_property
     def _noise(self) -> Floats:
         """The part of these that rows explain."""
-        own = [spread if spread.members > 1 else self._pooled for spread in self.recipes]
-        return np.array([spread.noise / (spread.members - 1) for spread in own])
+        spreads = [spread if spread.members > 1 else self._pooled for spread in self.recipes]
+        return np.array([spread.noise / (spread.members - 1) for spread in spreads])
 
     @property
     def _pooled(self) -> SeedSpread:
         return SeedSpread(
-            members=self.known + 1, scatter=sum(one.scatter for one in self.recipes), noise=sum(one.noise for one in self.recipes)
+            members=self.known + 1,
+            scatter=sum(recipe.scatter for recipe in self.recipes),
+            noise=sum(recipe.noise for recipe in self.recipes),
         )
 
     @cached_property
@@ -247,26 +249,28 @@ class Plan:
         """Return how far below an estimate its interval reaches with these normal variances beside the rows."""
         from scipy.special import ndtri, stdtrit
 
-        own, tail = self.uncertainty, (1 - LEVEL) / 2
-        beside = shown + own.other
-        if own.topics is None:
-            square = stdtrit(own.rows_freedom, tail) ** 2 * scale**2 * own.rows + ndtri(tail) ** 2 * beside
-            reach: Floats = np.sqrt(square) * own.skew[0]
+        uncertainty, tail = self.uncertainty, (1 - LEVEL) / 2
+        beside = shown + uncertainty.other
+        if uncertainty.topics is None:
+            square = stdtrit(uncertainty.rows_freedom, tail) ** 2 * scale**2 * uncertainty.rows + ndtri(tail) ** 2 * beside
+            reach: Floats = np.sqrt(square) * uncertainty.skew[0]
             return reach
-        rows = own.variance_of_rows
+        rows = uncertainty.variance_of_rows
         if rows <= 0:
-            return -float(ndtri(tail)) * np.sqrt(beside) * own.skew[0]
+            return -float(ndtri(tail)) * np.sqrt(beside) * uncertainty.skew[0]
         places = beside / (scale**2 * rows)
         curve = self._curve
-        found: Floats = scale * np.sqrt(rows) * np.sqrt(1 + places) * np.interp(np.log1p(places), np.log1p(_NOISES), curve) * own.skew[0]
+        found: Floats = (
+            scale * np.sqrt(rows) * np.sqrt(1 + places) * np.interp(np.log1p(places), np.log1p(_NOISES), curve) * uncertainty.skew[0]
+        )
         return found
 
     @cached_property
     def _curve(self) -> Floats:
         """The interval's reach below in standard errors, beside normal variances of _NOISES times that of the rows."""
-        own = self.uncertainty
-        rows = own.variance_of_rows
-        each = [replace(own, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0) for noise in _NOISES]
+        uncertainty = self.uncertainty
+        rows = uncertainty.variance_of_rows
+        each = [replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0) for noise in _NOISES]
         found: Floats = flip_reaches(each, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
         return found
 

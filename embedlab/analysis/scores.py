@@ -87,13 +87,13 @@ def pair_keys(pairs: pl.DataFrame) -> pl.Series:
     sides = pl.col("sentence1", "sentence2")
     found = np.empty(len(pairs), np.uint64)
     for start in range(0, len(pairs), _KEYS_AT_ONCE):
-        own = pairs[start : start + _KEYS_AT_ONCE]
-        contents = own.select(pl.concat_str(sides, separator="\x1f").cast(pl.Binary)).to_series()
+        pair = pairs[start : start + _KEYS_AT_ONCE]
+        contents = pair.select(pl.concat_str(sides, separator="\x1f").cast(pl.Binary)).to_series()
         digests = b"".join([_digest(content) for content in contents.to_list()])
-        found[start : start + len(own)] = np.frombuffer(digests, "<u8")
+        found[start : start + len(pair)] = np.frombuffer(digests, "<u8")
         # The few texts whose bytes are others, by what all of those contain.
-        for row in own.select(pl.any_horizontal(sides.str.contains_any(list(MISREAD_SIGNS)))).to_series().arg_true().to_list():
-            found[start + row] = _key(own["sentence1"][row], own["sentence2"][row])
+        for row in pair.select(pl.any_horizontal(sides.str.contains_any(list(MISREAD_SIGNS)))).to_series().arg_true().to_list():
+            found[start + row] = _key(pair["sentence1"][row], pair["sentence2"][row])
     return pl.Series("pair_key", found)
 
 
@@ -107,10 +107,10 @@ class ScoreFile:
     @classmethod
     def read(cls, path: Path) -> "ScoreFile":
         """Read the score file at PATH; an absent or damaged file is a MissingError."""
-        found = Store(path.parent).get(SCORES, path.stem)
-        if found is None:
+        score_file = Store(path.parent).get(SCORES, path.stem)
+        if score_file is None:
             raise _absent(path)
-        return found
+        return score_file
 
     @staticmethod
     def read_facts(path: Path) -> Mapping[str, str]:
@@ -213,8 +213,8 @@ class _Places:
         """Return the similarity of each pair of the table; null where it was not scored."""
         values = np.zeros(len(self.rows))
         values[self.is_found] = similarities.to_numpy()[self.rows[self.is_found]]
-        found = pl.Series(values)
-        return found if self.is_found.all() else found.set(pl.Series(~self.is_found), None)
+        column = pl.Series(values)
+        return column if self.is_found.all() else column.set(pl.Series(~self.is_found), None)
 
 
 def _dataset(state: DatasetState) -> str:

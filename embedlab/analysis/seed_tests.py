@@ -34,13 +34,13 @@ def odd_one(values: Sequence[float]) -> tuple[int, float]:
     if len(values) < 3 or any(math.isnan(value) for value in values):
         return 0, math.nan
     mean = fmean(values)
-    place = max(range(len(values)), key=lambda number: abs(values[number] - mean))
-    others = [value for number, value in enumerate(values) if number != place]
+    index = max(range(len(values)), key=lambda number: abs(values[number] - mean))
+    others = [value for number, value in enumerate(values) if number != index]
     if (spread := variance(others)) <= _PRECISE * fmean(value * value for value in values):
-        return place, math.nan
-    t2 = (values[place] - fmean(others)) ** 2 / (spread * (1 + 1 / len(others)))
+        return index, math.nan
+    t2 = (values[index] - fmean(others)) ** 2 / (spread * (1 + 1 / len(others)))
     freedom = len(others) - 1
-    return place, min(1.0, len(values) * beta_share(freedom / (freedom + t2), freedom / 2, 0.5))
+    return index, min(1.0, len(values) * beta_share(freedom / (freedom + t2), freedom / 2, 0.5))
 
 
 def holm(p: Sequence[float]) -> list[float]:

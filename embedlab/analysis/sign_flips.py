@@ -181,10 +181,10 @@ class _Parts:
         rest = self.rest[:, 0] + distance * (2 * self.rest[:, 1] + distance * self.rest[:, 2])
         normal = np.maximum(rest, 0.0) + noise
         normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
-        found, points = _saddlepoint(flipped, aim, normal, start)
+        why_pane, points = _saddlepoint(flipped, aim, normal, start)
         if not (normal > 0).all():
-            found = np.where(normal > 0, found, _within_counts(found, flipped, np.sign(distance)))
-        return found, points
+            why_pane = np.where(normal > 0, why_pane, _within_counts(why_pane, flipped, np.sign(distance)))
+        return why_pane, points
 
 
 @lru_cache(maxsize=MOST_COUNTED)

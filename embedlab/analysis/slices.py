@@ -36,7 +36,7 @@ def joined_splits(table: pl.DataFrame) -> pl.DataFrame:
 def has_all(members: Sequence[str], over: str = "dataset") -> pl.Expr:
     """Whether a row has a score of each member that scores any row of its dataset, which the column OVER names."""
     scored = [pl.col(name).is_not_null() & pl.col(name).is_not_nan() for name in dict.fromkeys(members)]
-    return pl.all_horizontal(one | ~one.any().over(over) for one in scored)
+    return pl.all_horizontal(expression | ~expression.any().over(over) for expression in scored)
 
 
 def dice_fifths(values: ArrayLike) -> Fifths:

@@ -34,8 +34,8 @@ class Tag:
 
 def numbers_in(sentences: pl.Series) -> pl.Series:
     """The numbers of each sentence, those up to twelve in digits, as lists."""
-    found = sentences.str.to_lowercase().str.extract_all(_NUMBER)
-    return found.list.eval(pl.element().str.replace_all(",", "", literal=True).replace(_DIGITS))
+    column = sentences.str.to_lowercase().str.extract_all(_NUMBER)
+    return column.list.eval(pl.element().str.replace_all(",", "", literal=True).replace(_DIGITS))
 
 
 def word_counts(sentences: pl.Series) -> pl.Series:
@@ -57,8 +57,8 @@ def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:
 
 
 def _is_one_longer(first: pl.Series, second: pl.Series) -> pl.Series:
-    one, other = word_counts(first), word_counts(second)
-    return (one >= _LONGER * other) | (other >= _LONGER * one)
+    column, other = word_counts(first), word_counts(second)
+    return (column >= _LONGER * other) | (other >= _LONGER * column)
 
 
 TAGS: Mapping[str, Tag] = MappingProxyType(

@@ -77,10 +77,10 @@ class Uncertainty:
     def reversed(self) -> "Uncertainty":
         """The uncertainty of the estimate with the other sign."""
         topics = self.topics.scaled(-1) if self.topics is not None else None
-        found = replace(self, topics=topics, skew=(self.skew[1], self.skew[0]))
+        uncertainty = replace(self, topics=topics, skew=(self.skew[1], self.skew[0]))
         if (known := self.__dict__.get("_at_level")) is not None:
-            found.__dict__["_at_level"] = (known[1], known[0])
-        return found
+            uncertainty.__dict__["_at_level"] = (known[1], known[0])
+        return uncertainty
 
     def half_width(self, level: float = LEVEL) -> float:
         """The larger distance from an estimate to an end of its interval of this LEVEL."""
@@ -185,17 +185,17 @@ def solved(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
     """Return uncertainties of estimates over the same topics whose intervals at the usual level are known: many at once are quick."""
     if not uncertain or any(one.topics is None for one in uncertain):
         return [*uncertain]
-    found = [replace(one) for one in uncertain]
-    for one, reach in zip(found, flip_reaches(found, 1 - LEVEL).tolist(), strict=True):
-        one.__dict__["_at_level"] = tuple(reach)  # where the cached property puts it
-    return found
+    uncertainties = [replace(one) for one in uncertain]
+    for uncertainty, reach in zip(uncertainties, flip_reaches(uncertainties, 1 - LEVEL).tolist(), strict=True):
+        uncertainty.__dict__["_at_level"] = tuple(reach)  # where the cached property puts it
+    return uncertainties
 
 
 def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) -> list[float]:
     """Return the p of "no difference" of each of several differences over the same topics."""
-    if not uncertain or any(one.topics is None for one in uncertain):
-        return [one.p(difference) for one, difference in zip(uncertain, differences, strict=True)]
-    distances = [d / one.skew[0 if d >= 0 else 1] for one, d in zip(uncertain, differences, strict=True)]
+    if not uncertain or any(uncertainty.topics is None for uncertainty in uncertain):
+        return [uncertainty.p(difference) for uncertainty, difference in zip(uncertain, differences, strict=True)]
+    distances = [d / uncertainty.skew[0 if d >= 0 else 1] for uncertainty, d in zip(uncertain, differences, strict=True)]
     found: list[float] = flip_p(uncertain, distances).tolist()
     return found
 
@@ -253,9 +253,11 @@ def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
 
 
 def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
-    topics = [one.topics for one in uncertain if one.topics is not None]
-    seeds, freedom, other = (np.array([getattr(one, name) for one in uncertain]) for name in ("seeds", "seeds_freedom", "other"))
-    return TopicSums(sums=np.concatenate([one.sums for one in topics]), shares=topics[0].shares), seeds, freedom, other
+    topics = [uncertainty.topics for uncertainty in uncertain if uncertainty.topics is not None]
+    seeds, freedom, other = (
+        np.array([getattr(uncertainty, name) for uncertainty in uncertain]) for name in ("seeds", "seeds_freedom", "other")
+    )
+    return TopicSums(sums=np.concatenate([topic.sums for topic in topics]), shares=topics[0].shares), seeds, freedom, other
 
 
 UNKNOWN = Uncertainty(rows=nan, rows_freedom=nan, independent=nan)
@@ -291,7 +293,7 @@ def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]
     return len(first) == len(second) > 1 and any(own & other for own, other in zip(first, second, strict=True))
 
 
-def with_seeds(rows: Variances, place: int, spreads: Sequence[SeedSpread], topics: TopicSums | None = None) -> Uncertainty:
+def with_seeds(rows: Variances, index: int, spreads: Sequence[SeedSpread], topics: TopicSums | None = None) -> Uncertainty:
     """The uncertainty of estimate PLACE of ROWS and of TOPICS, a score or a difference, with what the seeds of its models add.
 
     Each model that is a draw of a recipe has its own spread, and the degrees of freedom are Welch's. Where one has a single seed, or
@@ -300,12 +302,12 @@ def with_seeds(rows: Variances, place: int, spreads: Sequence[SeedSpread], topic
     """
     noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
     return Uncertainty(
-        rows=float(rows.value[place]),
-        rows_freedom=float(rows.freedom[place]),
-        independent=float(rows.independent[place]),
+        rows=float(rows.value[index]),
+        rows_freedom=float(rows.freedom[index]),
+        independent=float(rows.independent[index]),
         seeds=noise,
         seeds_freedom=freedom,
-        topics=topics.of([place]) if topics is not None else None,
+        topics=topics.of([index]) if topics is not None else None,
     )
 
 

@@ -59,11 +59,11 @@ class Weighed:
     Compared are the PAIRS of models, or each two of them; the intervals of scores are then found when they are needed.
     """
 
-    def __init__(self, one: Evidence, models: Sequence[ModelColumns], pairs: Sequence[Pair] | None = None) -> None:
+    def __init__(self, evidence: Evidence, models: Sequence[ModelColumns], pairs: Sequence[Pair] | None = None) -> None:
         columns = member_columns(models)
-        self.evidence, self.models = one, {model.name: model for model in models}
+        self.evidence, self.models = evidence, {model.name: model for model in models}
         self.places = {model.name: [columns.index(member) for member in model.members] for model in models}
-        self.means = {name: float(one.points[own].mean()) for name, own in self.places.items()}
+        self.means = {name: float(evidence.points[own].mean()) for name, own in self.places.items()}
         self.of_each_two = pairs is None
         self.pairs: list[Pair] = list(combinations(self.means, 2) if pairs is None else pairs)
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
@@ -73,10 +73,12 @@ class Weighed:
         self.sums: ContributionSums | None = None
         self.topics: TopicSums | None = None
         self.lack = self._lack()
-        self.rows = one.rows
-        if one.rows is not None and not self.lack:
-            self.sums = one.rows.shared.sums(np.nan_to_num(one.rows.contributions))  # a member without a score contributes nothing
-            self.topics = one.rows.topics
+        self.rows = evidence.rows
+        if evidence.rows is not None and not self.lack:
+            self.sums = evidence.rows.shared.sums(
+                np.nan_to_num(evidence.rows.contributions)
+            )  # a member without a score contributes nothing
+            self.topics = evidence.rows.topics
             self._weigh(self.sums, self.topics)
 
     def _lack(self) -> str:
@@ -99,19 +101,19 @@ class Weighed:
         squares = (weights @ self.topics.sums) ** 2
         largest = int(squares.argmax())
         total = float(squares.sum())
-        found = Topic(rows=int(self._topic_rows[largest]), share=float(squares[largest]) / total if total > 0 else 0.0)
-        if self.rows.leaving is None or not found.is_large(len(self.rows.texts)):
-            return found
+        topic = Topic(rows=int(self._topic_rows[largest]), share=float(squares[largest]) / total if total > 0 else 0.0)
+        if self.rows.leaving is None or not topic.is_large(len(self.rows.texts)):
+            return topic
         there = weights != 0
         without = weights[there] @ self.rows.leaving.without(self.rows.families == largest)[there]
-        return replace(found, without=float(without))
+        return replace(topic, without=float(without))
 
     def largest_topic(self, reference: str) -> Topic | None:
         """Return the topic that carries most of the variance of a difference from REFERENCE, or of the only score."""
         known = [name for name, mean in self.means.items() if not isnan(mean)]
         pairs = [(name, reference) for name in known if name != reference] if reference in known else []
-        found = [self.topic_of(*pair) for pair in pairs] or [self.topic_of(name) for name in known]
-        return max((one for one in found if one is not None), key=lambda one: one.share, default=None)
+        topics = [self.topic_of(*pair) for pair in pairs] or [self.topic_of(name) for name in known]
+        return max((topic for topic in topics if topic is not None), key=lambda topic: topic.share, default=None)
 
     @cached_property
     def _topic_rows(self) -> NDArray[np.intp]:
@@ -130,10 +132,13 @@ class Weighed:
         rows, by_topic = sums.combined(contrasts).variances(), topics.combined(contrasts)
         self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
         seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
-        own = [with_seeds(rows, place, each, by_topic) for place, each in enumerate(seeds)]
-        variances = {name: one.variance_of_rows for name, one in zip(known, own, strict=False)}
-        apart = [self._skewed(pair, self._steadied(one), variances) for pair, one in zip(pairs, own[len(known) :], strict=True)]
-        alone = own[: len(known)]
+        uncertainties = [with_seeds(rows, index, each, by_topic) for index, each in enumerate(seeds)]
+        variances = {name: uncertainty.variance_of_rows for name, uncertainty in zip(known, uncertainties, strict=False)}
+        apart = [
+            self._skewed(pair, self._steadied(uncertainty), variances)
+            for pair, uncertainty in zip(pairs, uncertainties[len(known) :], strict=True)
+        ]
+        alone = uncertainties[: len(known)]
         found = solved([*alone, *apart] if self.of_each_two else apart)
         self.single |= dict(zip(known, found if self.of_each_two else alone, strict=False))
         self.of_pair |= dict(zip(pairs, found[-len(pairs) :] if pairs else (), strict=True))

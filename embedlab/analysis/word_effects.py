@@ -79,7 +79,7 @@ def token_pair_sum(first: WeightedTokens, second: WeightedTokens) -> Floats:
     The cosine of two weighted sums is the sum over pairs of tokens of weight · weight · dot product, divided by both lengths; a sentence
     whose sum is zero has zeros.
     """
-    a, b = (one.vectors.astype(np.float64) * one.weights[:, None] for one in (first, second))
+    a, b = (weighted_tokens.vectors.astype(np.float64) * weighted_tokens.weights[:, None] for weighted_tokens in (first, second))
     length = np.linalg.norm(a.sum(axis=0)) * np.linalg.norm(b.sum(axis=0))
     parts: Floats = np.zeros((len(a), len(b))) if length == 0 else a @ b.T / length
     return parts
@@ -91,10 +91,10 @@ def owners(tokens: Sequence[tuple[int, int] | None], words: Sequence[tuple[int, 
     A token that touches several words belongs to the first, so that a word of several pieces is whole.
     """
     found = np.full(len(tokens), len(words), np.intp)
-    for place, span in enumerate(tokens):
+    for index, span in enumerate(tokens):
         if span is not None:
             touched = (number for number, (start, end) in enumerate(words) if start < span[1] and span[0] < end)
-            found[place] = next(touched, len(words))
+            found[index] = next(touched, len(words))
     return found
 
 
@@ -145,12 +145,12 @@ class ExplainedModel:
     @cached_property
     def similarities(self) -> Deletions:
         """The similarities, means over the members."""
-        return Deletions(table=np.mean([one.similarities.table for one in self.members], axis=0))
+        return Deletions(table=np.mean([member.similarities.table for member in self.members], axis=0))
 
     @cached_property
     def ranks(self) -> Deletions:
         """The percentile ranks, each member's among its own reference, means over the members."""
-        return Deletions(table=np.mean([one.ranks.table for one in self.members], axis=0))
+        return Deletions(table=np.mean([member.ranks.table for member in self.members], axis=0))
 
     @property
     def effects(self) -> Floats:
@@ -160,20 +160,20 @@ class ExplainedModel:
     @property
     def spreads(self) -> Floats | None:
         """The standard deviation of each effect over the members, (n + m,); None for one member."""
-        effects = [np.concatenate([one.ranks.first, one.ranks.second]) for one in self.members]
+        effects = [np.concatenate([member.ranks.first, member.ranks.second]) for member in self.members]
         found: Floats | None = np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
         return found
 
     @property
     def edited(self) -> Floats:
         """The similarity of each edited pair, (edits,)."""
-        found: Floats = np.mean([one.edited for one in self.members], axis=0)
+        found: Floats = np.mean([member.edited for member in self.members], axis=0)
         return found
 
     @property
     def edited_ranks(self) -> Floats:
         """The percentile rank of each edited pair, (edits,)."""
-        found: Floats = np.mean([one.edited_ranks for one in self.members], axis=0)
+        found: Floats = np.mean([member.edited_ranks for member in self.members], axis=0)
         return found
 
 

@@ -67,8 +67,8 @@ def _numbered(sentences: pl.Series, known: dict[str, int]) -> tuple[NDArray[np.i
     distinct = rows["word"].unique(maintain_order=True)
     numbers = pl.Series([known.setdefault(word, len(known)) for word in distinct.to_list()], dtype=pl.Int64)
     table = pl.DataFrame({"word": distinct, "number": numbers})
-    found = rows.join(table, on="word", how="left", maintain_order="left")
-    keys = np.sort(found["row"].to_numpy() * max(len(known), 1) + found["number"].to_numpy(), kind="stable")  # each row is short
+    frame = rows.join(table, on="word", how="left", maintain_order="left")
+    keys = np.sort(frame["row"].to_numpy() * max(len(known), 1) + frame["number"].to_numpy(), kind="stable")  # each row is short
     keys = keys[np.diff(keys, prepend=-1) != 0]
     row, number = np.divmod(keys, max(len(known), 1))
     return number.astype(np.int32), np.bincount(row, minlength=len(words)).astype(np.int64)

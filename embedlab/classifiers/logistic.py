@@ -158,12 +158,12 @@ class _Memory:
         """The gradient times the inverse curvature."""
         product, parts = gradient.clone(), []
         for step, change, inverse in reversed(self.steps):
-            part = inverse * _dot(step, product)
-            product -= part * change
-            parts.append(part)
+            tensor = inverse * _dot(step, product)
+            product -= tensor * change
+            parts.append(tensor)
         product *= self.scale / self.bound
-        for (step, change, inverse), part in zip(self.steps, reversed(parts), strict=True):
-            product += (part - inverse * _dot(change, product)) * step
+        for (step, change, inverse), tensor in zip(self.steps, reversed(parts), strict=True):
+            product += (tensor - inverse * _dot(change, product)) * step
         return product
 
     def restrict(self, places: Tensor) -> None:

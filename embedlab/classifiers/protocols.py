@@ -94,7 +94,7 @@ class Protocol:
     def _refit(self, rows: Sequence[RowIndices], l2: Sequence[int]) -> Fitted:
         """Fits on other rows each, with an L2 each; an optimum needs no rows to stop early."""
         share = HELD_BACK if self.setting.schedule is not None else 0.0
-        folds = tuple(hold_back(part, share, self.seed) for part in rows)
+        folds = tuple(hold_back(row, share, self.seed) for row in rows)
         return self._fit(Fits(folds=folds, fold=np.arange(len(folds)), l2=np.array(self.setting.l2)[list(l2)]))
 
 

@@ -20,6 +20,6 @@ def add_commands(app: typer.Typer, folder: str, first: Sequence[str]) -> None:
 
 
 def _modules(folder: str, first: Sequence[str]) -> Iterator[ModuleType]:
-    names = [found.name for found in pkgutil.iter_modules(import_module(folder).__path__)]
+    names = [module.name for module in pkgutil.iter_modules(import_module(folder).__path__)]
     for name in sorted(names, key=lambda name: (first.index(name) if name in first else len(first), name)):
         yield import_module(f"{folder}.{name}")

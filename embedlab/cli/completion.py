@@ -27,8 +27,8 @@ def runs(incomplete: str) -> list[str]:
     """Runs by name and by name@seed."""
     from embedlab.runs.store import find_runs
 
-    found = find_runs(load_settings({})[0].runs)
-    return _starting(incomplete, [name for run in found for name in (run.name, run.id)])
+    folders = find_runs(load_settings({})[0].runs)
+    return _starting(incomplete, [name for run in folders for name in (run.name, run.id)])
 
 
 def models(incomplete: str) -> list[str]:
@@ -43,21 +43,21 @@ def models(incomplete: str) -> list[str]:
 
 def grids(incomplete: str) -> list[str]:
     """Grids of the package by name."""
-    from embedlab.grids.grid_file import grid_names
+    from embedlab.experiments.grid_file import grid_names
 
     return _starting(incomplete, grid_names())
 
 
 def papers(incomplete: str) -> list[str]:
     """Papers by name."""
-    from embedlab.papers.file import paper_names
+    from embedlab.experiments.paper_file import paper_names
 
     return _starting(incomplete, paper_names())
 
 
 def tables(context: typer.Context, incomplete: str) -> list[str]:
     """The tables of the paper that was typed, in its own order."""
-    from embedlab.papers.file import load_paper, paper_names
+    from embedlab.experiments.paper_file import load_paper, paper_names
 
     paper = context.params.get("paper")
     return [name for name in load_paper(paper) if name.startswith(incomplete)] if paper in paper_names() else []

@@ -16,15 +16,15 @@ Command = Callable[..., None]
 
 def takes(command: Command) -> Command:
     """Give a command the fields of each of its parameters that is a dataclass of options; the command gets them as one value."""
-    own = inspect.signature(command).parameters
-    options: dict[str, type] = {name: one.annotation for name, one in own.items() if has_flags(one.annotation)}
+    parameters = inspect.signature(command).parameters
+    options: dict[str, type] = {name: one.annotation for name, one in parameters.items() if has_flags(one.annotation)}
 
     @functools.wraps(command)
     def with_options(**arguments: Any) -> None:
         made = {name: kind(**_values(kind, arguments)) for name, kind in options.items()}
         command(**arguments, **made)
 
-    generated = [one for name, as_is in own.items() for one in (parameters_of(options[name]) if name in options else [as_is])]
+    generated = [one for name, as_is in parameters.items() for one in (parameters_of(options[name]) if name in options else [as_is])]
     placed = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in generated]
     del with_options.__wrapped__
     with_options.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]

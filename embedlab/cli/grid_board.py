@@ -15,7 +15,7 @@ from embedlab.workflows.grid.run import ShowGrid
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from embedlab.grids.progress import CellProgress, GridProgress
+    from embedlab.experiments.progress import CellProgress, GridProgress
 
 BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 24
@@ -64,7 +64,7 @@ def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
     if not finite:
         return ""
     parts = min(width, len(finite))
-    cuts = [len(finite) * part // parts for part in range(parts + 1)]
+    cuts = [len(finite) * index // parts for index in range(parts + 1)]
     means = [sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(cuts)]
     low, high = min(means), max(means)
     return "".join(BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0] for mean in means)

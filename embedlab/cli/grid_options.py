@@ -23,7 +23,7 @@ def show_cells(planned: "Sequence[PlannedGrid]", terminal: Terminal) -> None:
     from embedlab.reports.grid_tables import cells_table
     from embedlab.workflows.grid.plan import entries_of_runs, estimate
 
-    entries = [entries_of_runs(one.plan) for one in planned]
-    terminal.show(*(cells_table(one.plan, own) for one, own in zip(planned, entries, strict=True)))
-    for one, own in zip(planned, entries, strict=True):
-        terminal.note(estimate(one, own).text)
+    entries = [entries_of_runs(planned.plan) for planned in planned]
+    terminal.show(*(cells_table(planned.plan, own) for planned, own in zip(planned, entries, strict=True)))
+    for plan, entry in zip(planned, entries, strict=True):
+        terminal.note(estimate(plan, entry).text)

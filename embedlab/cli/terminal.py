@@ -255,18 +255,18 @@ def to_stderr(text: str) -> None:
 @contextmanager
 def reported_errors() -> Iterator[list[EmbedlabError]]:
     """Gather the errors that `report` shows while the block lasts."""
-    found: list[EmbedlabError] = []
-    token = _reported.set(found)
+    errors: list[EmbedlabError] = []
+    token = _reported.set(errors)
     try:
-        yield found
+        yield errors
     finally:
         _reported.reset(token)
 
 
 def report(error: EmbedlabError) -> None:
     """Show the two lines that a user sees of an error."""
-    if (found := _reported.get()) is not None:
-        found.append(error)
+    if (errors := _reported.get()) is not None:
+        errors.append(error)
     label = "" if error.exit_code is ExitCode.INTERRUPTED else "error: "
     to_stderr(printable.one_line(f"embedlab: {label}{error.message}"))
     if error.hint:

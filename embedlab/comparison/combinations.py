@@ -107,7 +107,7 @@ class CombinationSearch:
     @property
     def confirmed(self) -> Sequence[Tested]:
         """The combinations that the other half confirms."""
-        return [one for one in self.tested if one.is_confirmed]
+        return [tested for tested in self.tested if tested.is_confirmed]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,13 +121,13 @@ class Halves:
     @property
     def seeds(self) -> Mapping[str, tuple[int, int]]:
         """How many seeds of each model are in each half, where they are halved."""
-        return {one.name: (len(one.members), len(other.members)) for one, other in zip(*self.models, strict=True) if one != other}
+        return {model.name: (len(model.members), len(other.members)) for model, other in zip(*self.models, strict=True) if model != other}
 
     @property
     def reach(self) -> Reach:
         """How far what is confirmed reaches: with few seeds, the same in both halves, no farther than these checkpoints."""
         pairs = zip(*self.models, strict=True)
-        return "models" if all(one != other or one.is_published for one, other in pairs) else "checkpoints"
+        return "models" if all(model_columns != other or model_columns.is_published for model_columns, other in pairs) else "checkpoints"
 
     @property
     def is_even(self) -> bool:
@@ -189,9 +189,9 @@ def _halved_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelCol
 
 
 def _of_members(model: ModelColumns, places: Sequence[int]) -> ModelColumns:
-    members = tuple(model.members[place] for place in places)
-    seeds = tuple(model.seeds[place] for place in places) if model.seeds else ()
-    runs = tuple(model.runs[place] for place in places) if model.runs else ()
+    members = tuple(model.members[index] for index in places)
+    seeds = tuple(model.seeds[index] for index in places) if model.seeds else ()
+    runs = tuple(model.runs[index] for index in places) if model.runs else ()
     return replace(model, members=members, seeds=seeds, runs=runs)
 
 
@@ -204,20 +204,20 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
     counts = [_Counts(outcomes, one) for one in (halves.search, halves.test)]
     among = halves.search | halves.test
     found = []
-    for one, other in combinations(values, 2):
-        if one.by == other.by:
+    for value, other in combinations(values, 2):
+        if value.by == other.by:
             continue
-        holds, applies = one.holds & other.holds & among, one.applies & other.applies & among
+        holds, applies = value.holds & other.holds & among, value.applies & other.applies & among
         count = np.count_nonzero(holds)
-        if count < 2 * FEWEST_OF_HALF or count > min(np.count_nonzero(each.holds & among) for each in (one, other)) - FEWEST_OF_HALF:
+        if count < 2 * FEWEST_OF_HALF or count > min(np.count_nonzero(each.holds & among) for each in (value, other)) - FEWEST_OF_HALF:
             continue
-        enough = np.logical_and.reduce([own.of(part) >= FEWEST_OF_HALF for own in counts for part in (holds, applies & ~holds)])
+        enough = np.logical_and.reduce([count.of(part) >= FEWEST_OF_HALF for count in counts for part in (holds, applies & ~holds)])
         if enough.any():
             found.append(
                 Combination(
-                    by=f"{one.by} + {other.by}",
-                    value=f"{one.value} + {other.value}",
-                    title=f"{one.title}, {other.title}",
+                    by=f"{value.by} + {other.by}",
+                    value=f"{value.value} + {other.value}",
+                    title=f"{value.title}, {other.title}",
                     holds=holds,
                     applies=applies,
                     blocks=tuple(np.flatnonzero(enough).tolist()),
@@ -254,9 +254,9 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
         if values.null_count() == len(values):
             continue
         applies = values.is_not_null().to_numpy()
-        named = [(one, _holding(one, len(applies))) for one in named_parts(outcomes, by, values)]
+        named = [(named, _holding(named, len(applies))) for named in named_parts(outcomes, by, values)]
         if by.kind == "name":
-            yield from (_Value(by=by.name, value=one.value, title=one.title, holds=holds, applies=applies) for one, holds in named)
+            yield from (_Value(by=by.name, value=named.value, title=named.title, holds=holds, applies=applies) for named, holds in named)
             continue
         number = np.zeros(len(applies), dtype=np.intp)
         for one, holds in named:
@@ -278,7 +278,7 @@ class SearchedContrasts:
 
     def __init__(self, outcomes: Outcomes, members: Sequence[str], found: Sequence[Combination], half: Rows) -> None:
         self.found, self.members = list(found), list(members)
-        blocks = sorted({block for one in found for block in one.blocks})
+        blocks = sorted({block for combination in found for block in combination.blocks})
         self._rows = {block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks}
         self._without: dict[int, Without] = {}
         self._influences: dict[int, Floats] = {}
@@ -289,7 +289,9 @@ class SearchedContrasts:
             measure = MEASURES[outcomes.blocks[block].measures[0]]
             self._without[block] = measure.without(gold, predicted)
             self._influences[block] = measure.influences(gold, predicted)
-        self.points = np.array([self._contrast(one) for one in found]).reshape(len(found), len(members))  # (combinations, members)
+        self.points = np.array([self._contrast(combination) for combination in found]).reshape(
+            len(found), len(members)
+        )  # (combinations, members)
 
     def sides(self, one: Combination) -> tuple[Rows, Rows]:
         """Return which rows of the half a combination has, and which are beside it; (rows of all its blocks,) each."""
@@ -298,12 +300,12 @@ class SearchedContrasts:
             applies[self._rows[block]] = one.applies[self._rows[block]]
         return applies & one.holds, applies & ~one.holds
 
-    def _contrast(self, one: Combination) -> Floats:
+    def _contrast(self, combination: Combination) -> Floats:
         """Return each member's score on a combination minus that on the others, in the mean over datasets."""
         leads = []
-        for block in one.blocks:
+        for block in combination.blocks:
             rows, without = self._rows[block], self._without[block]
-            applies, holds = one.applies[rows], one.holds[rows]
+            applies, holds = combination.applies[rows], combination.holds[rows]
             leads.append(without(~(applies & holds)) - without(holds | ~applies))
         found: Floats = np.mean(leads, axis=0)
         return found
@@ -318,19 +320,20 @@ class SearchedContrasts:
         contrast = second.mean(axis=1) - first.mean(axis=1)
         seeds = sum((own.var(axis=1, ddof=1) / own.shape[1] for own in (first, second) if own.shape[1] > 1), np.zeros(len(contrast)))
         of_item = {
-            block: float(np.var(own[places[1]].mean(axis=0) - own[places[0]].mean(axis=0))) for block, own in self._influences.items()
+            block: float(np.var(influence[places[1]].mean(axis=0) - influence[places[0]].mean(axis=0)))
+            for block, influence in self._influences.items()
         }
-        items = np.array([self._variance(one, of_item) for one in self.found])
+        items = np.array([self._variance(combination, of_item) for combination in self.found])
         return contrast, contrast / np.sqrt(items + seeds + _SMALLEST)
 
-    def _variance(self, one: Combination, of_item: Mapping[int, float]) -> float:
+    def _variance(self, combination: Combination, of_item: Mapping[int, float]) -> float:
         found = 0.0
-        for block in one.blocks:
+        for block in combination.blocks:
             rows = self._rows[block]
-            applies, holds = one.applies[rows], one.holds[rows]
+            applies, holds = combination.applies[rows], combination.holds[rows]
             count, others = np.count_nonzero(applies & holds), np.count_nonzero(applies & ~holds)
             found += of_item[block] * (1 / count + 1 / others)
-        return found / len(one.blocks) ** 2
+        return found / len(combination.blocks) ** 2
 
 
 def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED) -> list[tuple[Combination, float]]:

@@ -68,9 +68,9 @@ def compare_outcomes(
         by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
     )
     show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
-    found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
-    another = elsewhere(evidence, found, models, reference) if by == DATASET else ()
-    return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)), elsewhere=another)
+    slices = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
+    another = elsewhere(evidence, slices, models, reference) if by == DATASET else ()
+    return replace(empty, slices=slices, notes=tuple(comparison_notes(slices, models, test, margin)), elsewhere=another)
 
 
 def check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: Test) -> None:

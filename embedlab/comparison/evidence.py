@@ -49,17 +49,17 @@ def slices_of(
     if selection is not None:
         chosen = [replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts]  # ties are of whole datasets
         rests = [_rest(part, selection) if has_rest else None for part in parts]
-        both = [(part, rest) for part, rest in zip(chosen, rests, strict=True) if len(part.rows)]
-        parts = [part for own in both for part in own if part is not None and len(part.rows)]
+        both = [(items, rest) for items, rest in zip(chosen, rests, strict=True) if len(items.rows)]
+        parts = [items for own in both for items in own if items is not None and len(items.rows)]
     if not common:
         return parts
     has_all = _common_rows(outcomes, members)
     return [_of_common(part, has_all) for part in parts]
 
 
-def _rest(part: ItemSlice, selection: ItemSelection) -> ItemSlice:
-    rows = part.rows[~selection.holds[part.rows]]
-    return replace(part, key=f"{part.key}/rest", title=f"{part.title} rest", rows=rows, is_whole=False, notes=())
+def _rest(items: ItemSlice, selection: ItemSelection) -> ItemSlice:
+    rows = items.rows[~selection.holds[items.rows]]
+    return replace(items, key=f"{items.key}/rest", title=f"{items.title} rest", rows=rows, is_whole=False, notes=())
 
 
 def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_]:
@@ -68,10 +68,10 @@ def _common_rows(outcomes: Outcomes, members: Sequence[str]) -> NDArray[np.bool_
     return predictions.select(has_all(members, _BLOCK)).to_series().to_numpy()
 
 
-def _of_common(part: ItemSlice, has_all: NDArray[np.bool_]) -> ItemSlice:
-    rows = part.rows[has_all[part.rows]]
-    counted = f", {len(rows)} of {len(part.rows)}" if len(rows) < len(part.rows) else ""
-    return replace(part, title=f"{part.title}{counted}", rows=rows)
+def _of_common(items: ItemSlice, has_all: NDArray[np.bool_]) -> ItemSlice:
+    rows = items.rows[has_all[items.rows]]
+    counted = f", {len(rows)} of {len(items.rows)}" if len(rows) < len(items.rows) else ""
+    return replace(items, title=f"{items.title}{counted}", rows=rows)
 
 
 def outcome_evidence(
@@ -94,46 +94,46 @@ def outcome_evidence(
     found: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
     whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in found}  # the first measure of whole datasets, which averages are over
     near = {number: _near(outcomes.blocks[number]) for number in {part.block for part in parts}}
-    for done, part in enumerate(parts):
-        block = outcomes.blocks[part.block]
-        own = list(_of_slice(outcomes, block, part, members, aggregate, near=near[part.block], is_tested=is_tested))
+    for done, items in enumerate(parts):
+        block = outcomes.blocks[items.block]
+        own = list(_of_slice(outcomes, block, items, members, aggregate, near=near[items.block], is_tested=is_tested))
         found[block.suite] += own
-        if part.is_whole:
-            whole[block.suite][part.key] = own[0]
+        if items.is_whole:
+            whole[block.suite][items.key] = own[0]
         if progress:
             progress(done + 1, len(parts))
     for suite, own in found.items():
         own += _averages(whole[suite], outcomes, suite)
     evidence = list(chain.from_iterable(found.values()))
-    return [replace(one, rows=None, notes=(*one.notes, CHOSEN)) for one in evidence] if is_chosen else evidence
+    return [replace(each, rows=None, notes=(*each.notes, CHOSEN)) for each in evidence] if is_chosen else evidence
 
 
 def _of_slice(
     outcomes: Outcomes,
     block: Block,
-    part: ItemSlice,
+    item_slice: ItemSlice,
     members: Sequence[str],
     aggregate: Aggregate,
     *,
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    items, predictions = outcomes.rows[part.rows], outcomes.predictions.select(members)[part.rows].fill_nan(None)
+    items, predictions = outcomes.rows[item_slice.rows], outcomes.predictions.select(members)[item_slice.rows].fill_nan(None)
     has_gold = items["gold"].is_not_null()
     scored, values = items.filter(has_gold), predictions.filter(has_gold)
     there = [number for number, member in enumerate(members) if not values[member].null_count()]
-    is_aggregated = block.is_aggregated and part.is_whole
+    is_aggregated = block.is_aggregated and item_slice.is_whole
     groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
     noun = "pairs" if block.is_of_pairs else "items"
-    notes = [*part.notes, *_left_out(items.height, scored.height, noun), *_unscored(values, members, noun)]
+    notes = [*item_slice.notes, *_left_out(items.height, scored.height, noun), *_unscored(values, members, noun)]
     if groups is not None and not groups.rows and scored.height:
         notes.append(f"no {aggregate}: its {noun} name no source")
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
     texts = _texts(scored)
-    for place, name in enumerate(block.measures):
-        key, title = (part.key, part.title) if not place else (f"{part.key} {name}", f"{part.title} {name}")
+    for index, name in enumerate(block.measures):
+        key, title = (item_slice.key, item_slice.title) if not index else (f"{item_slice.key} {name}", f"{item_slice.title} {name}")
         measure = MEASURES[name]
         made = evidence_of(
             block.task,
@@ -148,7 +148,7 @@ def _of_slice(
             is_tested=is_tested,
         )
         undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
-        setting = (aggregate if part.is_whole else "all") if block.is_aggregated else None
+        setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
 
 

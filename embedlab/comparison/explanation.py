@@ -88,7 +88,9 @@ def explained(
 def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]) -> ComparedSlice:
     """Return both models in the mean over the datasets, by the first measure of each."""
     keys = {(block.task, block.dataset, block.measures[0]) for block in outcomes.blocks}
-    own = [one for one in evidence if (one.task, one.key, one.metric) in keys and not np.isnan(one.points).any()]
+    own = [
+        evidence for evidence in evidence if (evidence.task, evidence.key, evidence.metric) in keys and not np.isnan(evidence.points).any()
+    ]
     return compare_evidence([own[0] if len(own) == 1 else average_evidence("all", own)], models, models[0].name)[0]
 
 

@@ -86,8 +86,8 @@ def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]
         own, holds = side[rows], fact.holds[rows]
         if own.any() and not own.all() and holds.any() and not holds.all():
             found.append(behind.common(fact, rows, own, holds))
-    corrected = holm([one.p for one in found])
-    return _surest(replace(one, p_corrected=p) for one, p in zip(found, corrected, strict=True))
+    corrected = holm([common.p for common in found])
+    return _surest(replace(common, p_corrected=p) for common, p in zip(found, corrected, strict=True))
 
 
 def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]:
@@ -110,13 +110,13 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
     for word, places in counted.filter(pl.Series(tested * p < LEVEL)).select("word", "row").iter_rows():
         holds = np.zeros(len(rows), dtype=bool)
         holds[places] = True
-        one = behind.common(Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds), among, own, holds)
-        found.append(replace(one, p_corrected=min(1.0, tested * one.p)))
+        common = behind.common(Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds), among, own, holds)
+        found.append(replace(common, p_corrected=min(1.0, tested * common.p)))
     return _surest(found)
 
 
 def _surest(found: Iterable[Common]) -> list[Common]:
-    return sorted(found, key=lambda one: (isnan(one.p), one.p, -abs(one.difference)))
+    return sorted(found, key=lambda common: (isnan(common.p), common.p, -abs(common.difference)))
 
 
 def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
@@ -147,14 +147,14 @@ class _Behind:
         key = rows.tobytes()
         if key not in self._known:
             self._known[key] = self._of(rows)
-        one = Evidence(
+        evidence = Evidence(
             key=fact.title,
             title=fact.title,
             pairs=len(side),
             points=np.array([difference]),
             rows=self._known[key].with_contributions(moved[None]),
         )
-        uncertainty = Weighed(one, [_SHARE]).single[_SHARE.name]
+        uncertainty = Weighed(evidence, [_SHARE]).single[_SHARE.name]
         low, high = uncertainty.interval(difference)
         p = uncertainty.p(difference)
         return Common(

@@ -27,11 +27,15 @@ def selected_and_rest(outcomes: Outcomes, models: Sequence[ModelColumns], select
     """Return MODELS compared with the first of them within a SELECTION and outside it; None where no dataset has scores of both."""
     members = member_columns(models)
     parts = slices_of(outcomes, members, selection=selection, has_rest=True)
-    keyed = {one.key: one for one in outcome_evidence(outcomes, members, parts, is_chosen=selection.is_by_results) if not one.average_of}
+    keyed = {
+        evidence.key: evidence
+        for evidence in outcome_evidence(outcomes, members, parts, is_chosen=selection.is_by_results)
+        if not evidence.average_of
+    }
     found = []
     for block in outcomes.blocks:
         both = [keyed[key] for key in (block.dataset, f"{block.dataset}/rest") if key in keyed]
-        if len(both) == 2 and not np.isnan([one.points for one in both]).any():
+        if len(both) == 2 and not np.isnan([evidence.points for evidence in both]).any():
             found.append((block.dataset, *both))
     if not found:
         return None
@@ -67,9 +71,11 @@ def selected_score(
     parts = slices_of(outcomes, members, selection=selection)
     evidence = outcome_evidence(outcomes, members, parts, is_chosen=is_chosen, is_tested=is_tested and not is_chosen, progress=progress)
     datasets = {block.dataset for block in outcomes.blocks}
-    own = [one for one in evidence if one.key in datasets and not one.average_of and not np.isnan(one.points).any()]
+    own = [
+        evidence for evidence in evidence if evidence.key in datasets and not evidence.average_of and not np.isnan(evidence.points).any()
+    ]
     if not own:
         return None
     mean = own[0] if len(own) == 1 else average_evidence("selected", own)
-    found = compare_evidence([mean], models, reference)[0]
-    return SelectedScore(datasets=tuple(one.key for one in own), found=found, is_by_results=is_chosen)
+    compared = compare_evidence([mean], models, reference)[0]
+    return SelectedScore(datasets=tuple(evidence.key for evidence in own), found=compared, is_by_results=is_chosen)

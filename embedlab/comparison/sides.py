@@ -71,12 +71,12 @@ def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
 
 def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> tuple[Floats, Floats]:
     """Return the errors of a model and its percentile ranks; GOLD_RANKS are those of the gold scores."""
-    own = outcomes.predictions.select(members).fill_nan(None)
-    ranks = _ranks(outcomes, own.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())  # as of the mean
+    frame = outcomes.predictions.select(members).fill_nan(None)
+    ranks = _ranks(outcomes, frame.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())  # as of the mean
     found = ranks - gold_ranks
-    predicted, gold = own.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
-    for place, block in enumerate(outcomes.blocks):
-        rows = outcomes.rows_of(place)
+    predicted, gold = frame.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
+    for index, block in enumerate(outcomes.blocks):
+        rows = outcomes.rows_of(index)
         if block.classes:
             share = (predicted[rows] == gold[rows, None]).mean(axis=1)
             found[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
@@ -138,15 +138,15 @@ def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[
         return
     ranked = _ranks(outcomes, outcomes.rows["gold"])
     whole = [_errors(outcomes, model.members, ranked)[0] for model in models]
-    for place, model in enumerate(models):
+    for index, model in enumerate(models):
         if len(model.members) < 2:
             continue
         on_side = []
         for member in model.members:
             errors = [*whole]
-            errors[place] = _errors(outcomes, (member,), ranked)[0]
-            one = Sides(errors=(errors[0], errors[1]))
-            on_side.append(one.only_a | one.only_b)  # on which one, the other model alone decides
+            errors[index] = _errors(outcomes, (member,), ranked)[0]
+            sides = Sides(errors=(errors[0], errors[1]))
+            on_side.append(sides.only_a | sides.only_b)  # on which one, the other model alone decides
         counts = sum(int(np.count_nonzero(own)) for own in on_side)
         changes = sum(int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2))
         yield Steadiness(

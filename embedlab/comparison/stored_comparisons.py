@@ -24,10 +24,10 @@ COMPARISON_METHOD = "comparison-2"
 _TEXTS, _NUMBERS = ("dataset", "source"), ("pair_key", "gold", "dice")  # equal sentences have equal keys
 
 
-def _values(found: Comparison) -> Mapping[str, Any]:
+def _values(comparison: Comparison) -> Mapping[str, Any]:
     from pydantic import TypeAdapter
 
-    return dict(TypeAdapter(Comparison).dump_python(found))
+    return dict(TypeAdapter(Comparison).dump_python(comparison))
 
 
 def _comparison(content: bytes, _path: Path) -> Comparison:
@@ -47,7 +47,7 @@ COMPARISONS: EntryKind[Comparison] = EntryKind(
 def comparison_key(table: pl.DataFrame, models: Sequence[ModelColumns], options: Sequence[object]) -> str:
     """Return the key of a comparison of MODELS, columns of TABLE, with these OPTIONS: a hash of everything that decides a number in it."""
     digest = xxhash.xxh3_128(repr(_method()).encode())
-    named = [(one.name, one.members, one.seeds, [sorted(runs) for runs in one.behind], one.is_published) for one in models]
+    named = [(model.name, model.members, model.seeds, [sorted(runs) for runs in model.behind], model.is_published) for model in models]
     digest.update(repr((*options, named)).encode("utf-8", "surrogatepass"))
     for column in (*_TEXTS, *_NUMBERS, *dict.fromkeys(member for model in models for member in model.members)):
         values = table[column]
@@ -58,7 +58,7 @@ def comparison_key(table: pl.DataFrame, models: Sequence[ModelColumns], options:
 
 def _method() -> tuple[object, ...]:
     """What decides the numbers beside the scores, and what of them is stored."""
-    stored = [one.name for kind in (Comparison, ComparedSlice, SliceScore, Difference, Elsewhere) for one in fields(kind)]
+    stored = [field.name for kind in (Comparison, ComparedSlice, SliceScore, Difference, Elsewhere) for field in fields(kind)]
     return (COMPARISON_METHOD, uncertainty.METHOD, near_duplicates.METHOD, near_duplicates.LEAST_COSINE, *stored)
 
 

@@ -41,7 +41,7 @@ class Kind:
     @property
     def rest(self) -> NDArray[np.intp]:
         """The rows of the same datasets with another value."""
-        return np.concatenate([part.rows for part in self.others])
+        return np.concatenate([other.rows for other in self.others])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +85,11 @@ def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection:
     for named in named_parts(outcomes, by, values):
         chosen_parts, others = [], []
         for part in named.parts:
-            own = part.rows[chosen[part.rows]]
+            row = part.rows[chosen[part.rows]]
             all_rows = outcomes.rows_of(part.block)
-            rest = np.setdiff1d(all_rows[chosen[all_rows]], own)
-            if min(len(own), len(rest)) >= FEWEST:
-                chosen_parts.append(replace(part, rows=own))
+            rest = np.setdiff1d(all_rows[chosen[all_rows]], row)
+            if min(len(row), len(rest)) >= FEWEST:
+                chosen_parts.append(replace(part, rows=row))
                 others.append(replace(part, key=f"{part.key}/others", rows=rest))
         yield Kind(
             by=by.name,
@@ -114,10 +114,10 @@ def named_parts(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator
     """Yield the items of each value of a property, of which all rows have VALUES."""
     has = values.is_not_null().to_numpy()
     slices: dict[str, list[ItemSlice]] = {}
-    for part in cut(outcomes, by, values):
-        if has[part.rows[0]]:  # not those that have no value
-            name = part.key.removeprefix(f"{outcomes.blocks[part.block].dataset}/")
-            slices.setdefault(name, []).append(part)
+    for items in cut(outcomes, by, values):
+        if has[items.rows[0]]:  # not those that have no value
+            name = items.key.removeprefix(f"{outcomes.blocks[items.block].dataset}/")
+            slices.setdefault(name, []).append(items)
     for name, parts in slices.items():
         value = _value(by, name)
         yield NamedParts(value=value, title=_title(by, value, parts, values), parts=tuple(parts))
@@ -171,10 +171,10 @@ def measured_kinds(
 ) -> list[MeasuredKind]:
     """Return the kinds of items with the evidence of MEMBERS; one on which a member has no score is left out."""
     refuse_mixed(outcomes)
-    slices = [part for kind in kinds for part in (*kind.parts, *kind.others)]
-    keyed: Mapping[str, Evidence] = {one.key: one for one in outcome_evidence(outcomes, members, slices, progress=progress)}
+    slices = [items for kind in kinds for items in (*kind.parts, *kind.others)]
+    keyed: Mapping[str, Evidence] = {evidence.key: evidence for evidence in outcome_evidence(outcomes, members, slices, progress=progress)}
     found = [MeasuredKind(kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)) for kind in kinds]
-    return [one for one in found if not np.isnan([*one.own.points, *one.others.points]).any()]
+    return [kind for kind in found if not np.isnan([*kind.own.points, *kind.others.points]).any()]
 
 
 def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Uneven]:
@@ -187,10 +187,10 @@ def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> 
             title=kind.title,
             datasets=kind.datasets,
             items=len(kind.rows),
-            slice=one,
+            slice=compared,
             contrast=contrast,
         )
-        for kind, one, contrast in zip((each.kind for each in measured), within, apart, strict=True)
+        for kind, compared, contrast in zip((each.kind for each in measured), within, apart, strict=True)
     ]
     return sorted(found, key=lambda one: (isnan(one.contrast.p), one.contrast.p, -abs(one.contrast.delta)))
 

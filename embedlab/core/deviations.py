@@ -43,15 +43,19 @@ def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[Decla
         own = f"deviations.{key}"
         if not isinstance(said, dict):
             raise UsageError(f"{where}: {own!r} is {quote(said)}: not a table", hint='give { paper = "…", source = "…" }')
-        one = build(Declaration, said, where=where, prefix=own)
-        found.append(DeclaredDeviation(keys=full_keys(key, count, f"{where}: {own!r}"), paper=one.paper, source=one.source, here=one.here))
+        declaration = build(Declaration, said, where=where, prefix=own)
+        found.append(
+            DeclaredDeviation(
+                keys=full_keys(key, count, f"{where}: {own!r}"), paper=declaration.paper, source=declaration.source, here=declaration.here
+            )
+        )
     return tuple(found)
 
 
 def check_declared(declared: Sequence[DeclaredDeviation], known: frozenset[str], *, where: str) -> None:
     """Refuse a deviation of a key that the recipe does not have; KNOWN are all that it could set."""
-    for one in declared:
-        for key in one.keys:
+    for deviation in declared:
+        for key in deviation.keys:
             if key not in known:
                 guess = nearest_name(key, known)
                 hint = f"did you mean {guess!r}?" if guess else "`embedlab recipes NAME` shows the keys of a recipe"
@@ -61,9 +65,9 @@ def check_declared(declared: Sequence[DeclaredDeviation], known: frozenset[str],
 def merge_declared(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviation]:
     """Return DECLARED with those that say the same of one key of several stages as one."""
     keys_of: dict[tuple[str, str, str, str | None], list[str]] = {}
-    for one in declared:
-        for key in one.keys:
-            keys_of.setdefault((without_stage(key), one.paper, one.source, one.here), []).append(key)
+    for deviation in declared:
+        for key in deviation.keys:
+            keys_of.setdefault((without_stage(key), deviation.paper, deviation.source, deviation.here), []).append(key)
     return [
         DeclaredDeviation(keys=tuple(keys), paper=paper, source=source, here=here) for (_, paper, source, here), keys in keys_of.items()
     ]

@@ -83,7 +83,7 @@ def shorten_values(text: str) -> str:
     return _LONG_WORD.sub(_cut, text)
 
 
-def _cut(found: re.Match[str]) -> str:
-    parts = found[0].split("/")
+def _cut(match: re.Match[str]) -> str:
+    parts = match[0].split("/")
     limit = LONGEST_FILE_NAME if len(parts) > 1 else LONGEST_WORD
     return "/".join(f"{part[:SHOWN]}…" if len(part) > limit else part for part in parts)

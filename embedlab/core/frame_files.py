@@ -54,6 +54,6 @@ def system_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        if getattr(error, "errno", None) is None and (found := _SYSTEM_ERROR.search(str(error))):
-            raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from error
+        if getattr(error, "errno", None) is None and (order := _SYSTEM_ERROR.search(str(error))):
+            raise OSError(int(order[1]), os.strerror(int(order[1])), str(path)) from error
         raise

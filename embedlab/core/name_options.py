@@ -8,11 +8,11 @@ from embedlab.core.errors import UsageError
 def outside_quotes(text: str, sign: str) -> list[str]:
     """Split TEXT at each SIGN that is not between double quotes."""
     parts, start, is_quoted = [], 0, False
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         is_quoted ^= character == '"'
         if character == sign and not is_quoted:
-            parts.append(text[start:place])
-            start = place + 1
+            parts.append(text[start:index])
+            start = index + 1
     return [*parts, text[start:]]
 
 

@@ -75,11 +75,11 @@ def can_load_objective(name: str, *, is_stored: bool = False) -> bool:
 
     An unknown name is a UsageError, and False where it IS_STORED: the plug-in of a run of before may be gone or fail.
     """
-    found = plugins.find("objectives", name)
+    plugin = plugins.find("objectives", name)
     if not is_stored:
-        return plugins.can_load(found or plugins.require("objectives", name))
+        return plugins.can_load(plugin or plugins.require("objectives", name))
     try:
-        return found is not None and plugins.can_load(found) and objective_options(name) is not None
+        return plugin is not None and plugins.can_load(plugin) and objective_options(name) is not None
     except MissingError:
         return False
 
@@ -91,7 +91,7 @@ def pooling_names() -> list[str]:
 
 def known_pooling(name: str) -> str:
     """Return the NAME of a pooling; another one is a UsageError with the nearest, one of a plug-in that cannot be used an error."""
-    found = plugins.require("poolings", name)
-    if found.fault is not None:
-        raise found.fault
+    plugin = plugins.require("poolings", name)
+    if plugin.fault is not None:
+        raise plugin.fault
     return name

@@ -94,8 +94,8 @@ def _of_models(notes: Sequence[str], titles: Mapping[str, str]) -> list[str]:
             for phrase in note.short:
                 models.setdefault(phrase, {}).update(dict.fromkeys(note.models))
     lines: dict[tuple[str, ...], list[str]] = {}
-    for phrase, own in models.items():
-        lines.setdefault(() if own.keys() == titles.keys() else tuple(own), []).append(phrase)
+    for phrase, model in models.items():
+        lines.setdefault(() if model.keys() == titles.keys() else tuple(model), []).append(phrase)
     return [one_line(_named(names, titles) + "; ".join(phrases)) for names, phrases in lines.items()]
 
 

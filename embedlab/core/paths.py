@@ -61,7 +61,7 @@ def state_folder() -> Path:
 def files_below(folder: Path, *, skips: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
     """Yield the files in FOLDER and in the folders below it that are not skipped, those behind links too; nothing else than files."""
     for place, folders, names in os.walk(folder, followlinks=True):
-        around = {one.resolve() for one in (Path(place), *Path(place).parents)}  # a link to one of them leads in a circle
+        around = {path.resolve() for path in (Path(place), *Path(place).parents)}  # a link to one of them leads in a circle
         folders[:] = [name for name in folders if (path := Path(place, name)).resolve() not in around and not skips(path)]
         yield from (path for name in names if (path := Path(place, name)).is_file())
 

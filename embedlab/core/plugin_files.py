@@ -81,11 +81,11 @@ class PluginFile:
 
     def _may_change(self, known: Trusted) -> bool:
         """Whether a folder is trusted with it, and that folder's settings are as they were trusted."""
-        for place, one in known.folders.items():
-            if str(self.path) in one.plugins and self.path.resolve().is_relative_to(place):
+        for place, folder in known.folders.items():
+            if str(self.path) in folder.plugins and self.path.resolve().is_relative_to(place):
                 with suppress(EmbedlabError):
                     own = folder_settings(Path(place))
-                    return own is not None and digest_of(own[1]) == one.settings
+                    return own is not None and digest_of(own[1]) == folder.settings
         return False
 
     def run(self) -> ModuleType:
@@ -188,8 +188,8 @@ def _assigns(node: "ast.Assign | ast.AnnAssign") -> bool:
 
 def _is_declaration(values: Any) -> bool:
     return isinstance(values, dict) and all(
-        isinstance(kind, str) and isinstance(own, dict) and all(isinstance(text, str) for pair in own.items() for text in pair)
-        for kind, own in values.items()
+        isinstance(kind, str) and isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)
+        for kind, value in values.items()
     )
 
 

@@ -31,8 +31,8 @@ def package_entries(group: str, path: tuple[str, ...]) -> tuple[PackageEntry, ..
     from importlib.metadata import distributions
 
     first: dict[str, Distribution] = {}  # of two versions of a package the first one is imported
-    for one in distributions(path=list(path)):
-        first.setdefault(one.name.lower().replace("_", "-"), one)
+    for distribution in distributions(path=list(path)):
+        first.setdefault(distribution.name.lower().replace("_", "-"), distribution)
     found = [entry for one in first.values() for entry in one.entry_points if entry.group == group]
     return tuple(_entry(one) for one in sorted(found, key=lambda one: (one.dist.name if one.dist else "", one.name)))
 
@@ -51,10 +51,10 @@ def _declarations(path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(file.read_text(encoding="utf-8", errors="replace") for place in path for file in _entry_files(Path(place)))
 
 
-def _entry_files(place: Path) -> Iterator[Path]:
-    yield from place.glob("*.dist-info/entry_points.txt")
-    yield from place.glob("*.egg-info/entry_points.txt")
-    yield from place.glob("EGG-INFO/entry_points.txt")
+def _entry_files(path: Path) -> Iterator[Path]:
+    yield from path.glob("*.dist-info/entry_points.txt")
+    yield from path.glob("*.egg-info/entry_points.txt")
+    yield from path.glob("EGG-INFO/entry_points.txt")
 
 
 def _entry(found: "EntryPoint") -> PackageEntry:

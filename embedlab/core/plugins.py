@@ -110,13 +110,13 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
     What may not be used, as its name is shipped or used before it or its file is not trusted, has a fault.
     """
     seen, checked = dict(_shipped(kind)), []
-    for one in added(kind):
-        fault = one.fault or _name_fault(one, seen.get(one.name))
+    for plugin in added(kind):
+        fault = plugin.fault or _name_fault(plugin, seen.get(plugin.name))
         if fault is None:
-            seen[one.name] = one
+            seen[plugin.name] = plugin
         else:
             _note(fault)
-        checked.append(replace(one, fault=fault))
+        checked.append(replace(plugin, fault=fault))
     return (*_shipped(kind).values(), *checked)
 
 
@@ -127,7 +127,7 @@ def added(kind: Kind) -> tuple[Plugin, ...]:
 
 def names(kind: Kind) -> list[str]:
     """Return the names of a KIND that can be used."""
-    return [one.name for one in discover(kind) if one.fault is None]
+    return [plugin.name for plugin in discover(kind) if plugin.fault is None]
 
 
 def shipped_names(kind: Kind) -> list[str]:
@@ -137,8 +137,8 @@ def shipped_names(kind: Kind) -> list[str]:
 
 def find(kind: Kind, name: str) -> Plugin | None:
     """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with it."""
-    if found := _shipped(kind).get(name):  # no plug-in can hide it, so that none has to be looked for
-        return found
+    if plugin := _shipped(kind).get(name):  # no plug-in can hide it, so that none has to be looked for
+        return plugin
     named = [one for one in discover(kind) if one.name == name]
     return next((one for one in named if one.fault is None), next(iter(named), None))
 
@@ -148,20 +148,20 @@ def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also:
 
     ALSO are other names that the user may have meant.
     """
-    found = find(kind, name)
-    if found is None:
+    plugin = find(kind, name)
+    if plugin is None:
         raise unknown(called or called_one(kind), name, [*names(kind), *also], listing=listing)
-    return found
+    return plugin
 
 
 def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
     """READ everything of a KIND that this process can load, by name; what fails is noted and left out."""
     found = {}
-    for one in discover(kind):
-        if one.fault is not None or not can_load(one):
+    for plugin in discover(kind):
+        if plugin.fault is not None or not can_load(plugin):
             continue
         try:
-            found[one.name] = read(one)
+            found[plugin.name] = read(plugin)
         except EmbedlabError as error:
             _note(error)
     return found
@@ -169,8 +169,8 @@ def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
 
 def identity(kind: Kind, name: str) -> str:
     """Return what of a plug-in's code decides its numbers: empty for what is shipped or not known."""
-    found = find(kind, name)
-    return found.identity if found is not None else ""
+    plugin = find(kind, name)
+    return plugin.identity if plugin is not None else ""
 
 
 def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
@@ -189,8 +189,8 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
 
 def plugin_versions() -> dict[str, str]:
     """Return the version of each plug-in that can be used, by kind and name: of its package, or the digest of its file."""
-    found = [one for kind in KINDS for one in discover(kind) if one.fault is None and not one.is_shipped]
-    return {f"{one.kind}:{one.name}": one.identity[:16] if one.file is not None else one.origin for one in found}
+    plugins = [plugin for kind in KINDS for plugin in discover(kind) if plugin.fault is None and not plugin.is_shipped]
+    return {f"{plugin.kind}:{plugin.name}": plugin.identity[:16] if plugin.file is not None else plugin.origin for plugin in plugins}
 
 
 @contextmanager
@@ -243,8 +243,10 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
 
 def _of_packages(kind: Kind) -> Iterator[Plugin]:
     path = tuple(place for place in sys.path if place)  # "" is the working folder, where nothing is installed: prompts have it
-    for one in package_entries(f"{SHIPPED}.{kind}", path):
-        yield Plugin(kind=kind, name=one.name, origin=one.package, module=one.module, attribute=one.attribute, identity=one.identity)
+    for entry in package_entries(f"{SHIPPED}.{kind}", path):
+        yield Plugin(
+            kind=kind, name=entry.name, origin=entry.package, module=entry.module, attribute=entry.attribute, identity=entry.identity
+        )
 
 
 def _of_files(kind: Kind) -> Iterator[Plugin]:
@@ -273,7 +275,7 @@ def _of_files(kind: Kind) -> Iterator[Plugin]:
 @cache
 def _shipped(kind: Kind) -> Mapping[str, Plugin]:
     """What embedlab ships of a KIND, by name."""
-    return MappingProxyType({one.name: one for one in _SHIPPED[kind]()})
+    return MappingProxyType({plugin.name: plugin for plugin in _SHIPPED[kind]()})
 
 
 def _shipped_objectives() -> Iterator[Plugin]:

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 # Replacements for characters that an output's encoding lacks; every other one becomes its escape.
 _OF_TEXT = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'", "²": "^2"}
-_REPLACEMENTS = {**_OF_TEXT, **{one.sign: one.ascii for one in SIGNS if one.ascii}}
+_REPLACEMENTS = {**_OF_TEXT, **{sign.sign: sign.ascii for sign in SIGNS if sign.ascii}}
 ERROR_HANDLER = "embedlab.visible"  # the name of the error handler, as `open` and `reconfigure` take it
 
 
@@ -53,12 +53,12 @@ def markdown_text(text: str) -> str:
     return "".join([*parts, _MARKUP.sub(_as_text, text[end:])]).replace("\r", " ").replace("\n", " ")
 
 
-def _as_text(found: re.Match[str]) -> str:
-    return _AS_TEXT.get(found[0], f"\\{found[0]}")
+def _as_text(match: re.Match[str]) -> str:
+    return _AS_TEXT.get(match[0], f"\\{match[0]}")
 
 
-def _escape(found: re.Match[str]) -> str:
-    return _unicode_escape(found[0])
+def _escape(match: re.Match[str]) -> str:
+    return _unicode_escape(match[0])
 
 
 def _unicode_escape(character: str) -> str:

@@ -184,7 +184,7 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     where = name if is_file else f"recipe {name}"
     if encoder is not None:
         sub_table(values, "encoder", where)["model"] = encoder
-    profile = next((text for key, _, text in (one.partition("=") for one in overrides) if key == PROFILE), PAPER)
+    profile = next((text for key, _, text in (override.partition("=") for override in overrides) if key == PROFILE), PAPER)
     own = Path(name).stem if is_file else name
     return from_table(values, name=own if profile == PAPER else f"{own}-{profile}", where=where)
 
@@ -336,9 +336,9 @@ def declared_text(recipe: Recipe) -> str:
         return ""
     values = flatten(recipe_to_table(recipe))
     lines = ["", "# where the paper, or its authors' code, says something else or nothing:"]
-    for one in merge_declared(recipe.deviations):
-        here = one.here or " / ".join(dict.fromkeys(str(values.get(key, "not set")) for key in one.keys))
-        lines += [f"#   {short_keys(one.keys, len(recipe.stages))}: {one.paper}", f"#     here: {here} ({one.source})"]
+    for deviation in merge_declared(recipe.deviations):
+        here = deviation.here or " / ".join(dict.fromkeys(str(values.get(key, "not set")) for key in deviation.keys))
+        lines += [f"#   {short_keys(deviation.keys, len(recipe.stages))}: {deviation.paper}", f"#     here: {here} ({deviation.source})"]
     return "\n".join(lines) + "\n"
 
 

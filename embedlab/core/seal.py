@@ -69,10 +69,10 @@ def sealed_line(values: Mapping[str, Any]) -> str:
 
 def is_intact_line(line: bytes) -> bool:
     """Return whether a line is what `sealed_line` returned; one without a checksum and its key counts as intact."""
-    found = _LINE_END.search(line)
-    if found is None:
+    order = _LINE_END.search(line)
+    if order is None:
         return _LINE_KEY not in line
-    return found[1].decode() == _short_digest(line[: found.start()])
+    return order[1].decode() == _short_digest(line[: order.start()])
 
 
 def is_sealed_line(line: bytes) -> bool:

@@ -35,4 +35,4 @@ def overlap_line(pairs: bool, sentences: bool, few: bool) -> str:
     """Return the line below a table that explains its signs of training text, of those that are there."""
     alone = Sign(sign=FEW_SHARED.sign, words="fewer than 5% of the test sentences")
     there = ((pairs, PAIRS_SHARED), (sentences, SENTENCES_SHARED), (few, FEW_SHARED if sentences else alone))
-    return f"[{OVERLAP}] in the training data: {', '.join(str(one) for is_there, one in there if is_there)}"
+    return f"[{OVERLAP}] in the training data: {', '.join(str(sign) for is_there, sign in there if is_there)}"

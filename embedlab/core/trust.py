@@ -45,7 +45,7 @@ class Trusted:
     @property
     def values(self) -> Mapping[str, Any]:
         """What is stored of it."""
-        return {"files": dict(self.files), "folders": {path: asdict(one) for path, one in self.folders.items()}}
+        return {"files": dict(self.files), "folders": {path: asdict(folder) for path, folder in self.folders.items()}}
 
 
 def trusted() -> Trusted:
@@ -57,8 +57,8 @@ def trusted() -> Trusted:
         values = json_values(content)
         files = {path: sha256 for path, sha256 in values["files"].items() if isinstance(sha256, str)}
         folders = {
-            path: TrustedFolder(settings=str(one["settings"]), plugins=tuple(map(str, one["plugins"])))
-            for path, one in values.get("folders", {}).items()
+            path: TrustedFolder(settings=str(value["settings"]), plugins=tuple(map(str, value["plugins"])))
+            for path, value in values.get("folders", {}).items()
         }
         return Trusted(files=files, folders=folders)
     return Trusted(files={}, folders={})

@@ -86,8 +86,8 @@ def _gradients(
 def _of_scores(of_weights: Tensor, weights: Tensor, layout: PaddedLayout) -> Tensor:
     """Return the gradient of the scores whose softmax is WEIGHTS."""
     of_scores = torch.empty_like(weights)
-    for given, made, found in zip(layout.squares(of_weights), layout.squares(weights), layout.squares(of_scores), strict=True):
-        torch._softmax_backward_data(given, made, 2, made.dtype, grad_input=found)
+    for given, made, square in zip(layout.squares(of_weights), layout.squares(weights), layout.squares(of_scores), strict=True):
+        torch._softmax_backward_data(given, made, 2, made.dtype, grad_input=square)
     return of_scores
 
 
@@ -105,5 +105,5 @@ def _turned(blocks: Iterable[Tensor]) -> list[Tensor]:
 
 def _multiply(first: Iterable[Tensor], second: Iterable[Tensor], made: Iterable[Tensor]) -> None:
     """Write each block's product into its slice of MADE."""
-    for one, other, product in zip(first, second, made, strict=True):
-        torch.bmm(one, other, out=product)
+    for tensor, other, product in zip(first, second, made, strict=True):
+        torch.bmm(tensor, other, out=product)

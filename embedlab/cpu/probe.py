@@ -43,8 +43,8 @@ def _numbers(*shape: int) -> Tensor:
     return torch.arange(1, torch.Size(shape).numel() + 1, dtype=torch.float64).mul(0.7).sin().view(shape)
 
 
-def _is_near(found: Tensor, expected: Tensor, tolerance: float) -> bool:
+def _is_near(tensor: Tensor, expected: Tensor, tolerance: float) -> bool:
     """Return whether FOUND has the shape of EXPECTED and, relative to its largest number, its values."""
-    if found.shape != expected.shape:
+    if tensor.shape != expected.shape:
         return False
-    return bool(((found.double() - expected).abs() <= tolerance * expected.abs().max()).all())  # False for nan
+    return bool(((tensor.double() - expected).abs() <= tolerance * expected.abs().max()).all())  # False for nan

@@ -18,7 +18,7 @@ PER_PICTURE = 5
 def read_captions(paths: Sequence[Path]) -> ParsedRows:
     """Return the captions of several gzipped files, line n of each of which is of picture n: those of a picture together."""
     columns = [_lines(path) for path in paths]
-    if odd := next((path for path, own in zip(paths, columns, strict=True) if len(own) != len(columns[0])), None):
+    if odd := next((path for path, column in zip(paths, columns, strict=True) if len(column) != len(columns[0])), None):
         raise MissingError(f"{odd} and {paths[0]} have different numbers of lines", hint="get the files again")
     captions = [text for picture in zip(*columns, strict=True) for text in picture]
     return ParsedRows(frame=pl.DataFrame({"sentence": captions}, schema=dict(COLUMNS["sentences"])))

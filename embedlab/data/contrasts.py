@@ -90,11 +90,11 @@ def holds_contrasts(name: str) -> bool:
     if not is_pair_file(name):
         return False
     try:
-        found = own_data(name)
+        data = own_data(name)
     except (EmbedlabError, OSError):  # whoever opens it says why
         return False
-    called = [found.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
-    return found.kind == TRIPLETS and called == [_ENTAILED, _CONTRADICTED]
+    called = [data.columns.get(role, "").strip().lower() for role in ("positive", "negative")]
+    return data.kind == TRIPLETS and called == [_ENTAILED, _CONTRADICTED]
 
 
 def open_contrasts(source: Source, name: str) -> Part:
@@ -120,15 +120,21 @@ def _made(pairs: pl.DataFrame, rule: EditRule) -> pl.DataFrame:
 
 
 def _of_corpus(source: Source, name: str) -> Part:
-    own = SOURCES[name]
-    if source.sample and own.scores is not None:  # generated SICK pairs share no anchor
-        own = replace(SOURCES["contrast-snli"], splits=("test",), rule=own.rule)
-    parts = [source.open_split(dataset(own.corpus), split) for split in own.splits]
-    first, second = own.columns
+    labelled_source = SOURCES[name]
+    if source.sample and labelled_source.scores is not None:  # generated SICK pairs share no anchor
+        labelled_source = replace(SOURCES["contrast-snli"], splits=("test",), rule=labelled_source.rule)
+    parts = [source.open_split(dataset(labelled_source.corpus), split) for split in labelled_source.splits]
+    first, second = labelled_source.columns
     pairs = pl.concat([_plain(part.frame, first, second, "label") for part in parts])
-    if own.scores is not None:
-        pairs = _without_distant(pairs, [source.open_split(dataset(own.scores), split).frame for split in own.splits], own.least)
-    rows = _distinct(contrasts_of(pairs, is_either=own.is_either) if own.rule is None else _made(pairs, own.rule))
+    if labelled_source.scores is not None:
+        pairs = _without_distant(
+            pairs,
+            [source.open_split(dataset(labelled_source.scores), split).frame for split in labelled_source.splits],
+            labelled_source.least,
+        )
+    rows = _distinct(
+        contrasts_of(pairs, is_either=labelled_source.is_either) if labelled_source.rule is None else _made(pairs, labelled_source.rule)
+    )
     states = [part.state for part in parts]
     expected = [state.expected_rows for state in states if state.expected_rows is not None]
     state = replace(
@@ -166,20 +172,20 @@ def _without_distant(pairs: pl.DataFrame, scored: Sequence[pl.DataFrame], least:
 
 
 def _of_file(name: str) -> Part:
-    own = own_data(name.removeprefix(PREFIX))
-    if own.kind != TRIPLETS:
+    data = own_data(name.removeprefix(PREFIX))
+    if data.kind != TRIPLETS:
         hint = "name its columns anchor, entailed and contradicted"
-        raise MissingError(f"{own.file.path} holds {own.kind.title}, not triples of an anchor and two sentences", hint=hint)
-    rows = read_rows(own.file.path, needed=own.texts)
-    refuse_bad_texts(own.file.path, rows, own.texts)
-    if own.file.held_out:
-        rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))
-    texts = rows.select(pl.col(theirs).cast(pl.String).alias(ours) for theirs, ours in zip(own.texts, COLUMNS, strict=True))
-    found = _distinct(texts)
-    skipped = {_NOT_THREE: texts.unique().height - found.height} if texts.unique().height > found.height else {}
+        raise MissingError(f"{data.file.path} holds {data.kind.title}, not triples of an anchor and two sentences", hint=hint)
+    rows = read_rows(data.file.path, needed=data.texts)
+    refuse_bad_texts(data.file.path, rows, data.texts)
+    if data.file.held_out:
+        rows = rows.filter(is_held_out(rows, data.texts, data.file.held_out))
+    texts = rows.select(pl.col(theirs).cast(pl.String).alias(ours) for theirs, ours in zip(data.texts, COLUMNS, strict=True))
+    frame = _distinct(texts)
+    skipped = {_NOT_THREE: texts.unique().height - frame.height} if texts.unique().height > frame.height else {}
     prefix = PREFIX if name.startswith(PREFIX) else ""
-    part = Part.of_file(own.file.path, ParsedRows(frame=found, skipped=skipped), name=f"{prefix}{own.file.dataset}")
-    _refused_empty(name, found)
+    part = Part.of_file(data.file.path, ParsedRows(frame=frame, skipped=skipped), name=f"{prefix}{data.file.dataset}")
+    _refused_empty(name, frame)
     return part
 
 

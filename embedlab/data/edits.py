@@ -32,24 +32,24 @@ def _negated(sentence: str) -> str | None:
         for pattern in (_NOT, _CONTRACTED):
             if len(pattern.findall(sentence)) == 1:
                 return pattern.sub(r"\1 " if pattern is _NOT else r"\1", sentence)
-    found = list(_ANY_AUXILIARY.finditer(sentence))
-    if negations or len(found) != 1 or not sentence[: found[0].start()].strip():  # a question begins with it
+    matches = list(_ANY_AUXILIARY.finditer(sentence))
+    if negations or len(matches) != 1 or not sentence[: matches[0].start()].strip():  # a question begins with it
         return None
     if there := _THERE.search(sentence):
         return f"{sentence[: there.start()]}{there[1]} no {sentence[there.end() :]}"
-    return f"{sentence[: found[0].end()]} not{sentence[found[0].end() :]}"
+    return f"{sentence[: matches[0].end()]} not{sentence[matches[0].end() :]}"
 
 
 def _with_another_number(sentence: str) -> str | None:
     """Return SENTENCE with its first number one larger, in digits or in words; twelve becomes eleven, so that it stays a word."""
-    found = _NUMBER.search(sentence)
-    if found is None:
+    order = _NUMBER.search(sentence)
+    if order is None:
         return None
-    text = found[0]
+    text = order[0]
     if text.isdigit():
         other = str(int(text) + 1)
     else:
-        place = _NUMBERS.index(text.lower())
-        word = _NUMBERS[place + 1] if place + 1 < len(_NUMBERS) else _NUMBERS[place - 1]
+        index = _NUMBERS.index(text.lower())
+        word = _NUMBERS[index + 1] if index + 1 < len(_NUMBERS) else _NUMBERS[index - 1]
         other = word.capitalize() if text[0].isupper() else word
-    return f"{sentence[: found.start()]}{other}{sentence[found.end() :]}"
+    return f"{sentence[: order.start()]}{other}{sentence[order.end() :]}"

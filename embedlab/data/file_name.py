@@ -100,7 +100,7 @@ def file_path(name: str) -> Path:
 
 def said_columns(overrides: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the columns by what they hold, and the labels, that `--set data.columns.NAME=…` and `data.labels.LABEL=…` state."""
-    found = [one.partition("=") for one in overrides]
+    found = [override.partition("=") for override in overrides]
     columns = {_ROLE_OF[key.removeprefix(_COLUMNS)]: name for key, _, name in found if key.removeprefix(_COLUMNS) in _ROLE_OF}
     labels = {key.removeprefix(_LABELS): name for key, _, name in found if key.startswith(_LABELS)}
     return columns, labels
@@ -116,9 +116,9 @@ def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
     """Return the scale `LOW-HIGH` that the option of a dataset's NAME states."""
     if text is None:
         return None
-    found = _SCALE.fullmatch(text)
+    match = _SCALE.fullmatch(text)
     try:
-        low, high = (float(number) for number in found.groups()) if found else (0.0, 0.0)
+        low, high = (float(number) for number in match.groups()) if match else (0.0, 0.0)
     except ValueError:
         low = high = 0.0
     if low >= high:

@@ -126,11 +126,11 @@ def _filtered(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
     for column, value in hub.where.items():
         if column not in table.columns:
             raise _no_column(hub, column, table)
-        found = table.filter(pl.col(column).cast(pl.String) == value)
-        if found.is_empty():
+        frame = table.filter(pl.col(column).cast(pl.String) == value)
+        if frame.is_empty():
             known = ", ".join(map(str, table[column].unique().sort().head(40)))
             raise MissingError(f"{hub.repository} ({hub.split}) has no row with {column} {value!r}", hint=f"it has {known}")
-        table = found
+        table = frame
     return table
 
 

@@ -98,9 +98,9 @@ def _refuse_other_scale(name: str, said: tuple[float, float] | None, scores: pl.
     if said is None:
         return
     low, high = said
-    if (found := ScoreScale.of(scores)).high <= (low + high) / 2:
+    if (score_scale := ScoreScale.of(scores)).high <= (low + high) / 2:
         hint = "remove scale=, or state the scale that the scores have"
-        raise UsageError(f"{name!r}: the scores are {found}, but scale is {low:g}-{high:g}", hint=hint)
+        raise UsageError(f"{name!r}: the scores are {score_scale}, but scale is {low:g}-{high:g}", hint=hint)
 
 
 def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:

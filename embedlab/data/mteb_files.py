@@ -67,18 +67,18 @@ def plain_name(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-def find_mteb_files(place: Path) -> MtebFiles:
+def find_mteb_files(path: Path) -> MtebFiles:
     """Return the files in the folder PLACE and below it, or the file PLACE with those of the same task next to it."""
-    if place.is_dir():
-        found = sorted(file for file in place.rglob("*.json") if file.name != "model_meta.json")
-    elif place.name.endswith(PREDICTIONS):
-        beside = place.with_name(place.name.removesuffix(PREDICTIONS) + ".json")
-        found = [place, *([beside] if beside.is_file() else [])]
+    if path.is_dir():
+        paths = sorted(file for file in path.rglob("*.json") if file.name != "model_meta.json")
+    elif path.name.endswith(PREDICTIONS):
+        beside = path.with_name(path.name.removesuffix(PREDICTIONS) + ".json")
+        paths = [path, *([beside] if beside.is_file() else [])]
     else:
-        found = [place]
-    predictions = _by_task([file for file in found if file.name.endswith(PREDICTIONS)], PREDICTIONS)
-    results = _by_task([file for file in found if not file.name.endswith(PREDICTIONS)], ".json")
-    return MtebFiles(place=place, predictions=predictions, results=results)
+        paths = [path]
+    predictions = _by_task([file for file in paths if file.name.endswith(PREDICTIONS)], PREDICTIONS)
+    results = _by_task([file for file in paths if not file.name.endswith(PREDICTIONS)], ".json")
+    return MtebFiles(place=path, predictions=predictions, results=results)
 
 
 def read_predictions(path: Path, split: str) -> Predictions | None:

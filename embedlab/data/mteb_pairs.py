@@ -53,10 +53,10 @@ def _split(
     whole: str | None = None,
 ) -> Split:
     """Return a split in a FOLDER, or in the folder WHOLE that has it among other languages."""
-    own = FileLayout(files=(f"{folder}/{split}.jsonl",), read=partial(read_json_pairs, scale=scale), write=write_pairs)
+    layout = FileLayout(files=(f"{folder}/{split}.jsonl",), read=partial(read_json_pairs, scale=scale), write=write_pairs)
     language = next(iter(languages or {}), None)
-    part = FileLayout(files=(f"{whole}/{split}.jsonl",), read=partial(read_json_pairs, scale=scale, language=language))
-    layouts = (own,) if whole is None else (own, part)
+    file_layout = FileLayout(files=(f"{whole}/{split}.jsonl",), read=partial(read_json_pairs, scale=scale, language=language))
+    layouts = (layout,) if whole is None else (layout, file_layout)
     return Split(layouts=layouts, expected=Expected(rows=rows, classes=languages, empty=None), hub=hub)
 
 
@@ -77,10 +77,10 @@ def _by_language(
     """Return a dataset whose sources are languages, and its ENGLISH pairs alone."""
     home = f"https://huggingface.co/datasets/mteb/{repository}"
     every = replace(_hub(repository, revision), columns={**_COLUMNS, "source": _LANGUAGE})
-    one = replace(every, where={_LANGUAGE: english})
+    hub_source = replace(every, where={_LANGUAGE: english})
     rows = counts[english]
     whole = _split(folder, every, "test", sum(counts.values()), scale, languages=counts)
-    alone = _split(f"{folder}-en", one, "test", rows, scale, languages={english: rows}, whole=folder)
+    alone = _split(f"{folder}-en", hub_source, "test", rows, scale, languages={english: rows}, whole=folder)
     return (
         Dataset(name=name, kind="sts", summary=summary, home=home, gold_range=scale, splits={"test": whole}),
         Dataset(name=f"{name}-en", kind="sts", summary=f"the English pairs of {name}", home=home, gold_range=scale, splits={"test": alone}),

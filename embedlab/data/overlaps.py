@@ -34,8 +34,8 @@ class KnownText:
         """Return the text of all rows of FRAMES."""
         keys = [_keys(frame) for frame in frames]
         # Of a triplet, anchor and positive are a pair, and so are anchor and negative.
-        pairs = [_pair_keys(one[:, 0], one[:, other]) for one in keys for other in range(1, one.shape[1])]
-        return cls(sentences=_distinct([one.ravel() for one in keys]), pairs=_distinct(pairs))
+        pairs = [_pair_keys(key[:, 0], key[:, other]) for key in keys for other in range(1, key.shape[1])]
+        return cls(sentences=_distinct([key.ravel() for key in keys]), pairs=_distinct(pairs))
 
     def __or__(self, other: Self) -> Self:
         """Return the union."""

@@ -39,23 +39,23 @@ def open_pair_file(path: Path | str) -> Part:
 
 def _detected_rows(name: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Return ROWS of a file, those that are held out where its name says so, under the names of pairs."""
-    own = own_data(name)
-    if own.kind not in {SCORED, LABELLED}:
+    data = own_data(name)
+    if data.kind not in {SCORED, LABELLED}:
         hint = (
             "`embedlab evaluate MODEL FILE` finds the task of a file"
-            if own.kind != SENTENCES
+            if data.kind != SENTENCES
             else "give pairs, with scores or without; sentences are only trained on"
         )
-        raise MissingError(f"{name} holds {own.kind.title}, not scored pairs", hint=hint)
-    if own.file.held_out:
-        rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))
-    score = own.columns["score" if own.kind == SCORED else "label"]
-    source = own.file.source or "source"
+        raise MissingError(f"{name} holds {data.kind.title}, not scored pairs", hint=hint)
+    if data.file.held_out:
+        rows = rows.filter(is_held_out(rows, data.texts, data.file.held_out))
+    score = data.columns["score" if data.kind == SCORED else "label"]
+    source = data.file.source or "source"
     return pl.DataFrame(
         [
             rows[PLACE],
-            *(rows[own.columns[role]].alias(ours) for role, ours in zip(own.kind.texts, _REQUIRED, strict=False)),
-            _gold_of_labels(own.file.path, rows, score, own.labels) if own.kind == LABELLED else rows[score].alias("score"),
+            *(rows[data.columns[role]].alias(ours) for role, ours in zip(data.kind.texts, _REQUIRED, strict=False)),
+            _gold_of_labels(data.file.path, rows, score, data.labels) if data.kind == LABELLED else rows[score].alias("score"),
             *([rows[source].alias("source")] if source in rows.columns else []),
         ]
     )

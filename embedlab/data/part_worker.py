@@ -40,13 +40,13 @@ def _entries(source: Source, folder: Path) -> Iterator[dict[str, Any]]:
             yield {"name": plugin.name, "error": error.reason}
             continue
         part.frame.write_parquet(folder / f"{number}.parquet")
-        place = source.folder_of(chosen)
+        path = source.folder_of(chosen)
         yield {
             "name": plugin.name,
             "rows": f"{number}.parquet",
             "gold_range": chosen.gold_range,
             "state": asdict(part.state),
-            "files": [str(place / file) for layout in chosen.splits["test"].layouts for file in layout.files] if place else [],
+            "files": [str(path / file) for layout in chosen.splits["test"].layouts for file in layout.files] if path else [],
         }
 
 

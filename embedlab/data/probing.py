@@ -75,7 +75,7 @@ def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
 def suite_names(folder: Path | None) -> list[str]:
     """Return the names of the probing suites: SentEval's, and `<name>-probing` for each folder `probing_<name>` in the data FOLDER."""
     places = sorted(folder.glob("probing_*")) if folder is not None else []
-    return [SENTEVAL, *(_own_name(place) for place in places if place.is_dir())]
+    return [SENTEVAL, *(_own_name(path) for path in places if path.is_dir())]
 
 
 def set_of(name: str) -> str | None:
@@ -98,40 +98,40 @@ def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
     """Return the tasks of the probing suite called NAME; without SentEval's names, one for each text file in the format."""
     if name == SENTEVAL:
         return DATASETS
-    place = _place(name, folder)
-    files = sorted({file.name for file in place.glob("*.txt") if _has_format(file)} | set(_expected_files(place)))
+    path = _place(name, folder)
+    files = sorted({file.name for file in path.glob("*.txt") if _has_format(file)} | set(_expected_files(path)))
     if not files:
-        raise MissingError(f"no file in {str(place)!r} has the format split TAB label TAB tokens", hint="a task is a file <task>.txt")
-    own = _own_name(place)
+        raise MissingError(f"no file in {str(path)!r} has the format split TAB label TAB tokens", hint="a task is a file <task>.txt")
+    own = _own_name(path)
     return tuple(
-        _dataset(f"{own}/{_task(file)}", _task(file), [f"{place.name}/{file}"], rows=_gum_rows(place, _task(file)), home=place.name)
+        _dataset(f"{own}/{_task(file)}", _task(file), [f"{path.name}/{file}"], rows=_gum_rows(path, _task(file)), home=path.name)
         for file in files
     )
 
 
-def _expected_files(place: Path) -> Sequence[str]:
+def _expected_files(path: Path) -> Sequence[str]:
     """Return the files that a suite of known size must have."""
-    return [f"{task.replace('-', '_')}.txt" for task in _GUM_ROWS] if place.name == _GUM else []
+    return [f"{task.replace('-', '_')}.txt" for task in _GUM_ROWS] if path.name == _GUM else []
 
 
-def _gum_rows(place: Path, task: str) -> Mapping[str, int] | None:
+def _gum_rows(path: Path, task: str) -> Mapping[str, int] | None:
     """Return the size of a task's splits if it belongs to the GUM substitute."""
-    return dict(zip(PROBING_SPLITS, _GUM_ROWS[task], strict=True)) if place.name == _GUM and task in _GUM_ROWS else None
+    return dict(zip(PROBING_SPLITS, _GUM_ROWS[task], strict=True)) if path.name == _GUM and task in _GUM_ROWS else None
 
 
 def _place(name: str, folder: Path | None) -> Path:
     if name.startswith(FOLDER_PREFIX):
-        place = Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()
-        if not place.is_dir():
-            raise MissingError(f"no folder {str(place)!r}", hint="probing:DIR is a folder of files in SentEval's probing format")
-        return place
+        model = Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()
+        if not model.is_dir():
+            raise MissingError(f"no folder {str(model)!r}", hint="probing:DIR is a folder of files in SentEval's probing format")
+        return model
     if folder is None or name not in suite_names(folder):
         raise unknown("probing suite", name, suite_names(folder), listing="a folder probing_<name> in the data folder is <name>-probing")
     return folder / f"probing_{name.removesuffix('-probing')}"
 
 
-def _own_name(place: Path) -> str:
-    return f"{place.name.removeprefix('probing_')}-probing"
+def _own_name(path: Path) -> str:
+    return f"{path.name.removeprefix('probing_')}-probing"
 
 
 def _has_format(file: Path) -> bool:

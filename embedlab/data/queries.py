@@ -55,9 +55,9 @@ def own_texts(
 ) -> tuple[Places, Places]:
     """Return the pairs of a query and a document that is the query's own text, and MORE; not those that are said to be relevant."""
     places: dict[str, list[int]] = {}
-    for place, text in enumerate(candidates):
+    for index, text in enumerate(candidates):
         if text:
-            places.setdefault(text, []).append(place)
+            places.setdefault(text, []).append(index)
     graded = {*zip(query.tolist(), relevant.tolist(), strict=True)}
     found = {(number, place) for number, text in enumerate(texts) for place in places.get(text, ())} | {*more}
     pairs = np.array(sorted(found - graded), np.intp).reshape(-1, 2)
@@ -80,7 +80,7 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
     first, second = (part.frame[name].to_list() for name in SENTENCES)
     numbers: dict[str, int] = {}
     query = np.array([numbers.setdefault(text, len(numbers)) for text in first], np.intp)
-    places = {text: place for place, text in enumerate(candidates)}
+    places = {text: index for index, text in enumerate(candidates)}
     relevant = np.array([places[text] for text in second], np.intp)
     return Queries(
         part=part,

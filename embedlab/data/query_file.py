@@ -37,12 +37,12 @@ def open_query_file(name: str) -> Queries:
     """
     if is_query_folder(name):
         return open_query_folder(name)
-    own = own_data(name)
-    rows = read_rows(own.file.path, needed=own.texts)
-    refuse_bad_texts(own.file.path, rows, own.texts)
-    if own.file.held_out:
-        rows = rows.filter(is_held_out(rows, own.texts, own.file.held_out))
-    anchor, positive, *negative = (rows[column].cast(pl.String) for column in own.texts)
+    data = own_data(name)
+    rows = read_rows(data.file.path, needed=data.texts)
+    refuse_bad_texts(data.file.path, rows, data.texts)
+    if data.file.held_out:
+        rows = rows.filter(is_held_out(rows, data.texts, data.file.held_out))
+    anchor, positive, *negative = (rows[column].cast(pl.String) for column in data.texts)
     pairs = pl.DataFrame({SENTENCES[0]: anchor, SENTENCES[1]: positive})
     others = pairs.filter(pl.col(SENTENCES[0]) != pl.col(SENTENCES[1]))
     distinct = others.unique(maintain_order=True)
@@ -51,5 +51,5 @@ def open_query_file(name: str) -> Queries:
     counts = {EQUAL: pairs.height - others.height, TWICE: others.height - distinct.height}
     skipped = {reason: count for reason, count in counts.items() if count}
     candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
-    part = Part.of_file(own.file.path, ParsedRows(frame=distinct, skipped=skipped), name=own.file.dataset)
+    part = Part.of_file(data.file.path, ParsedRows(frame=distinct, skipped=skipped), name=data.file.dataset)
     return queries_of_pairs(part, candidates.to_list())

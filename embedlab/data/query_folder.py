@@ -73,11 +73,11 @@ def open_query_folder(name: str) -> Queries:
     graded = _qrels_file(typed)
     qrels = read_qrels(graded)
     queries, corpus = _read(typed.path / QUERIES, _query_text), _read(typed.path / CORPUS, _document_text)
-    for one in qrels:
-        for kind, own, texts in (("query", one.query, queries), ("document", one.document, corpus)):
+    for grade in qrels:
+        for kind, own, texts in (("query", grade.query, queries), ("document", grade.document, corpus)):
             if own not in texts.texts:
                 hint = f"add it to {texts.path.name}, or remove the line"
-                raise MissingError(f"{graded}, line {one.line}: no {kind} {own!r} in {texts.path.name}", hint=hint)
+                raise MissingError(f"{graded}, line {grade.line}: no {kind} {own!r} in {texts.path.name}", hint=hint)
     wanted = dict.fromkeys(one.query for one in qrels if one.grade > 0)
     if empty := next((own for own in wanted if not queries.texts[own].strip()), None):
         raise bad_line(queries.path, queries.lines[empty], f"the text of query {empty!r} is empty")
@@ -87,8 +87,8 @@ def open_query_folder(name: str) -> Queries:
 def _of_qrels(typed: FolderName) -> Queries:
     """Return queries and documents of which only the ids are known."""
     qrels = read_qrels(typed.path)
-    wanted = dict.fromkeys(one.query for one in qrels if one.grade > 0)
-    documents = dict.fromkeys((one.document for one in qrels), "")
+    wanted = dict.fromkeys(grade.query for grade in qrels if grade.grade > 0)
+    documents = dict.fromkeys((grade.document for grade in qrels), "")
     return _queries(typed, qrels, dict.fromkeys(wanted, ""), documents, [typed.path], has_texts=False)
 
 
@@ -101,14 +101,14 @@ def _queries(
     *,
     has_texts: bool = True,
 ) -> Queries:
-    relevant = [one for one in qrels if one.grade > 0]
+    relevant = [grade for grade in qrels if grade.grade > 0]
     if not relevant:
         raise MissingError(f"{files[0]} names no relevant document", hint="a grade above 0 says that a document is relevant")
-    numbers, places = ({own: place for place, own in enumerate(ids)} for ids in (queries, corpus))
-    query = np.array([numbers[one.query] for one in relevant], np.intp)
-    document = np.array([places[one.document] for one in relevant], np.intp)
+    numbers, places = ({own: index for index, own in enumerate(ids)} for ids in (queries, corpus))
+    query = np.array([numbers[grade.query] for grade in relevant], np.intp)
+    document = np.array([places[grade.document] for grade in relevant], np.intp)
     texts, candidates = tuple(queries.values()), tuple(corpus.values())
-    without = len({one.query for one in qrels}) - len(queries)
+    without = len({grade.query for grade in qrels}) - len(queries)
     part = Part(
         frame=item_frame(texts, candidates, query, document) if has_texts else pl.DataFrame({"item": np.arange(len(query))}),
         state=DatasetState(
@@ -128,7 +128,7 @@ def _queries(
         candidates=candidates,
         query=query,
         relevant=document,
-        grade=np.array([one.grade for one in relevant], np.int64),
+        grade=np.array([grade.grade for grade in relevant], np.int64),
         excluded=own_texts(texts, candidates, query, document, _same_ids(queries, corpus) if has_texts else ()),
         ids=(list(queries), list(corpus)),
     )
@@ -136,7 +136,7 @@ def _queries(
 
 def _same_ids(queries: Mapping[str, str], corpus: Mapping[str, str]) -> list[tuple[int, int]]:
     """Return the pairs of a query and a document of the same id whose text holds that of the query, as in ArguAna."""
-    places = {own: place for place, own in enumerate(corpus)}
+    places = {own: index for index, own in enumerate(corpus)}
     return [(number, places[own]) for number, (own, text) in enumerate(queries.items()) if own in places and text in corpus[own]]
 
 

@@ -47,9 +47,9 @@ def open_queries(source: Source, name: str) -> Queries:
 
 
 def _of_corpus(source: Source, name: str) -> Queries:
-    own = SETS[name]
-    corpus = dataset(own.corpus)
-    part = source.open_split(corpus, own.split)
+    query_set = SETS[name]
+    corpus = dataset(query_set.corpus)
+    part = source.open_split(corpus, query_set.split)
     if corpus.kind == "sentences":
         documents, groups = _by_place(part.frame["sentence"].to_list(), corpus.unit)
     else:
@@ -87,8 +87,8 @@ def _by_duplicates(pairs: pl.DataFrame) -> tuple[list[str], NDArray[np.intp]]:
 def _together(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the places of all pairs of two texts of one group, in order."""
     members: dict[int, list[int]] = {}
-    for place, group in enumerate(groups.tolist()):
-        members.setdefault(group, []).append(place)
+    for index, group in enumerate(groups.tolist()):
+        members.setdefault(group, []).append(index)
     pairs = [(one, other) for one, group in enumerate(groups.tolist()) for other in members[group] if other != one]
     found = np.array(pairs, np.intp).reshape(-1, 2)
     return found[:, 0], found[:, 1]

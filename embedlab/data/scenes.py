@@ -217,7 +217,7 @@ def other_place(scene: Scene, rng: Random) -> Scene | None:
     """Move the scene to an exclusive place: outdoors instead of indoors."""
     if scene.place is None:
         return None
-    elsewhere = [place for place in _PLACES if place.root is not scene.place.root]
+    elsewhere = [concept for concept in _PLACES if concept.root is not scene.place.root]
     return _with_another(scene, "place", elsewhere, rng)
 
 

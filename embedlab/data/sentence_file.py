@@ -56,14 +56,14 @@ def _table(path: Path, rows: Iterator[tuple[int, list[str]]], column: str | None
     _, header = next(rows, (0, None))
     if header is None:
         raise MissingError(f"{path} is empty", hint="its first line names the columns")
-    place, short = _place(path, header, column or "sentence"), None
+    index, short = _place(path, header, column or "sentence"), None
     for line, row in rows:
-        if short is None and len(row) <= place:
+        if short is None and len(row) <= index:
             short = line, len(row)
         if short is not None and any(row):
             raise MissingError(f"{path}, line {short[0]}: only {short[1]} columns", hint="correct the line")
         if short is None:
-            yield _sound(path, line, row[place])
+            yield _sound(path, line, row[index])
 
 
 def _json_lines(path: Path, file: TextIO, column: str) -> Iterator[str]:

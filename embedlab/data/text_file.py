@@ -48,8 +48,8 @@ def _decoded(path: Path, content: bytes, encoding: Encoding) -> str:
         raise bad_line(path, _line_of(content, error.start), f"byte 0x{content[error.start]:02x} is not UTF-8") from error
 
 
-def _line_of(content: bytes, place: int) -> int:
-    return content.count(b"\n", 0, place) + 1
+def _line_of(content: bytes, index: int) -> int:
+    return content.count(b"\n", 0, index) + 1
 
 
 def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:

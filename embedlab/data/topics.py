@@ -27,8 +27,8 @@ def topics_of(rows: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:
     keys = [[numbers.setdefault(normalise(text) or text, len(numbers)) for text in column] for column in texts]
     first = np.repeat(np.array(keys[0], dtype=np.intp)[None], len(keys), axis=0)
     links = coo_matrix((np.ones(first.size, np.int32), (first.ravel(), np.array(keys).ravel())), shape=(len(numbers), len(numbers)))
-    found = connected_components(links, directed=False)[1][keys[0]]
-    _, place, number = np.unique(found, return_index=True, return_inverse=True)
+    component = connected_components(links, directed=False)[1][keys[0]]
+    _, place, number = np.unique(component, return_index=True, return_inverse=True)
     order: NDArray[np.intp] = np.argsort(np.argsort(place))[number]
     return order
 

@@ -34,12 +34,12 @@ def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence
     (path,) = paths
     rows = []
     for number, line in enumerate(read_lines(path, encoding=encoding), 1):
-        found = re.fullmatch(line_shape, line.strip())
-        if found is None:
+        match = re.fullmatch(line_shape, line.strip())
+        if match is None:
             raise bad_line(path, number, f"{line[:60]!r} is not a sentence with its class")
-        if found["label"] not in labels:
-            raise bad_line(path, number, f"class {found['label']!r} is none of {', '.join(labels)}")
-        rows.append((found["sentence"].strip(), found["label"]))
+        if match["label"] not in labels:
+            raise bad_line(path, number, f"class {match['label']!r} is none of {', '.join(labels)}")
+        rows.append((match["sentence"].strip(), match["label"]))
     return _rows(rows)
 
 

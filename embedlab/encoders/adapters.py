@@ -34,8 +34,8 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
     weights = _adapter_weights(adapter)
     with _fitting(adapter, backbone):
         config = PeftConfig.from_pretrained(str(adapter), local_files_only=True)
-        found = backbone.load_adapter(peft_config=config, adapter_state_dict=weights, adapter_name=NAME)
-    for what, names in (("has no weights for", found.missing_keys), ("has weights without a place:", found.unexpected_keys)):
+        loaded = backbone.load_adapter(peft_config=config, adapter_state_dict=weights, adapter_name=NAME)
+    for what, names in (("has no weights for", loaded.missing_keys), ("has weights without a place:", loaded.unexpected_keys)):
         if needed := sorted(name for name in names if not is_unused(name)):
             raise _misfit(adapter, backbone, f"it {what} {needed[0]!r}")
     with _fitting(adapter, backbone):

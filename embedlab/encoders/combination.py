@@ -70,14 +70,14 @@ class CombinedEncoder:
             truncated=max(fact.truncated for fact in facts),
             words=max(fact.words for fact in facts),
             unknown_words=max(fact.unknown_words for fact in facts),
-            notes=tuple(f"{part.name}: {note}" for part, fact in zip(self._parts, facts, strict=True) for note in fact.notes),
+            notes=tuple(f"{encoder.name}: {note}" for encoder, fact in zip(self._parts, facts, strict=True) for note in fact.notes),
         )
 
     def encode(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         total = len(unique) * len(self._parts)
-        parts = [part.encode(unique, shifted(progress, number * len(unique), total)) for number, part in enumerate(self._parts)]
+        parts = [encoder.encode(unique, shifted(progress, number * len(unique), total)) for number, encoder in enumerate(self._parts)]
         return COMBINATIONS[self._kind](parts)[index]
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:

@@ -65,10 +65,10 @@ class CrossEncoderScorer:
         unique, index = distinct(pairs)
         scores = np.empty(len(unique), np.float32)
         for start in range(0, len(unique), TOKENISED_AT_ONCE):
-            part = unique[start : start + TOKENISED_AT_ONCE]
-            rows = self.token_ids(part)
-            self._truncated.update(part[row] for row in np.flatnonzero(rows.truncated))
-            self._score_rows(rows, scores[start : start + len(part)], start, len(unique), progress)
+            text_pairs = unique[start : start + TOKENISED_AT_ONCE]
+            rows = self.token_ids(text_pairs)
+            self._truncated.update(text_pairs[row] for row in np.flatnonzero(rows.truncated))
+            self._score_rows(rows, scores[start : start + len(text_pairs)], start, len(unique), progress)
         if not np.isfinite(scores.sum(dtype=np.float64)):
             raise EmbedlabError(f"{self.name!r} gives scores that are not finite", hint="its weights are damaged, or its training diverged")
         return scores[index]

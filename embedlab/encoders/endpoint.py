@@ -107,7 +107,7 @@ class EndpointEncoder:
             raise self._wrong("vectors of different lengths")
         vectors = np.concatenate(found) if found else np.empty((0, 0), np.float32)
         if refused:
-            raise RefusedTextsError(self._url, [(sentences[place], reason) for place, reason in refused.items()], tuple(refused), vectors)
+            raise RefusedTextsError(self._url, [(sentences[index], reason) for index, reason in refused.items()], tuple(refused), vectors)
         return vectors
 
     def _accepted(self, texts: Sequence[str], start: int, refused: dict[int, str]) -> Vectors:
@@ -238,7 +238,7 @@ class EndpointEncoder:
             if (order := _order([row.get("index") for row in rows])) is None:
                 raise self._wrong(f"vectors whose indices are not 0 to {count - 1}, each once")
             with np.errstate(over="ignore"):  # such numbers are refused below
-                vectors = np.array([rows[place]["embedding"] for place in order], np.float32)
+                vectors = np.array([rows[index]["embedding"] for index in order], np.float32)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._wrong("no vectors of numbers") from error
         if vectors.ndim != 2 or not vectors.shape[1]:
@@ -336,7 +336,7 @@ def _order(indices: Sequence[Any]) -> Sequence[int] | None:
         return range(len(indices))
     if not all(type(index) is int for index in indices) or set(indices) != set(range(len(indices))):
         return None
-    return sorted(range(len(indices)), key=lambda place: int(indices[place]))
+    return sorted(range(len(indices)), key=lambda index: int(indices[index]))
 
 
 def _key() -> str:

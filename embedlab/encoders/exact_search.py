@@ -58,25 +58,25 @@ class Similarities(Protocol):
         """Yield some queries, their similarities with DOCUMENTS, and how inexact those of each query may be; None: exact."""
 
 
-def relevant_ranks(found: Similarities, relevant: Relevant, progress: ProgressCallback | None = None) -> Ranks:
+def relevant_ranks(compared: Similarities, relevant: Relevant, progress: ProgressCallback | None = None) -> Ranks:
     """Return the rank of each relevant document among those of its query, 1 = most similar; what ties is in the worst order."""
-    scores = found.of(relevant.query, relevant.document)
+    scores = compared.of(relevant.query, relevant.document)
     counts = np.zeros(len(scores), np.int64)
-    for documents in document_blocks(found):
-        for queries, block, inexact in found.blocks(documents):
+    for documents in document_blocks(compared):
+        for queries, block, inexact in compared.blocks(documents):
             exclude(block, relevant.excluded, queries, documents)
             items = np.flatnonzero((relevant.query >= queries.start) & (relevant.query < queries.stop))
             for some in np.split(items, range(QUERIES_AT_ONCE, len(items), QUERIES_AT_ONCE)):  # a query may have any number of them
-                counts[some] += _at_least(found, block, inexact, scores[some], relevant.query[some], queries.start, documents)
+                counts[some] += _at_least(compared, block, inexact, scores[some], relevant.query[some], queries.start, documents)
         if progress is not None:
-            progress(documents.stop, found.documents)
+            progress(documents.stop, compared.documents)
     return in_worst_order(relevant.query, counts, relevant.grade)
 
 
-def document_blocks(found: Similarities) -> Iterator[slice]:
+def document_blocks(compared: Similarities) -> Iterator[slice]:
     """Yield the documents in blocks, in order."""
-    for start in range(0, found.documents, found.at_once):
-        yield slice(start, min(start + found.at_once, found.documents))
+    for start in range(0, compared.documents, compared.at_once):
+        yield slice(start, min(start + compared.at_once, compared.documents))
 
 
 def in_worst_order(query: Places, counts: NDArray[np.int64], grade: NDArray[np.int64]) -> Ranks:
@@ -102,7 +102,7 @@ def exclude(block: Scores, excluded: tuple[Places, Places], queries: slice, docu
 
 
 def _at_least(
-    found: Similarities,
+    compared: Similarities,
     block: Scores,
     inexact: NDArray[np.float32] | None,
     scores: Scores,
@@ -123,7 +123,7 @@ def _at_least(
     for start in range(0, len(item), _EXACT_AT_ONCE):
         part = slice(start, start + _EXACT_AT_ONCE)
         own = unsure[item[part]]
-        is_high = found.of(query[own], document[part] + documents.start) >= scores[own]
+        is_high = compared.of(query[own], document[part] + documents.start) >= scores[own]
         counts += np.bincount(own[is_high], minlength=len(counts))
     return counts
 

@@ -12,15 +12,15 @@ NONE = -1  # the place of a document where a query has fewer
 _SPARE = 32  # documents beyond those that are wanted, of which similarities in float32 may have the wrong order
 
 
-def first_documents(found: Similarities, relevant: Relevant, count: int) -> Places:
+def first_documents(similarities: Similarities, relevant: Relevant, count: int) -> Places:
     """Return the COUNT most similar documents of each query, in order, and NONE where there are fewer; (queries, count)."""
     wanted = count + _SPARE
-    values = np.full((found.queries, wanted), -np.inf, np.float32)
-    places = np.full((found.queries, wanted), NONE, np.intp)
+    values = np.full((similarities.queries, wanted), -np.inf, np.float32)
+    places = np.full((similarities.queries, wanted), NONE, np.intp)
     is_exact = True
-    for documents in document_blocks(found):
+    for documents in document_blocks(similarities):
         numbers = np.arange(documents.start, documents.stop)
-        for queries, block, inexact in found.blocks(documents):
+        for queries, block, inexact in similarities.blocks(documents):
             is_exact &= inexact is None
             for pairs in (relevant.excluded, (relevant.query, relevant.document)):  # relevant ones are added below, all of them
                 exclude(block, pairs, queries, documents)
@@ -30,13 +30,13 @@ def first_documents(found: Similarities, relevant: Relevant, count: int) -> Plac
             values[queries], places[queries] = both[stays].reshape(-1, wanted), known[stays].reshape(-1, wanted)
     query, column = np.nonzero(np.isfinite(values))
     document = places[query, column]
-    score = values[query, column] if is_exact else found.of(query, document)
+    score = values[query, column] if is_exact else similarities.of(query, document)
     return in_order(
         np.concatenate([query, relevant.query]),
         np.concatenate([document, relevant.document]),
-        np.concatenate([score, found.of(relevant.query, relevant.document)]),
+        np.concatenate([score, similarities.of(relevant.query, relevant.document)]),
         relevant,
-        queries=found.queries,
+        queries=similarities.queries,
         count=count,
     )
 

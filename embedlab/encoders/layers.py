@@ -29,10 +29,10 @@ class Dense(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in, (batch, out) out."""
-        found: Tensor = self.activation_function(self.linear(vectors))
+        tensor: Tensor = self.activation_function(self.linear(vectors))
         if not self.has_residual:
-            return found
-        return found + (vectors if self.residual is None else self.residual(vectors))
+            return tensor
+        return tensor + (vectors if self.residual is None else self.residual(vectors))
 
 
 class LayerNorm(nn.Module):
@@ -44,8 +44,8 @@ class LayerNorm(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in and out."""
-        found: Tensor = self.norm(vectors)
-        return found
+        tensor: Tensor = self.norm(vectors)
+        return tensor
 
 
 class Normalise(nn.Module):

@@ -73,7 +73,7 @@ class PrefixedEncoder:
         try:
             return self._cut_vectors(self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]), len(sentences))
         except RefusedTextsError as error:
-            refused = [(sentences[place], reason) for place, (_, reason) in zip(error.places, error.refused, strict=True)]
+            refused = [(sentences[index], reason) for index, (_, reason) in zip(error.places, error.refused, strict=True)]
             vectors = self._cut_vectors(error.vectors, len(error.vectors)) if len(error.vectors) else error.vectors
             raise error.at(refused, error.places, vectors) from error
 

@@ -27,8 +27,8 @@ class StaticVectors:
         begin, header = read_header(weights)  # not by safetensors, whose package is not for light layers
         table = header["embedding.weight"]
         shape = (int(table["shape"][0]), int(table["shape"][1]))
-        place = begin + int(table["data_offsets"][0])
-        self._table = np.memmap(weights, _DTYPES[table["dtype"]], mode="r", offset=place, shape=shape)
+        index = begin + int(table["data_offsets"][0])
+        self._table = np.memmap(weights, _DTYPES[table["dtype"]], mode="r", offset=index, shape=shape)
 
     def means(self, sentences: Sequence[str]) -> Vectors:
         """The mean vector of each sentence's tokens, zeros where it has none."""

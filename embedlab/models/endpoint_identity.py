@@ -57,19 +57,23 @@ def endpoint_identity(address: str) -> str:
 def confirm_identity(address: str, vectors: NDArray[np.float32]) -> IdentityCheck:
     """Compare VECTORS, those of SENTENCES now, with those of the record, and write there which model answers."""
     record = _read(address)
-    same = [one for one in record.known if (cosine := lowest_cosine(one.vectors, vectors)) is not None and cosine >= LOWEST_COSINE]
-    before = next((one for one in record.known if one.identity == record.current), None)
-    found = next((one for one in same if one is before), same[0] if same else None)
-    is_new = found is None
-    if found is None:
+    same = [
+        known_model
+        for known_model in record.known
+        if (cosine := lowest_cosine(known_model.vectors, vectors)) is not None and cosine >= LOWEST_COSINE
+    ]
+    before = next((known_model for known_model in record.known if known_model.identity == record.current), None)
+    model = next((known_model for known_model in same if known_model is before), same[0] if same else None)
+    is_new = model is None
+    if model is None:
         identity = hashlib.sha256(np.ascontiguousarray(vectors, np.float32).tobytes()).hexdigest()[:12] if record.known else ""
-        found = KnownModel(identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist()))
-        record = replace(record, known=(*record.known, found))
-    if is_new or found.identity != record.current:
-        Store(state_folder()).put(ENDPOINTS, _key(address), replace(record, current=found.identity))
+        model = KnownModel(identity=identity, vectors=tuple(tuple(row) for row in vectors.tolist()))
+        record = replace(record, known=(*record.known, model))
+    if is_new or model.identity != record.current:
+        Store(state_folder()).put(ENDPOINTS, _key(address), replace(record, current=model.identity))
     return IdentityCheck(
         cosine=None if before is None else lowest_cosine(before.vectors, vectors),
-        is_changed=before is not None and before is not found,
+        is_changed=before is not None and before is not model,
         is_new=is_new,
     )
 

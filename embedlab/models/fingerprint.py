@@ -48,7 +48,7 @@ def earlier_fingerprint(spec: ModelSpec, today: str, *, precision: str) -> str |
 
     A run's folder is written by embedlab alone, and what is stored of it counts always.
     """
-    if any(_is_missing_files(one) for one in _folders(spec)):
+    if any(_is_missing_files(folder) for folder in _folders(spec)):
         return None
     found = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision), precision)
     return found if found != today else None
@@ -115,7 +115,7 @@ def missed_files(usage: Usage) -> list[Path]:
     modules = {place for folder in usage.folders for place in module_folders(folder)}
     known = {usage.source / "config.json", *usual_weights(usage.source)}
     # Of an adapter with a tokenizer of its own that of the base is not read.
-    known |= {place / name for place in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES}
+    known |= {path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES}
     known |= {usage.adapter / name for name in (ADAPTER, ADAPTER_WEIGHTS)} if usage.adapter is not None else set()
     known |= {layer.folder / name for layer in usage.layers for name in LAYER_FILES}
     known |= {usage.word_weights / name for name in LAYER_FILES} if usage.word_weights is not None else set()

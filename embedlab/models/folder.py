@@ -90,10 +90,10 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     """
     wishes = wishes or Wishes()
     folder, adapter = _adapted(folder, wishes.adapter)
-    for place in (folder, adapter):
-        if place is not None:
-            refuse_devices(place)
-    own, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder, role=wishes.role)
+    for path in (folder, adapter):
+        if path is not None:
+            refuse_devices(path)
+    statement, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder, role=wishes.role)
     files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
     if not modules.is_static:
         files = transformer_files(modules.source, adapter)
@@ -101,7 +101,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         raise UsageError(f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter")
     used = {modules.source, files.weights, files.tokenizer}
     notes = native_notes(folder, sorted(used), wishes.code, is_ours=(folder / STATEMENT).is_file())
-    chosen = wishes.pooling or _own_pooling(folder, own) or modules.pooling
+    chosen = wishes.pooling or _own_pooling(folder, statement) or modules.pooling
     if chosen is None and not modules.is_static:
         refuse_head(folder, files.weights)
         notes.append("no pooling was stated: mean")
@@ -110,9 +110,9 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
     usage = Usage(
         pooling=chosen or "mean",
-        max_tokens=DEFAULT_MAX_TOKENS if modules.is_static else _max_tokens(folder, modules.source, files, wishes, own),
+        max_tokens=DEFAULT_MAX_TOKENS if modules.is_static else _max_tokens(folder, modules.source, files, wishes, statement),
         is_normalised=ends_normalised,
-        training_text=own.training_text if adapter is None else None,
+        training_text=statement.training_text if adapter is None else None,
         source=files.weights,
         folders=tuple(dict.fromkeys(one for one in (folder, files.base, files.adapter) if one is not None)),
         adapter=files.adapter,
@@ -182,8 +182,8 @@ def vector_dim(usage: Usage, token_width: int | None = None) -> int:
     return min(width, usage.dim or width)
 
 
-def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, own: Statement) -> int:
-    stated = own.max_tokens or read_transformer_file(settings).max_seq_length
+def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, statement: Statement) -> int:
+    stated = statement.max_tokens or read_transformer_file(settings).max_seq_length
     limit = longest_input(files.weights, files.tokenizer, stated)
     tokens = min(wishes.max_tokens or stated or limit, limit)
     if tokens < SHORTEST:
@@ -222,10 +222,10 @@ def pooling_label(usage: Usage) -> str:
     return ", ".join([pooling, *weights, *layers, *(["normalised"] if usage.is_normalised else []), *usage.details])
 
 
-def _own_pooling(folder: Path, own: Statement) -> str | None:
-    if own.pooling is not None:
+def _own_pooling(folder: Path, statement: Statement) -> str | None:
+    if statement.pooling is not None:
         try:
-            pooling_parts(own.pooling)
+            pooling_parts(statement.pooling)
         except UsageError as error:
             raise MissingError(f"{folder / STATEMENT}: {error.message}", hint=error.hint) from error
-    return own.pooling
+    return statement.pooling

@@ -267,7 +267,7 @@ def _refuse_excess(weights: Path) -> None:
     """Refuse a file of weights that is larger than its header states, before all of it is read; a damaged header is for its reader."""
     with suppress(OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
         start, tensors = read_header(weights)
-        stated = start + max((int(one["data_offsets"][1]) for name, one in tensors.items() if name != "__metadata__"), default=0)
+        stated = start + max((int(tensor["data_offsets"][1]) for name, tensor in tensors.items() if name != "__metadata__"), default=0)
         if (size := weights.stat().st_size) > stated:
             raise MissingError(f"{weights}: its header states {stated:,} bytes, and it has {size:,}", hint=RESTORE_HINT)
 

@@ -43,7 +43,7 @@ def decisive_files(folder: Path) -> list[Path]:
     named = set(chain.from_iterable(map(named_files, places)))
 
     def is_skipped(inner: Path) -> bool:  # the history of a repository or a trainer's checkpoints may be larger than the model
-        return _is_never_read(inner / "-", places) and not any(one.is_relative_to(inner) for one in (*places, *named))
+        return _is_never_read(inner / "-", places) and not any(path.is_relative_to(inner) for path in (*places, *named))
 
     return sorted(path for path in files_below(folder, skips=is_skipped) if path in named or not _is_never_read(path, places))
 

@@ -103,14 +103,14 @@ def _split_list(text: str, kind: str) -> list[str]:
             raise UsageError(f"{text!r}: it should end with )", hint=f"write {_written(kind)}")
         inner = inner[:-1]
     parts, depth, start, is_quoted = [], 0, 0, False
-    for place, character in enumerate(inner):
+    for index, character in enumerate(inner):
         is_quoted ^= character == '"'
         depth += 0 if is_quoted else (character == "(") - (character == ")")
         if depth < 0:
             break
         if character == "," and depth == 0 and not is_quoted and not _opens_list(inner[start:]):
-            parts.append(inner[start:place].strip())
-            start = place + 1
+            parts.append(inner[start:index].strip())
+            start = index + 1
     parts.append(inner[start:].strip())
     if depth != 0:
         raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {_written(kind)}")

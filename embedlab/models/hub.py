@@ -27,10 +27,10 @@ def cached_folder(repository: str, revision: str | None = None) -> Path | None:
     """Return the folder of a revision of a hub REPOSITORY that was downloaded before, without the hub's own client; None without one."""
     from huggingface_hub import constants  # light
 
-    place = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
-    reference = place / "refs" / (revision or "main")
+    path = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
+    reference = path / "refs" / (revision or "main")
     commit = reference.read_text(encoding="utf-8").strip() if reference.is_file() else revision
-    folder = place / "snapshots" / (commit or "main")
+    folder = path / "snapshots" / (commit or "main")
     return folder if folder.is_dir() else None
 
 
@@ -63,5 +63,5 @@ def _offered_conversion(repository: str) -> str | None:
 def _cached_conversion(folder: Path) -> str | None:
     """Return a pull request's revision that was downloaded before, from the reference files of the hub's cache."""
     references = folder.parents[1] / "refs"
-    found = sorted(references.glob("refs/pr/*"))
-    return found[-1].relative_to(references).as_posix() if found else None
+    paths = sorted(references.glob("refs/pr/*"))
+    return paths[-1].relative_to(references).as_posix() if paths else None

@@ -36,5 +36,5 @@ def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     folder = model_folder(spec, offline=offline)
     if not spec.is_on_hub:
         return spec
-    found = of_hub(spec, folder)
-    return found if found.repository is not None else replace(spec, location=str(folder))
+    model_spec = of_hub(spec, folder)
+    return model_spec if model_spec.repository is not None else replace(spec, location=str(folder))

@@ -98,22 +98,22 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
 def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
     """Return the name and the folder of each module that FOLDER lists, in order; None where it lists none."""
     listed = read_model_file(folder / MODULES, tuple[Module, ...])
-    return None if listed is None else [(_step(one.type), inside(folder, one.path, folder / MODULES)) for one in listed]
+    return None if listed is None else [(_step(module.type), inside(folder, module.path, folder / MODULES)) for module in listed]
 
 
 def module_folders(folder: Path) -> tuple[Path, ...]:
     """Return the folders of all modules that FOLDER lists, those of every route of a router among them."""
-    return tuple(dict.fromkeys(place for _, place in _listed(folder)))
+    return tuple(dict.fromkeys(path for _, path in _listed(folder)))
 
 
 def _step(kind: str) -> str:
     """The name of a module of sentence-transformers by its full name KIND; any other full name is returned as it is."""
     if "." not in kind:
         raise MissingError(f"a module has the type {kind!r}, which is not the full name of a class", hint=RESTORE_HINT)
-    found = _TYPE.fullmatch(kind)
-    if found is None or (found["file"] or found["name"]).replace("_", "").lower() != found["name"].lower():
+    match = _TYPE.fullmatch(kind)
+    if match is None or (match["file"] or match["name"]).replace("_", "").lower() != match["name"].lower():
         return kind
-    return found["name"]
+    return match["name"]
 
 
 def foreign_module(folder: Path) -> str | None:
@@ -182,17 +182,17 @@ def _route(folder: Path, file: RouterFile, role: str | None) -> str:
 
 def _rule(folder: Path, key: str) -> tuple[str | None, str | None]:
     """The role and the kind of input in a KEY of the mappings of a router, as Python writes them; None is any."""
-    found = _RULE.fullmatch(key)
-    if found is None:
+    match = _RULE.fullmatch(key)
+    if match is None:
         raise MissingError(f"{str(folder)!r}: 'route_mappings' has the key {key!r}", hint=RESTORE_HINT)
-    return found["role"], found["kind"] or found["several"]
+    return match["role"], match["kind"] or match["several"]
 
 
 def _router(folder: Path) -> tuple[Path, RouterFile]:
     """The file of a router, which is config.json before version 5, and what it says."""
     path = folder / "router_config.json"
-    found = read_model_file(path, RouterFile)
-    return (path, found) if found is not None else (folder / "config.json", _required(folder / "config.json", RouterFile))
+    router = read_model_file(path, RouterFile)
+    return (path, router) if router is not None else (folder / "config.json", _required(folder / "config.json", RouterFile))
 
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:

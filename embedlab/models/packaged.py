@@ -86,8 +86,8 @@ class Packaged:
     @property
     def place(self) -> Path:
         """The folder of the model; a MissingError names what to type where it is not there."""
-        if (found := self.source.place) is not None:
-            return found
+        if (path := self.source.place) is not None:
+            return path
         raise MissingError(f"model {self.name!r}: {self.source.lack}", hint=self.source.way)
 
 
@@ -137,4 +137,4 @@ def packaged(name: str) -> Packaged | None:
 def is_packaged(folder: Path) -> bool:
     """Return whether FOLDER is that of a model of packages."""
     places = (one.source.place for one in PACKAGED.values())
-    return any(place is not None and place.resolve() == folder.resolve() for place in places)
+    return any(path is not None and path.resolve() == folder.resolve() for path in places)

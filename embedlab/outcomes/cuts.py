@@ -31,8 +31,8 @@ class ItemSlice:
 
 def whole_blocks(outcomes: Outcomes) -> Iterator[ItemSlice]:
     """Yield each dataset as one slice."""
-    for place, block in enumerate(outcomes.blocks):
-        yield ItemSlice(block=place, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(place), is_whole=True)
+    for index, block in enumerate(outcomes.blocks):
+        yield ItemSlice(block=index, key=block.dataset, title=block.dataset, rows=outcomes.rows_of(index), is_whole=True)
 
 
 def cut(outcomes: Outcomes, by: Property, values: pl.Series, groups: int = FIFTHS) -> Iterator[ItemSlice]:
@@ -42,11 +42,11 @@ def cut(outcomes: Outcomes, by: Property, values: pl.Series, groups: int = FIFTH
     fifths where it is not said, of the whole dataset, so that a selection does not move the cuts.
     """
     for whole in whole_blocks(outcomes):
-        own = values.gather(whole.rows)
-        has_value = own.is_not_null().to_numpy()
+        column = values.gather(whole.rows)
+        has_value = column.is_not_null().to_numpy()
         there = whole.rows[has_value]
         if len(there):
-            known = own.drop_nulls()
+            known = column.drop_nulls()
             yield from _quantiles(whole, by, there, known, groups) if by.kind == "number" else _values(whole, by, there, known)
         if by.absent and len(there) < len(whole.rows):
             yield replace(whole, rows=whole.rows[~has_value], is_whole=False, notes=(by.absent,))
@@ -66,8 +66,8 @@ def _values(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.S
     distinct = values.unique(maintain_order=True).to_list()
     for value in sorted(distinct, key=by.place) if by.place is not None else distinct:
         key, title = (value, value) if by.is_bare else (f"{by.name}={value}", f"{by.title or by.name}: {value}")
-        own = rows[(values == value).to_numpy()]
-        yield ItemSlice(block=whole.block, key=f"{whole.key}/{key}", title=f"{whole.title} {title}", rows=own)
+        row = rows[(values == value).to_numpy()]
+        yield ItemSlice(block=whole.block, key=f"{whole.key}/{key}", title=f"{whole.title} {title}", rows=row)
 
 
 def quantile_name(by: Property, groups: int = FIFTHS) -> str:

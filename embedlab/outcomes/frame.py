@@ -69,18 +69,18 @@ class Outcomes:
     @cached_property
     def labels(self) -> pl.Series:
         """The gold class of each row; null where items have scores."""
-        found = self._nothing().alias("label")
-        for place, block in enumerate(self.blocks):
+        column = self._nothing().alias("label")
+        for index, block in enumerate(self.blocks):
             if block.classes:
-                rows = self.rows_of(place)
-                found = found.scatter(rows, pl.Series(list(block.classes)).gather(self.rows["gold"].gather(rows).cast(pl.UInt32)))
-        return found
+                rows = self.rows_of(index)
+                column = column.scatter(rows, pl.Series(list(block.classes)).gather(self.rows["gold"].gather(rows).cast(pl.UInt32)))
+        return column
 
     @cached_property
     def trained_models(self) -> pl.Series:
         """The models that were trained on text of each row, with their signs; null for none."""
-        found = self.trained() if self.trained is not None else self._nothing()
-        return found.alias("trained")
+        column = self.trained() if self.trained is not None else self._nothing()
+        return column.alias("trained")
 
     def _nothing(self) -> pl.Series:
         return pl.Series([None], dtype=pl.String).new_from_index(0, self.rows.height)
@@ -90,9 +90,9 @@ class Outcomes:
         """The place of each row's block; (rows,)."""
         return self.rows["block"].to_numpy()
 
-    def rows_of(self, place: int) -> NDArray[np.intp]:
+    def rows_of(self, index: int) -> NDArray[np.intp]:
         """Return the rows of a block, in order."""
-        return np.flatnonzero(self.block_of_rows == place)
+        return np.flatnonzero(self.block_of_rows == index)
 
     def column(self, name: str) -> pl.Series:
         """Return a column of facts: of the rows, their sentences, their dataset or label, or who was trained on their text."""
@@ -136,7 +136,9 @@ def text_numbers(outcomes: Outcomes) -> NDArray[np.uint64]:
 def joined_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
     """Return the items of several tasks in one frame; a member without predictions of a task has none there."""
     starts = np.cumsum([0, *(len(part.blocks) for part in parts)])
-    rows = [part.rows.with_columns((pl.col("block") + int(start)).cast(pl.UInt16)) for part, start in zip(parts, starts, strict=False)]
+    rows = [
+        outcomes.rows.with_columns((pl.col("block") + int(start)).cast(pl.UInt16)) for outcomes, start in zip(parts, starts, strict=False)
+    ]
     return Outcomes(
         rows=pl.concat(rows),
         predictions=pl.concat([part.predictions for part in parts], how="diagonal"),

@@ -66,16 +66,18 @@ def _grouping(name: str) -> Grouping:
 def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
     """Yield the slices of each dataset BY a property or two; of two those items alone that have both."""
     groupings = groupings_of(by)
-    parts = [list(cut(outcomes, one.by, one.by.values(outcomes), one.groups)) for one in groupings]
+    parts = [list(cut(outcomes, grouping.by, grouping.by.values(outcomes), grouping.groups)) for grouping in groupings]
     if len(parts) == 1:
         yield from parts[0]
         return
-    for one in _with_values(outcomes, parts[0]):
-        dataset = outcomes.blocks[one.block].dataset
+    for value in _with_values(outcomes, parts[0]):
+        dataset = outcomes.blocks[value.block].dataset
         for other in _with_values(outcomes, parts[1]):
-            if other.block == one.block and len(rows := np.intersect1d(one.rows, other.rows)):
+            if other.block == value.block and len(rows := np.intersect1d(value.rows, other.rows)):
                 key, title = (text.removeprefix(dataset)[1:] for text in (other.key, other.title))
-                yield replace(one, key=f"{one.key}/{key}", title=f"{one.title}, {title}", rows=rows, notes=(*one.notes, *other.notes))
+                yield replace(
+                    value, key=f"{value.key}/{key}", title=f"{value.title}, {title}", rows=rows, notes=(*value.notes, *other.notes)
+                )
 
 
 def _with_values(outcomes: Outcomes, parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
@@ -90,8 +92,8 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
     groupings = groupings_of(by)
     found = [
         name
-        for one in groupings
-        if len(groupings) > 1 or not one.by.absent
-        for name in refuse_lacking(one.by.name, outcomes, one.by.values(outcomes))
+        for grouping in groupings
+        if len(groupings) > 1 or not grouping.by.absent
+        for name in refuse_lacking(grouping.by.name, outcomes, grouping.by.values(outcomes))
     ]
     return list(dict.fromkeys(found))

@@ -32,7 +32,7 @@ def pair_outcomes(
     sentences are nearly the same is read from the folder CACHE, or found and stored there.
     """
     names = table["dataset"].unique(maintain_order=True).to_list()
-    places = {name: place for place, name in enumerate(names)}
+    places = {name: index for index, name in enumerate(names)}
     block = pl.col("dataset").replace_strict(places, return_dtype=pl.UInt16)
     rows = table.select(block=block, item="pair", gold=pl.col("gold").cast(pl.Float64), source=pl.col("source").cast(pl.String))
     numbers = [number.alias(name) for number, name in zip(sentence_numbers(table), TEXT_IDS, strict=True)]
@@ -70,9 +70,9 @@ def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
 
 def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:
     """Return which sentences of one dataset of TABLE are nearly the same."""
-    own = table.filter(dataset=dataset)
+    frame = table.filter(dataset=dataset)
     find = partial(_from_cache, cache) if cache is not None else links_of
-    return near_pairs(own.with_columns(sentence_numbers(own)), find)
+    return near_pairs(frame.with_columns(sentence_numbers(frame)), find)
 
 
 def _from_cache(cache: Path, sentences: tuple[str, ...]) -> Links:

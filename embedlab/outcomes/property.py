@@ -43,11 +43,11 @@ class Property:
         columns = [outcomes.column(name).alias(name) for name in dict.fromkeys(("block", *self.needs, *self.also))]
         facts = pl.DataFrame(columns)
         has_all = facts.select(pl.all_horizontal(pl.col(self.needs).is_not_null())).to_series()
-        found = self.of(facts.filter(has_all))
+        column = self.of(facts.filter(has_all))
         if has_all.all():
-            return found.alias(self.name)
-        empty = pl.Series(self.name, [None], dtype=found.dtype).new_from_index(0, facts.height)
-        return empty.scatter(has_all.arg_true(), found)
+            return column.alias(self.name)
+        empty = pl.Series(self.name, [None], dtype=column.dtype).new_from_index(0, facts.height)
+        return empty.scatter(has_all.arg_true(), column)
 
 
 def property_named(name: str) -> Property:

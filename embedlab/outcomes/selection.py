@@ -68,10 +68,10 @@ def items_that_fit(outcomes: Outcomes, condition: pl.Expr, models: Mapping[str, 
 
 def select_items(outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]) -> ItemSelection:
     """Return the items that EXPRESSION picks out; that there is none is a UsageError."""
-    found = items_that_fit(outcomes, item_condition(expression, [*models]), models, expression=expression)
-    if not found.holds.any():
+    selection = items_that_fit(outcomes, item_condition(expression, [*models]), models, expression=expression)
+    if not selection.holds.any():
         raise UsageError(f"no item fits {expression!r}", hint="`embedlab pairs --where EXPRESSION` shows what does")
-    return found
+    return selection
 
 
 def _column(name: str, outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> tuple[pl.Series, bool]:
@@ -112,5 +112,5 @@ def _notes(outcomes: Outcomes) -> pl.Series:
     sentences = pl.DataFrame([outcomes.column(name).alias(name) for name in SENTENCES])
     has_both = sentences.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
     pairs = sentences.filter(has_both)
-    found = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)[NOTE]
-    return pl.Series([None], dtype=pl.String).new_from_index(0, sentences.height).scatter(has_both.arg_true(), found)
+    column = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)[NOTE]
+    return pl.Series([None], dtype=pl.String).new_from_index(0, sentences.height).scatter(has_both.arg_true(), column)

@@ -48,11 +48,11 @@ def stored_links(sentences: tuple[str, ...], cache: Path) -> Links:
     if len(sentences) < _FEWEST:
         return links_of(sentences)
     store, key = Store(cache), _digest(sentences)
-    found = store.get(LINKS, key)
-    if found is None or (len(found.second) and found.second.max() >= len(sentences)):
-        found = links_of(sentences)
-        store.put(LINKS, key, found)
-    return found
+    links = store.get(LINKS, key)
+    if links is None or (len(links.second) and links.second.max() >= len(sentences)):
+        links = links_of(sentences)
+        store.put(LINKS, key, links)
+    return links
 
 
 def _digest(sentences: Sequence[str]) -> str:

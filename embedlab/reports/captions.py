@@ -21,21 +21,21 @@ _LISTED = 8  # of more slices the numbers of items are said as a range
 _DATA = {SAMPLE: "Generated data: no number is about real language.", PARTIAL: "Some of the data is incomplete."}
 
 
-def comparison_caption(found: TaskComparison, *, rows: str = "slices") -> str:
+def comparison_caption(comparison: TaskComparison, *, rows: str = "slices") -> str:
     """Return the caption of a table of scores, with their differences where ROWS are slices."""
-    shows_differences = rows == "slices" and len(found.models) > 1
-    parts = [subject_of(found), *data_sentences(found.marks), *_intervals(found, shows_differences=shows_differences)]
-    parts += [*_letters(found, shows_differences=shows_differences)]
-    if _is_ranked(found):
+    shows_differences = rows == "slices" and len(comparison.models) > 1
+    parts = [subject_of(comparison), *data_sentences(comparison.marks), *_intervals(comparison, shows_differences=shows_differences)]
+    parts += [*_letters(comparison, shows_differences=shows_differences)]
+    if _is_ranked(comparison):
         parts.append(BOLD)
-    return " ".join([*parts, *_models(found)])
+    return " ".join([*parts, *_models(comparison)])
 
 
-def score_caption(found: TaskComparison) -> str:
+def score_caption(comparison: TaskComparison) -> str:
     """Return the caption of a table of scores with their own intervals, where no model is compared with another."""
-    brackets = [f"Brackets: 95% intervals over {_over(found)}."] if _has_intervals(found) else []
-    brackets += [BOLD] if _is_ranked(found) else []
-    return " ".join([subject_of(found), *data_sentences(found.marks), *brackets, *_models(found)])
+    brackets = [f"Brackets: 95% intervals over {_over(comparison)}."] if _has_intervals(comparison) else []
+    brackets += [BOLD] if _is_ranked(comparison) else []
+    return " ".join([subject_of(comparison), *data_sentences(comparison.marks), *brackets, *_models(comparison)])
 
 
 def evaluation_caption(
@@ -55,14 +55,16 @@ def evaluation_caption(
     return " ".join([f"{measured}; {counted_items(counts)}.", *data_sentences(marks), *bold, *seen_sentences(seen), *_spread(seeds)])
 
 
-def figure_caption(found: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
+def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars") -> str:
     """Return the caption of a figure that SHOWS scores or differences, with their intervals DRAWN as bars or bands."""
-    intervals = [f"{drawn}: 95% intervals, each on its own, over {_over(found)}."] if _has_intervals(found) else []
-    titles = titles_of([model.name for model in found.models])
-    pairs = [titles[name] for name, own in found.counts.items() if any(one.shared_pairs for one in own.values())]
-    sentences = [titles[name] for name, own in found.counts.items() if titles[name] not in pairs and any(own.values())]
+    intervals = [f"{drawn}: 95% intervals, each on its own, over {_over(comparison)}."] if _has_intervals(comparison) else []
+    titles = titles_of([model.name for model in comparison.models])
+    pairs = [titles[name] for name, count in comparison.counts.items() if any(overlap.shared_pairs for overlap in count.values())]
+    sentences = [titles[name] for name, count in comparison.counts.items() if titles[name] not in pairs and any(count.values())]
     seen = trained_on(pairs, sentences)
-    return " ".join([f"{shown}: {subject_of(found)}", *data_sentences(found.marks), *intervals, *seen, *_single_seeds(found)])
+    return " ".join(
+        [f"{shown}: {subject_of(comparison)}", *data_sentences(comparison.marks), *intervals, *seen, *_single_seeds(comparison)]
+    )
 
 
 def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
@@ -72,20 +74,20 @@ def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
             yield f"Test {what} are in the training data of {', '.join(models)}."
 
 
-def subject_of(found: TaskComparison) -> str:
+def subject_of(comparison: TaskComparison) -> str:
     """Return what the scores are and of how many items, as a sentence."""
-    metrics = dict.fromkeys(one.metric for one in found.slices)
-    unit = " × 100" if any(scale_of(one.task, one.metric) == 100 for one in found.slices) else ""
+    metrics = dict.fromkeys(compared.metric for compared in comparison.slices)
+    unit = " × 100" if any(scale_of(one.task, one.metric) == 100 for one in comparison.slices) else ""
     metric = f"{' and '.join(name.capitalize() if name == 'spearman' else name for name in metrics)}{unit}"
-    by = f" by {_group(found.slicing.by)}" if found.slicing.by != DATASET else ""
-    where = f", items that fit {found.slicing.where!r}" if found.slicing.where else ""
-    return f"{metric}{by}{where}; {items_of(found)}."
+    by = f" by {_group(comparison.slicing.by)}" if comparison.slicing.by != DATASET else ""
+    where = f", items that fit {comparison.slicing.where!r}" if comparison.slicing.where else ""
+    return f"{metric}{by}{where}; {items_of(comparison)}."
 
 
-def items_of(found: TaskComparison) -> str:
+def items_of(comparison: TaskComparison) -> str:
     """Return how many items each slice of a comparison has."""
-    counts = {one.slice_title: one.pairs for one in found.slices if not one.average_of}
-    common = ", those that all models score" if found.rows is not None else ""
+    counts = {compared.slice_title: compared.pairs for compared in comparison.slices if not compared.average_of}
+    common = ", those that all models score" if comparison.rows is not None else ""
     return f"{counted_items(counts)}{common}"
 
 
@@ -107,76 +109,76 @@ def data_sentences(marks: Sequence[str]) -> Iterator[str]:
     return (text for mark, text in _DATA.items() if mark in marks)
 
 
-def _is_ranked(found: TaskComparison) -> bool:
-    return len(found.models) > 1 and any(scale_of(one.task, one.metric) == 100 for one in found.slices)
+def _is_ranked(comparison: TaskComparison) -> bool:
+    return len(comparison.models) > 1 and any(scale_of(compared.task, compared.metric) == 100 for compared in comparison.slices)
 
 
 def _group(by: str) -> str:
     return f"whether {by!r} holds" if is_expression(by) else by
 
 
-def _intervals(found: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
+def _intervals(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
     """Yield what the brackets are, or how wide the intervals are that have no place in the cells."""
-    if not _has_intervals(found):
+    if not _has_intervals(comparison):
         return
     if shows_differences:
-        reference = titles_of([model.name for model in found.models])[found.models[0].name]
-        yield f"Brackets: 95% intervals of each difference from {reference}, over {_over(found)}."
+        reference = titles_of([model.name for model in comparison.models])[comparison.models[0].name]
+        yield f"Brackets: 95% intervals of each difference from {reference}, over {_over(comparison)}."
     else:
         half = [
-            scale_of(one.task, one.metric) * (score.high - score.low) / 2
-            for one in found.slices
-            for score in one.scores.values()
+            scale_of(compared.task, compared.metric) * (score.high - score.low) / 2
+            for compared in comparison.slices
+            for score in compared.scores.values()
             if not isnan(score.low)
         ]
         widths = f"±{min(half):z.1f}" if f"{min(half):z.1f}" == f"{max(half):z.1f}" else f"±{min(half):z.1f} to ±{max(half):z.1f}"
-        yield f"95% intervals over {_over(found)}: {widths}."
+        yield f"95% intervals over {_over(comparison)}: {widths}."
 
 
-def _has_intervals(found: TaskComparison) -> bool:
-    return any(not isnan(score.low) for one in found.slices for score in one.scores.values())
+def _has_intervals(comparison: TaskComparison) -> bool:
+    return any(not isnan(score.low) for compared in comparison.slices for score in compared.scores.values())
 
 
-def _over(found: TaskComparison) -> str:
-    over = "items and seeds" if any(len(model.members) > 1 for model in found.models) else "items"
+def _over(comparison: TaskComparison) -> str:
+    over = "items and seeds" if any(len(model.members) > 1 for model in comparison.models) else "items"
     return f"{over}; {DEPENDENCE}"
 
 
-def _letters(found: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
+def _letters(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[str]:
     """Yield what letters and stars mean, and the family of the correction."""
-    tests = sum(one.tests for one in found.slices)
+    tests = sum(compared.tests for compared in comparison.slices)
     if not tests:
         return
     family = "the comparison" if tests == 1 else f"all {tests} comparisons of two models"
-    signs = reach_signs(found.slices)
+    signs = reach_signs(comparison.slices)
     starred = f", {' or '.join(signs)} marks a difference that is" if shows_differences else ""
     yield f"Models that share a letter are not distinguished{starred}: 5% after Holm's correction over {family} in the table."
     if REACHES["checkpoints"] in signs:
         yield f"{REACHES['checkpoints']}: of these checkpoints, not of their recipes."
-    if shows_differences and any(difference.topic_sign for one in found.slices for difference in one.differences.values()):
+    if shows_differences and any(difference.topic_sign for compared in comparison.slices for difference in compared.differences.values()):
         yield f"{HANGS}: one topic decides the difference."
-    if found.slicing.margin is not None and shows_differences:
-        yield f"= marks a difference smaller than ±{100 * found.slicing.margin:g} (two one-sided tests, Holm)."
+    if comparison.slicing.margin is not None and shows_differences:
+        yield f"= marks a difference smaller than ±{100 * comparison.slicing.margin:g} (two one-sided tests, Holm)."
 
 
-def _models(found: TaskComparison) -> Iterator[str]:
+def _models(comparison: TaskComparison) -> Iterator[str]:
     """Yield what must be said of the models: text seen in training, and seeds."""
-    yield from seen_sentences(one for own in found.counts.values() for one in own.values())
-    trained = [model for model in found.models if model.seeds or any(model.runs)]
+    yield from seen_sentences(overlap for count in comparison.counts.values() for overlap in count.values())
+    trained = [model for model in comparison.models if model.seeds or any(model.runs)]
     yield from _spread(len(model.members) for model in trained)
-    yield from _single_seeds(found)
+    yield from _single_seeds(comparison)
 
 
-def _single_seeds(found: TaskComparison) -> Iterator[str]:
-    titles = titles_of([model.name for model in found.models])
-    trained = [model for model in found.models if model.seeds or any(model.runs)]
+def _single_seeds(comparison: TaskComparison) -> Iterator[str]:
+    titles = titles_of([model.name for model in comparison.models])
+    trained = [model for model in comparison.models if model.seeds or any(model.runs)]
     if single := [titles[model.name] for model in trained if len(model.members) == 1]:
         yield f"One seed, so that intervals are about the checkpoint, not the recipe: {', '.join(single)}."
 
 
 def seen_sentences(overlaps: Iterable[Overlap | None]) -> Iterator[str]:
     """Yield what the marks of text that a model was trained on mean."""
-    signs = {overlap_sign(one) for one in overlaps}
+    signs = {overlap_sign(overlap) for overlap in overlaps}
     if PAIRS_SHARED.sign in signs:
         yield f"{PAIRS_SHARED.sign}: test pairs are in the training data."
     if SENTENCES_SHARED.sign in signs:

@@ -81,17 +81,17 @@ def _widths(columns: Sequence[ColumnTexts], width: int, gap: int, *, breaks_numb
     room = width - _total(widths, gap)
     if room < 0:
         return []
-    numbers = [place for place, column in enumerate(columns) if column.kind == "number"]
-    if sum(columns[place].unbroken - widths[place] for place in numbers) <= room:
-        for place in numbers:
-            room -= columns[place].unbroken - widths[place]
-            widths[place] = columns[place].unbroken
+    numbers = [index for index, column in enumerate(columns) if column.kind == "number"]
+    if sum(columns[number].unbroken - widths[number] for number in numbers) <= room:
+        for number in numbers:
+            room -= columns[number].unbroken - widths[number]
+            widths[number] = columns[number].unbroken
     order = {"name": 0, "number": 1, "text": 2}
-    for place in sorted(range(len(columns)), key=lambda place: (order[columns[place].kind], naturals[place] - widths[place])):
-        more = naturals[place] - widths[place]
-        if columns[place].kind == "number" and (more > room or widths[place] < columns[place].unbroken):
+    for index in sorted(range(len(columns)), key=lambda place: (order[columns[place].kind], naturals[place] - widths[place])):
+        more = naturals[index] - widths[index]
+        if columns[index].kind == "number" and (more > room or widths[index] < columns[index].unbroken):
             continue  # a title that breaks anyway needs no more; numbers break in all columns or in none
-        widths[place] += min(room, more)
+        widths[index] += min(room, more)
         room -= min(room, more)
     return widths
 
@@ -113,9 +113,9 @@ def broken(text: str, width: int, kind: Kind) -> list[str]:
 def _parts(text: str, kind: Kind) -> list[tuple[str, str]]:
     """Return the parts of TEXT, each with the blank that was in front of it."""
     found, start = [], 0
-    for place in _PARTS[kind].finditer(text):
-        found.append((text[start : place.start()], " " if start and text[start - 1] == " " else ""))
-        start = place.end()
+    for match in _PARTS[kind].finditer(text):
+        found.append((text[start : match.start()], " " if start and text[start - 1] == " " else ""))
+        start = match.end()
     return [*found, (text[start:], " " if start and text[start - 1] == " " else "")]
 
 

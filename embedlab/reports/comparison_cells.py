@@ -31,17 +31,17 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
     return columns
 
 
-def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
+def row_of(compared: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
     """The cells of a slice under the columns above."""
     from embedlab.reports.tables import TableCell
     from embedlab.scoring.provenance import overlap_mark
 
-    row: dict[str, Value | TableCell] = {"slice": TableCell(value=one.key, text=one.title), "pairs": one.pairs}
-    best = best_of({name: score.value for name, score in one.scores.items()}, scale)
-    for name, score in one.scores.items():
-        mark = overlap_mark(shared.get(name, {}).get(one.key))
-        row[name] = _score_cell(score, mark, one.letters(name), scale, is_best=name in best)
-    for name, difference in one.differences.items():
+    row: dict[str, Value | TableCell] = {"slice": TableCell(value=compared.key, text=compared.title), "pairs": compared.pairs}
+    best = best_of({name: score.value for name, score in compared.scores.items()}, scale)
+    for name, score in compared.scores.items():
+        mark = overlap_mark(shared.get(name, {}).get(compared.key))
+        row[name] = _score_cell(score, mark, compared.letters(name), scale, is_best=name in best)
+    for name, difference in compared.differences.items():
         cells = _difference_cells(name, difference, scale)
         row |= {**cells, name: _with_difference(row[name], cells[f"{name}.delta"])}
     return row

@@ -21,82 +21,82 @@ AXIS = "x 100, with 95% intervals"
 SCATTERS = 4  # models that the scatter shows: more panels are too small to read
 
 
-def tasks_of(found: TaskComparison) -> Mapping[str, Sequence[ComparedSlice]]:
+def tasks_of(comparison: TaskComparison) -> Mapping[str, Sequence[ComparedSlice]]:
     """Return the slices of each task whose numbers are shares; one with units of its own has no plot."""
-    tasks = dict.fromkeys(one.task for one in found.slices if scale_of(one.task, one.metric) == 100)
-    return {task: [one for one in found.slices if one.task == task] for task in tasks}
+    tasks = dict.fromkeys(compared.task for compared in comparison.slices if scale_of(compared.task, compared.metric) == 100)
+    return {task: [compared for compared in comparison.slices if compared.task == task] for task in tasks}
 
 
-def score_plots(found: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> list[Plot]:
+def score_plots(comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> list[Plot]:
     """Return the scores of each model on the slices of a task: dots, or of a number that is cut in fifths lines, a plot a dataset."""
-    by = found.slicing.by
+    by = comparison.slicing.by
     is_cut = by != DATASET and not is_expression(by) and property_named(by).kind == "number"
-    return [*_fifths(found, slices)] if is_cut else [_scores(found, task, slices)]
+    return [*_fifths(comparison, slices)] if is_cut else [_scores(comparison, task, slices)]
 
 
 def labels_of(slices: Sequence[ComparedSlice]) -> list[str]:
     """Return the names of slices, without what all of them share: the dataset."""
-    parts = [one.key.partition("/") for one in slices]
+    parts = [compared.key.partition("/") for compared in slices]
     is_one = len({dataset for dataset, _, _ in parts}) == 1 and all(rest for _, _, rest in parts)
-    return [rest if is_one else one.key for one, (_, _, rest) in zip(slices, parts, strict=True)]
+    return [rest if is_one else compared.key for compared, (_, _, rest) in zip(slices, parts, strict=True)]
 
 
-def _scores(found: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Dots:
-    title = f"Scores on {task}, by {found.slicing.by}"
-    return Dots(title=title, labels=labels_of(slices), series=series_of(found, slices), axis=f"{metric_of(slices)}{AXIS}")
+def _scores(comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Dots:
+    title = f"Scores on {task}, by {comparison.slicing.by}"
+    return Dots(title=title, labels=labels_of(slices), series=series_of(comparison, slices), axis=f"{metric_of(slices)}{AXIS}")
 
 
 def metric_of(slices: Sequence[ComparedSlice]) -> str:
     """Return the metric that all slices have, as an axis begins; nothing where they differ."""
-    metrics = {one.metric for one in slices}
+    metrics = {compared.metric for compared in slices}
     return f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
 
 
-def series_of(found: TaskComparison, slices: Sequence[ComparedSlice]) -> list[Series]:
+def series_of(comparison: TaskComparison, slices: Sequence[ComparedSlice]) -> list[Series]:
     """Each model's scores on SLICES."""
     return [
         Series(
             name=title_of(model.name),
-            values=[100 * one.scores[model.name].value for one in slices],
-            low=[100 * one.scores[model.name].low for one in slices],
-            high=[100 * one.scores[model.name].high for one in slices],
+            values=[100 * compared.scores[model.name].value for compared in slices],
+            low=[100 * compared.scores[model.name].low for compared in slices],
+            high=[100 * compared.scores[model.name].high for compared in slices],
         )
-        for model in found.models
+        for model in comparison.models
     ]
 
 
-def difference_plots(found: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Iterator[Dots]:
+def difference_plots(comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> Iterator[Dots]:
     """One plot of all models but the first; none where that is the only model."""
-    compared = [one for one in slices if any(not isnan(each.delta) for each in one.differences.values())]
-    others = [model.name for model in found.models[1:]]
+    compared = [compared for compared in slices if any(not isnan(each.delta) for each in compared.differences.values())]
+    others = [model.name for model in comparison.models[1:]]
     if not (others and compared):
         return
     series = [
         Series(
             name=title_of(model),
-            values=[100 * one.differences[model].delta for one in compared],
-            low=[100 * one.differences[model].low for one in compared],
-            high=[100 * one.differences[model].high for one in compared],
+            values=[100 * compared.differences[model].delta for compared in compared],
+            low=[100 * compared.differences[model].low for compared in compared],
+            high=[100 * compared.differences[model].high for compared in compared],
         )
         for model in others
     ]
     what = title_of(others[0]) if len(others) == 1 else "Each model"
-    title = f"{what} minus {title_of(found.models[0].name)} on {task}, by {found.slicing.by}"
+    title = f"{what} minus {title_of(comparison.models[0].name)} on {task}, by {comparison.slicing.by}"
     yield Dots(title=title, labels=labels_of(compared), series=series, axis="difference, with 95% intervals", zero=True)
 
 
-def _fifths(found: TaskComparison, slices: Sequence[ComparedSlice]) -> Iterator[Lines]:
+def _fifths(comparison: TaskComparison, slices: Sequence[ComparedSlice]) -> Iterator[Lines]:
     """A plot a dataset, its fifths from the smallest to the largest values."""
     keys: dict[str, list[ComparedSlice]] = {}
-    for one in slices:
-        keys.setdefault(one.key.rpartition("/")[0], []).append(one)
-    name = property_named(found.slicing.by).title or found.slicing.by
-    for dataset, own in keys.items():
+    for compared in slices:
+        keys.setdefault(compared.key.rpartition("/")[0], []).append(compared)
+    name = property_named(comparison.slicing.by).title or comparison.slicing.by
+    for dataset, key in keys.items():
         yield Lines(
             title=f"Scores by {name} on {dataset}",
-            labels=[one.key.rpartition("-")[2] for one in own],
-            series=series_of(found, own),
-            axis=f"{metric_of(own)}{AXIS}",
+            labels=[compared_slice.key.rpartition("-")[2] for compared_slice in key],
+            series=series_of(comparison, key),
+            axis=f"{metric_of(key)}{AXIS}",
             along=f"fifth of the items by {name}, from the smallest to the largest",
         )
 
@@ -119,5 +119,5 @@ def plotted_dataset(scored: ScoredPairs) -> str:
 def _points(pairs: pl.DataFrame, model: ModelColumns) -> ScatterPoints:
     """A pair's similarity is the mean over the model's members."""
     similarity = pairs.select(pl.mean_horizontal(model.members, ignore_nulls=False)).to_series()
-    found = pairs.select("gold", similarity=similarity).drop_nulls()
-    return ScatterPoints(name=title_of(model.name), x=found["gold"].to_list(), y=found["similarity"].to_list())
+    frame = pairs.select("gold", similarity=similarity).drop_nulls()
+    return ScatterPoints(name=title_of(model.name), x=frame["gold"].to_list(), y=frame["similarity"].to_list())

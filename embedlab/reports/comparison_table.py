@@ -10,10 +10,10 @@ from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.analysis.expressions import meanings
 from embedlab.analysis.power import Detectable
 from embedlab.choices import Aggregate, TableRows
+from embedlab.experiments.printed import PublishedRow
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
-from embedlab.papers.printed import PublishedRow
 from embedlab.reports.captions import comparison_caption, items_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
@@ -27,29 +27,31 @@ from embedlab.tasks.task import scale_of
 
 
 def comparison_table(
-    found: TaskComparison, printed: Sequence[PublishedRow] = (), stated: Sequence[StatedModel] = (), *, rows: TableRows = "slices"
+    comparison: TaskComparison, printed: Sequence[PublishedRow] = (), stated: Sequence[StatedModel] = (), *, rows: TableRows = "slices"
 ) -> Table:
     """Return one row a slice; one column a model, one a difference from the first, then one a published row and one a stated model.
 
     What is the same in all rows is in the title: a column that says it is left out. With ROWS of models, one row a model and one column
     a slice, without the differences.
     """
-    table = replace(_slices_table(found, printed, stated), caption=comparison_caption(found, rows=rows))
-    return with_model_rows(replace(table, notes=[items_of(found), *table.notes])) if rows == "models" else table
+    table = replace(_slices_table(comparison, printed, stated), caption=comparison_caption(comparison, rows=rows))
+    return with_model_rows(replace(table, notes=[items_of(comparison), *table.notes])) if rows == "models" else table
 
 
-def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel]) -> Table:
-    names = [model.name for model in found.models]
+def _slices_table(comparison: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel]) -> Table:
+    names = [model.name for model in comparison.models]
     titles = titles_of([*names, *(model.name for model in stated)])
-    published = {(line.model, one.key): _printed(line, one) for line in printed for one in found.slices}
-    keys = {one.key: one.average_of for one in found.slices if one.metric == "spearman"}
-    rows = [_row(one, found, published, stated) for one in found.slices]
-    compared = compared_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared, published=published)
+    published = {(line.model, compared.key): _printed(line, compared) for line in printed for compared in comparison.slices}
+    keys = {compared.key: compared.average_of for compared in comparison.slices if compared.metric == "spearman"}
+    rows = [_row(compared, comparison, published, stated) for compared in comparison.slices]
+    compared = compared_frame(
+        comparison.slices, marks=comparison.marks, by=comparison.slicing.by, shared=comparison.shared, published=published
+    )
     return Table(
-        title=score_title(found),
+        title=score_title(comparison),
         columns=[
-            *columns_of_slices(found),
-            *columns_of(names, names[0], with_p=found.slicing.test != "dyadic"),
+            *columns_of_slices(comparison),
+            *columns_of(names, names[0], with_p=comparison.slicing.test != "dyadic"),
             *(
                 Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")
                 for row in printed
@@ -57,18 +59,20 @@ def _slices_table(found: TaskComparison, printed: Sequence[PublishedRow], stated
             *(Column(key=model.name, title=f"{titles[model.name]}, {STATED}", align="right", role="difference") for model in stated),
         ],
         rows=rows,
-        frame=pl.concat([compared, compared_figures(stated, keys, found.slices[0].task)]) if stated else compared,
-        notes=list(dict.fromkeys(_notes(found, printed, stated, keys))),
-        signatures=found.signatures,
+        frame=pl.concat([compared, compared_figures(stated, keys, comparison.slices[0].task)]) if stated else compared,
+        notes=list(dict.fromkeys(_notes(comparison, printed, stated, keys))),
+        signatures=comparison.signatures,
         titles=titles,
-        records={"another_dataset": [_scaled(one) for one in found.elsewhere]},
+        records={"another_dataset": [_scaled(elsewhere) for elsewhere in comparison.elsewhere]},
     )
 
 
-def columns_of_slices(found: TaskComparison) -> list[Column]:
+def columns_of_slices(comparison: TaskComparison) -> list[Column]:
     """Return the columns that say what a row is of; slices by a property have their dataset in a column, where there are several."""
-    by = found.slicing.by
-    return leading_columns(found.slices, "slice", by.replace(",", " × "), has_datasets=by != DATASET and not shared_dataset(found))
+    by = comparison.slicing.by
+    return leading_columns(
+        comparison.slices, "slice", by.replace(",", " × "), has_datasets=by != DATASET and not shared_dataset(comparison)
+    )
 
 
 def leading_columns(rows: Sequence[ComparedSlice | Detectable], key: str, title: str, *, has_datasets: bool = False) -> list[Column]:
@@ -83,119 +87,134 @@ def leading_columns(rows: Sequence[ComparedSlice | Detectable], key: str, title:
     ]
 
 
-def score_title(found: TaskComparison) -> str:
+def score_title(comparison: TaskComparison) -> str:
     """Return the metric of all rows, how the sources of datasets are put together, which items are compared, and the marks."""
-    metrics, settings = _metrics(found), {one.setting for one in found.slices}
-    is_scaled = any(scale_of(one.task, one.metric) == 100 for one in found.slices)
+    metrics, settings = _metrics(comparison), {compared.setting for compared in comparison.slices}
+    is_scaled = any(scale_of(compared.task, compared.metric) == 100 for compared in comparison.slices)
     metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else "Scores"
     setting = str(next(iter(settings))) if len(settings) == 1 and None not in settings else ""
-    of = f"on {dataset}" if (dataset := shared_dataset(found)) else ""
-    return titled(found, [" ".join(filter(None, (metric, "x 100" if is_scaled else "", of))), setting])
+    of = f"on {dataset}" if (dataset := shared_dataset(comparison)) else ""
+    return titled(comparison, [" ".join(filter(None, (metric, "x 100" if is_scaled else "", of))), setting])
 
 
-def shared_dataset(found: TaskComparison) -> str:
+def shared_dataset(comparison: TaskComparison) -> str:
     """Return the dataset of which all rows are slices; nothing where they are of several, or whole datasets."""
-    names = {one.dataset for one in found.slices}
-    return next(iter(names)) if found.slicing.by != DATASET and len(names) == 1 else ""
+    names = {compared.dataset for compared in comparison.slices}
+    return next(iter(names)) if comparison.slicing.by != DATASET and len(names) == 1 else ""
 
 
-def slice_cells(one: ComparedSlice, found: TaskComparison) -> Mapping[str, Value | TableCell]:
+def slice_cells(compared: ComparedSlice, comparison: TaskComparison) -> Mapping[str, Value | TableCell]:
     """Return the cells of a row under its leading columns; what a column or the title of the table says is not repeated."""
-    by, title = found.slicing.by, one.slice_title
-    if by != DATASET and one.dataset:
-        title = title.removeprefix(one.dataset).strip().removeprefix(f"{by}: ") or ABSENT
+    by, title = comparison.slicing.by, compared.slice_title
+    if by != DATASET and compared.dataset:
+        title = title.removeprefix(compared.dataset).strip().removeprefix(f"{by}: ") or ABSENT
     return {
-        "task": one.task,
-        "dataset": one.dataset,
-        "slice": TableCell(value=one.key, text=title),
-        "metric": one.metric,
-        "pairs": one.pairs,
+        "task": compared.task,
+        "dataset": compared.dataset,
+        "slice": TableCell(value=compared.key, text=title),
+        "metric": compared.metric,
+        "pairs": compared.pairs,
     }
 
 
-def titled(found: TaskComparison, parts: Sequence[str]) -> str:
+def titled(comparison: TaskComparison, parts: Sequence[str]) -> str:
     """Return a title of PARTS with the number of items that all models score, where numbers are of these, and the marks."""
-    counted = f"{found.rows[0]} of {found.rows[1]} items" if found.rows is not None else ""
-    return with_marks(", ".join(filter(None, (*parts, counted))), found.marks)
+    counted = f"{comparison.rows[0]} of {comparison.rows[1]} items" if comparison.rows is not None else ""
+    return with_marks(", ".join(filter(None, (*parts, counted))), comparison.marks)
 
 
-def _metrics(found: TaskComparison) -> dict[str, None]:
-    return dict.fromkeys(one.metric for one in found.slices)
+def _metrics(comparison: TaskComparison) -> dict[str, None]:
+    return dict.fromkeys(compared.metric for compared in comparison.slices)
 
 
 def _row(
-    one: ComparedSlice,
-    found: TaskComparison,
+    compared: ComparedSlice,
+    comparison: TaskComparison,
     published: Mapping[tuple[str, str], float | None],
     stated: Sequence[StatedModel],
 ) -> Mapping[str, Value | TableCell]:
     return {
-        **row_of(one, found.shared, scale=scale_of(one.task, one.metric)),
-        **slice_cells(one, found),
-        **{f"{model}.published": value for (model, key), value in published.items() if key == one.key},
-        **{model.name: score_cell(model.value(one.key, over=one.average_of)) for model in stated if one.metric == "spearman"},
+        **row_of(compared, comparison.shared, scale=scale_of(compared.task, compared.metric)),
+        **slice_cells(compared, comparison),
+        **{f"{model}.published": value for (model, key), value in published.items() if key == compared.key},
+        **{
+            model.name: score_cell(model.value(compared.key, over=compared.average_of)) for model in stated if compared.metric == "spearman"
+        },
     }
 
 
-def _notes(found: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel], keys: Iterable[str]) -> Iterator[str]:
+def _notes(
+    comparison: TaskComparison, printed: Sequence[PublishedRow], stated: Sequence[StatedModel], keys: Iterable[str]
+) -> Iterator[str]:
     """Yield what must be said beside the numbers: of the data, of each model, of the tests, of single rows."""
-    slicing = found.slicing
-    yield from general_notes(found)
-    tests = {difference.test for one in found.slices for difference in one.differences.values() if difference.p == difference.p}
+    slicing = comparison.slicing
+    yield from general_notes(comparison)
+    tests = {
+        difference.test
+        for compared_slice in comparison.slices
+        for difference in compared_slice.differences.values()
+        if difference.p == difference.p
+    }
     if slicing.test in {"williams", "steiger"}:
         yield f"p: {slicing.test}, of single seeds; averages are not tested"
     if "mcnemar" in tests:
         yield "p of accuracies: McNemar, of single models"
-    yield from comparison_notes(found.slices, found.models, slicing.test, slicing.margin)
-    yield from _elsewhere_notes(found.elsewhere, titles_of([model.name for model in found.models]))
-    for one in found.slices:
-        yield from (slice_note(one.key, note) for note in one.notes)
+    yield from comparison_notes(comparison.slices, comparison.models, slicing.test, slicing.margin)
+    yield from _elsewhere_notes(comparison.elsewhere, titles_of([model.name for model in comparison.models]))
+    for compared in comparison.slices:
+        yield from (slice_note(compared.key, note) for note in compared.notes)
     yield from (_printed_note(row, slicing.aggregate) for row in printed)
     yield from (note for model in stated for note in model.notes(list(keys)))
 
 
-def _scaled(one: Elsewhere) -> Mapping[str, object]:
+def _scaled(elsewhere: Elsewhere) -> Mapping[str, object]:
     """Return what is known of another dataset, as tables show it."""
-    scale = scale_of(one.task, one.metric)
-    return {key: scale * value if isinstance(value, float) else value for key, value in vars(one).items()} | {"datasets": [*one.datasets]}
+    scale = scale_of(elsewhere.task, elsewhere.metric)
+    return {key: scale * value if isinstance(value, float) else value for key, value in vars(elsewhere).items()} | {
+        "datasets": [*elsewhere.datasets]
+    }
 
 
 def _elsewhere_notes(found: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each kind of datasets: each model's mean difference on such datasets, and where that on another one is expected."""
-    for key in dict.fromkeys((one.task, one.metric, one.datasets) for one in found):
+    for key in dict.fromkeys((elsewhere.task, elsewhere.metric, elsewhere.datasets) for elsewhere in found):
         scale = scale_of(key[0], key[1])
         listed = "; ".join(
-            f"{titles[one.model]} {scale * one.mean:+z.2f} [{scale * one.low:+z.2f}, {scale * one.high:+z.2f}] on average, "
-            f"{scale * one.new_low:+z.2f} to {scale * one.new_high:+z.2f} on another"
-            for one in found
-            if (one.task, one.metric, one.datasets) == key
+            f"{titles[elsewhere.model]} {scale * elsewhere.mean:+z.2f} "
+            f"[{scale * elsewhere.low:+z.2f}, {scale * elsewhere.high:+z.2f}] on average, "
+            f"{scale * elsewhere.new_low:+z.2f} to {scale * elsewhere.new_high:+z.2f} on another"
+            for elsewhere in found
+            if (elsewhere.task, elsewhere.metric, elsewhere.datasets) == key
         )
-        shared = next(one.shared_pairs for one in found if (one.task, one.metric, one.datasets) == key)
+        shared = next(elsewhere.shared_pairs for elsewhere in found if (elsewhere.task, elsewhere.metric, elsewhere.datasets) == key)
         over = f"random effects over {', '.join(key[2])}, which share {shared or 'no'} pair{'s' if shared != 1 else ''}; 95%"
         yield f"another dataset of this kind, difference from {titles[found[0].reference]}: {listed} ({over})"
 
 
-def general_notes(found: TaskComparison) -> Iterator[str]:
+def general_notes(comparison: TaskComparison) -> Iterator[str]:
     """Yield what holds of all numbers of a comparison: the data, the items that were picked, the models and how they were used."""
-    slicing, settings = found.slicing, {one.task: one.setting for one in found.slices if one.setting is not None}
-    yield from sample_note(found.marks)
+    slicing, settings = (
+        comparison.slicing,
+        {compared.task: compared.setting for compared in comparison.slices if compared.setting is not None},
+    )
+    yield from sample_note(comparison.marks)
     named = "".join(f"; @{name} is {expression!r}" for name, expression in meanings(f"{slicing.where} {slicing.by}").items())
     if slicing.where:
         yield f"items that fit {slicing.where!r}{named}"
     elif is_expression(slicing.by):
         yield f"fits: items that fit {slicing.by!r}{named}"
-    if slicing.by == DATASET and len({one.setting for one in found.slices}) > 1:
+    if slicing.by == DATASET and len({compared.setting for compared in comparison.slices}) > 1:
         yield from (f"{task}: aggregated by {setting!r}" for task, setting in settings.items())
-    yield from found.notes
-    yield from overlap_footnotes(found.counts)
-    yield from usage_notes([model for model in found.models if model.members[0] in found.facts], found.facts)
+    yield from comparison.notes
+    yield from overlap_footnotes(comparison.counts)
+    yield from usage_notes([model for model in comparison.models if model.members[0] in comparison.facts], comparison.facts)
 
 
-def _printed(row: PublishedRow, one: ComparedSlice) -> float | None:
+def _printed(row: PublishedRow, compared: ComparedSlice) -> float | None:
     """Return the published number of a dataset, or of the average over all datasets that the paper prints."""
-    if one.metric != "spearman":
+    if compared.metric != "spearman":
         return None
-    return row.average if one.average_of and set(one.average_of) == set(row.scores) else row.scores.get(one.key)
+    return row.average if compared.average_of and set(compared.average_of) == set(row.scores) else row.scores.get(compared.key)
 
 
 def _printed_note(row: PublishedRow, aggregate: Aggregate) -> str:

@@ -77,19 +77,24 @@ class Costs:
         return undominated([row.scores[first].value if first in row.scores else nan for row in self.rows], costs)
 
 
-def cost_table(found: Costs) -> Table:
+def cost_table(costs: Costs) -> Table:
     """Return the table of scores, losses and costs."""
-    several = len(found.slices) > 1
+    several = len(costs.slices) > 1
     scored = [
         column
-        for one in found.slices
+        for scored in costs.slices
         for column in (
-            Column(key=f"{one.key}.score", title=f"{one.title} {one.metric}" if several else one.metric, role="score", align="right"),
-            Column(key=f"{one.key}.loss", title=f"{one.title}: lost" if several else "less or more than whole", role="difference"),
+            Column(
+                key=f"{scored.key}.score",
+                title=f"{scored.title} {scored.metric}" if several else scored.metric,
+                role="score",
+                align="right",
+            ),
+            Column(key=f"{scored.key}.loss", title=f"{scored.title}: lost" if several else "less or more than whole", role="difference"),
         )
     ]
-    titles = titles_of([row.name for row in found.rows])
-    of = "" if several else f" on {found.slices[0].title}"
+    titles = titles_of([row.name for row in costs.rows])
+    of = "" if several else f" on {costs.slices[0].title}"
     return Table(
         title=f"What a choice costs{of}, scores x 100",
         columns=[
@@ -102,13 +107,13 @@ def cost_table(found: Costs) -> Table:
             Column(key="milliseconds", title="ms a sentence", align="right"),
             Column(key="memory_mib", title="MiB", align="right", digits=0),
         ],
-        rows=[_row(row, found, titles[row.name], is_best=own) for row, own in zip(found.rows, found.unbeaten, strict=True)],
-        notes=[*_notes(found)],
+        rows=[_row(row, costs, titles[row.name], is_best=own) for row, own in zip(costs.rows, costs.unbeaten, strict=True)],
+        notes=[*_notes(costs)],
         titles=titles,
     )
 
 
-def _row(row: CostRow, found: Costs, title: str, *, is_best: bool) -> Mapping[str, Value | TableCell]:
+def _row(row: CostRow, costs: Costs, title: str, *, is_best: bool) -> Mapping[str, Value | TableCell]:
     cells: dict[str, Value | TableCell] = {
         "model": TableCell(value=row.name, text=title),
         "dims": row.dims,
@@ -118,14 +123,14 @@ def _row(row: CostRow, found: Costs, title: str, *, is_best: bool) -> Mapping[st
         "memory_mib": row.memory_mib,
         "unbeaten": TableCell(value=is_best, text=UNBEATEN.sign if is_best else ""),
     }
-    for one in found.slices:
-        if (score := row.scores.get(one.key)) is not None:
-            value = one.scale * score.value
-            cells[f"{one.key}.score"] = TableCell(value=value, text=f"{value:z.2f}")
-        if (loss := row.losses.get(one.key)) is not None:
-            value, low, high = (one.scale * number for number in (loss.delta, loss.low, loss.high))
-            cells[f"{one.key}.loss"] = TableCell(value=value, text=f"{value:+z.2f} [{low:+z.2f}, {high:+z.2f}]{loss.reach_sign}")
-            cells |= {f"{one.key}.loss_low": low, f"{one.key}.loss_high": high}
+    for scored in costs.slices:
+        if (score := row.scores.get(scored.key)) is not None:
+            value = scored.scale * score.value
+            cells[f"{scored.key}.score"] = TableCell(value=value, text=f"{value:z.2f}")
+        if (loss := row.losses.get(scored.key)) is not None:
+            value, low, high = (scored.scale * number for number in (loss.delta, loss.low, loss.high))
+            cells[f"{scored.key}.loss"] = TableCell(value=value, text=f"{value:+z.2f} [{low:+z.2f}, {high:+z.2f}]{loss.reach_sign}")
+            cells |= {f"{scored.key}.loss_low": low, f"{scored.key}.loss_high": high}
     return cells
 
 
@@ -142,13 +147,13 @@ def _digits(milliseconds: float) -> str:
     return f"{milliseconds:z,.0f}" if milliseconds >= 10 else f"{milliseconds:.2g}"
 
 
-def _notes(found: Costs) -> Iterator[str]:
-    yield found.machine
+def _notes(costs: Costs) -> Iterator[str]:
+    yield costs.machine
     yield "bytes: of one vector; MiB: the largest memory of a process that does nothing else, Python and its libraries included"
-    if any(not row.is_whole for row in found.rows):
+    if any(not row.is_whole for row in costs.rows):
         yield (
             "less or more than whole: the difference from the model's own vectors with its 95% interval; *, °: different (5%, Holm over "
             "each model's own rows); what stores less is computed from whole vectors, in their time"
         )
     yield str(UNBEATEN)
-    yield from found.notes
+    yield from costs.notes

@@ -21,15 +21,15 @@ _COLUMNS = (
 def datasets_table(splits: Sequence[ListedSplit], *, is_sample: bool, has_folder: bool) -> Table:
     """Return one row a dataset, a line a split in it, for people, and one row a split for machines."""
     by_dataset: dict[str, list[ListedSplit]] = {}
-    for one in splits:
-        by_dataset.setdefault(one.dataset, []).append(one)
+    for split in splits:
+        by_dataset.setdefault(split.dataset, []).append(split)
     marks = ["sample"] if is_sample else []
     notes = ["expected: rows of the published corpus; `embedlab data check` counts those that are found", *sample_note(marks)]
     notes += [] if has_folder or is_sample else ["no data folder is set: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab"]
     return Table(
         title=with_marks("Datasets", marks),
         columns=_COLUMNS,
-        rows=[_row(name, own) for name, own in by_dataset.items()],
+        rows=[_row(name, splits) for name, splits in by_dataset.items()],
         frame=_frame(splits),
         notes=notes,
     )
@@ -37,25 +37,25 @@ def datasets_table(splits: Sequence[ListedSplit], *, is_sample: bool, has_folder
 
 def _row(name: str, splits: Sequence[ListedSplit]) -> dict[str, TableCell]:
     lines = {
-        "split": [one.split for one in splits],
-        "expected": [ABSENT if one.expected is None else str(one.expected) for one in splits],
-        "from": [one.origin for one in splits],
+        "split": [split.split for split in splits],
+        "expected": [ABSENT if split.expected is None else str(split.expected) for split in splits],
+        "from": [split.origin for split in splits],
     }
     shared = {"dataset": name, "kind": splits[0].kind, "summary": splits[0].summary}
-    texts = shared | {key: "\n".join(own) for key, own in lines.items()}
+    texts = shared | {key: "\n".join(line) for key, line in lines.items()}
     return {key: TableCell(value=text, text=text) for key, text in texts.items()}
 
 
 def _frame(splits: Sequence[ListedSplit]) -> pl.DataFrame:
     rows = [
         {
-            "dataset": one.dataset,
-            "split": one.split,
-            "kind": one.kind,
-            "expected": one.expected,
-            "from": one.origin,
-            "summary": one.summary,
+            "dataset": split.dataset,
+            "split": split.split,
+            "kind": split.kind,
+            "expected": split.expected,
+            "from": split.origin,
+            "summary": split.summary,
         }
-        for one in splits
+        for split in splits
     ]
     return pl.DataFrame(rows, infer_schema_length=None)

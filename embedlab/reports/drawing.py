@@ -63,6 +63,6 @@ def _local(name: str) -> str:
 def _own(value: str, prefix: str) -> str:
     """Return an attribute's value with this plot's ids, the page's colours and font, and no more digits than are visible."""
     value = re.sub(r"^#(?=[a-zA-Z])|(?<=url\()#", f"#{prefix}-", value)
-    value = re.sub(r"#[0-9a-f]{6}\b", lambda found: f"var({VARIABLES[found[0]]})" if found[0] in VARIABLES else found[0], value)
+    value = re.sub(r"#[0-9a-f]{6}\b", lambda match: f"var({VARIABLES[match[0]]})" if match[0] in VARIABLES else match[0], value)
     value = re.sub(r"font-family: [^;]*;? ?", "", re.sub(r"font: (\S+) [^;]*", r"font-size: \1", value))
     return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):z.2f}".rstrip("0").rstrip("."), value)

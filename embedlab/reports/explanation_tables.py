@@ -42,23 +42,23 @@ _OTHER = "(other tokens)"
 _RANKED = "effects in points of percentile rank: what the pair loses without the word, + brings the sentences together, - sets them apart"
 
 
-def effect_tables(found: WordEffects, *, marks: Sequence[str] = (), notes: Sequence[str] = ()) -> list[Table]:
+def effect_tables(effects: WordEffects, *, marks: Sequence[str] = (), notes: Sequence[str] = ()) -> list[Table]:
     """Return the tables of leaving out words; NOTES are on the models."""
-    titles = titles_of([model.name for model in found.models])
-    edits = [_edit_table(found, titles)] if found.edits else []
-    pair = _pair_table(found, marks, [*sample_note(marks), *notes])
-    return [pair, *edits, _word_table(found, titles), _together_table(found, titles)]
+    titles = titles_of([model.name for model in effects.models])
+    edits = [_edit_table(effects, titles)] if effects.edits else []
+    pair = _pair_table(effects, marks, [*sample_note(marks), *notes])
+    return [pair, *edits, _word_table(effects, titles), _together_table(effects, titles)]
 
 
-def _pair_table(found: WordEffects, marks: Sequence[str], notes: Sequence[str]) -> Table:
+def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]) -> Table:
     rows: list[Row] = []
-    for model in found.models:
-        ranks = [one.ranks.whole for one in model.members]
+    for model in effects.models:
+        ranks = [member.ranks.whole for member in model.members]
         spread = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
         numbers = {"similarity": model.similarities.whole, "rank": model.ranks.whole, "sd": spread}
-        rows.append({"kind": "pair", "model": model.name, "seeds": len(ranks), **numbers, **_reference(found)})
+        rows.append({"kind": "pair", "model": model.name, "seeds": len(ranks), **numbers, **_reference(effects)})
     has_seeds = any(row["seeds"] > 1 for row in rows)
-    first, second = found.sentences
+    first, second = effects.sentences
     return Table(
         title=with_marks(f"1 {first} / 2 {second}", marks),
         columns=(
@@ -70,87 +70,87 @@ def _pair_table(found: WordEffects, marks: Sequence[str], notes: Sequence[str]) 
         rows=rows,
         frame=tidy_frame(rows, EXPLAINED),
         notes=[
-            f"rank: among the similarities that a model gives the {found.pairs} pairs of {found.reference}; 50 is the middle",
+            f"rank: among the similarities that a model gives the {effects.pairs} pairs of {effects.reference}; 50 is the middle",
             *notes,
-            *_at_an_end(found),
+            *_at_an_end(effects),
         ],
     )
 
 
-def _at_an_end(found: WordEffects) -> Iterable[Note]:
+def _at_an_end(effects: WordEffects) -> Iterable[Note]:
     """Yield of which models the pair is beyond the reference, so that its rank cannot move further that way."""
-    for model in found.models:
+    for model in effects.models:
         if model.ranks.whole in {0, 100}:
             where = "above" if model.ranks.whole else "below"
             text = f"the pair is {where} all of the reference: a change in that direction is not seen in ranks"
             yield Note(f"{model.name}: {text}", models=(model.name,), short=(text,))
 
 
-def _word_table(found: WordEffects, titles: dict[str, str]) -> Table:
+def _word_table(effects: WordEffects, titles: dict[str, str]) -> Table:
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
-    for row, (sentence, word) in enumerate(found.places):
-        place = row + 1 if sentence == 1 else row + 1 - len(found.words[0])
-        names: dict[str, str | int] = {"sentence": sentence, "place": place, "word": word.text}
+    for row, (sentence, word) in enumerate(effects.places):
+        index = row + 1 if sentence == 1 else row + 1 - len(effects.words[0])
+        names: dict[str, str | int] = {"sentence": sentence, "place": index, "word": word.text}
         cells: dict[str, Value | TableCell] = {**names}
-        for model in found.models:
+        for model in effects.models:
             effect = float(model.effects[row])
             cells[model.name] = _signed(effect)
-            own = {"kind": "word", "model": model.name, "seeds": len(model.members), **names, **_without(model, sentence, place)}
+            own = {"kind": "word", "model": model.name, "seeds": len(model.members), **names, **_without(model, sentence, index)}
             own |= {"effect": effect, "sd": float(model.spreads[row]) if model.spreads is not None else None}
-            if model is not found.models[0]:
-                own |= _differing(model, float(found.difference(model)[row]), cells)
-            facts.append(own | _reference(found))
+            if model is not effects.models[0]:
+                own |= _differing(model, float(effects.difference(model)[row]), cells)
+            facts.append(own | _reference(effects))
         shown.append(cells)
     return Table(
         title="What each word does",
         columns=(
             Column(key="sentence", title="in", role="group"),
             Column(key="word", title="word", role="key"),
-            *_columns(found, titles),
+            *_columns(effects, titles),
         ),
         rows=shown,
         frame=tidy_frame(facts, EXPLAINED),
-        notes=[_RANKED, *_most(found, titles)],
+        notes=[_RANKED, *_most(effects, titles)],
     )
 
 
-def _without(model: ExplainedModel, sentence: int, place: int) -> Row:
+def _without(model: ExplainedModel, sentence: int, index: int) -> Row:
     """Return the similarity and the rank of the pair without a word."""
-    at = (place, 0) if sentence == 1 else (0, place)
+    at = (index, 0) if sentence == 1 else (0, index)
     return {"similarity": float(model.similarities.table[at]), "rank": float(model.ranks.table[at])}
 
 
-def _most(found: WordEffects, titles: dict[str, str]) -> Iterable[str]:
+def _most(effects: WordEffects, titles: dict[str, str]) -> Iterable[str]:
     """Yield which words make the models differ most, or of one model which count most."""
-    first = found.models[0]
-    if len(found.models) == 1:
-        yield f"the words that count most: {_listed(found, first.effects)}"
-    for model in found.models[1:]:
-        gap, difference = model.ranks.whole - first.ranks.whole, found.difference(model)
+    first = effects.models[0]
+    if len(effects.models) == 1:
+        yield f"the words that count most: {_listed(effects, first.effects)}"
+    for model in effects.models[1:]:
+        gap, difference = model.ranks.whole - first.ranks.whole, effects.difference(model)
         names = f"{titles[model.name]} - {titles[first.name]}"
-        yield f"{names}: {gap:+z.1f} on the pair; the words that make them differ most: {_listed(found, difference)}"
+        yield f"{names}: {gap:+z.1f} on the pair; the words that make them differ most: {_listed(effects, difference)}"
 
 
-def _listed(found: WordEffects, numbers: Floats) -> str:
+def _listed(effects: WordEffects, numbers: Floats) -> str:
     """Return the words with the largest of some NUMBERS, with these and the sentence of each."""
     order = np.argsort(-np.abs(numbers), kind="stable")[:MOST]
-    places = found.places
+    places = effects.places
     return ", ".join(f"{places[row][1].text!r} of {places[row][0]} {numbers[row]:+z.1f}" for row in order)
 
 
-def _together_table(found: WordEffects, titles: dict[str, str]) -> Table:
+def _together_table(effects: WordEffects, titles: dict[str, str]) -> Table:
     """The two words whose interaction is largest, or differs most between the models."""
-    numbers = [found.together(model) for model in found.models]
+    numbers = [effects.together(model) for model in effects.models]
     largest = np.max([np.abs(own) for own in numbers[1:] or numbers], axis=0)
     order = np.argsort(-largest, axis=None, kind="stable")
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
     for flat in order:
         row, column = (int(place) for place in np.unravel_index(flat, largest.shape))
-        words = {"word": found.words[0][row].text, "second_word": found.words[1][column].text}
+        words = {"word": effects.words[0][row].text, "second_word": effects.words[1][column].text}
         cells: dict[str, Value | TableCell] = {**words}
-        for model, own in zip(found.models, numbers, strict=True):
+        for model, number in zip(effects.models, numbers, strict=True):
             effect = float(model.ranks.together[row, column])
             cells[model.name] = _signed(effect)
             fact = {
@@ -162,16 +162,16 @@ def _together_table(found: WordEffects, titles: dict[str, str]) -> Table:
                 **words,
             }
             fact |= {"effect": effect}
-            if model is not found.models[0]:
-                fact |= _differing(model, float(own[row, column]), cells)
-            facts.append(fact | _reference(found))
+            if model is not effects.models[0]:
+                fact |= _differing(model, float(number[row, column]), cells)
+            facts.append(fact | _reference(effects))
         shown.append(cells)
     return Table(
         title="Two words together, beyond what each does alone",
         columns=(
             Column(key="word", title="of 1", role="key"),
             Column(key="second_word", title="of 2", role="key"),
-            *_columns(found, titles),
+            *_columns(effects, titles),
         ),
         rows=shown[:TOGETHER],
         frame=tidy_frame(facts, EXPLAINED),
@@ -179,33 +179,33 @@ def _together_table(found: WordEffects, titles: dict[str, str]) -> Table:
     )
 
 
-def _edit_table(found: WordEffects, titles: dict[str, str]) -> Table:
+def _edit_table(effects: WordEffects, titles: dict[str, str]) -> Table:
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
-    for number, edit in enumerate(found.edits):
+    for number, edit in enumerate(effects.edits):
         names: dict[str, str | int | None] = {"sentence": edit.replaces + 1, "text": edit.text, "rule": edit.rule}
         cells: dict[str, Value | TableCell] = {**names, "made": f"rule: {edit.rule}" if edit.rule else "as typed"}
-        for model in found.models:
+        for model in effects.models:
             moved = float(model.edited_ranks[number]) - model.ranks.whole
             cells[model.name] = TableCell(value=moved, text=f"{model.edited_ranks[number]:z.1f} ({moved:+z.1f})")
             fact = {"kind": "edit", "model": model.name, "seeds": len(model.members), **names, "effect": moved}
             fact |= {"similarity": float(model.edited[number]), "rank": float(model.edited_ranks[number])}
-            if model is not found.models[0]:
-                first = found.models[0]
+            if model is not effects.models[0]:
+                first = effects.models[0]
                 fact |= _differing(model, moved - (float(first.edited_ranks[number]) - first.ranks.whole), cells)
-            facts.append(fact | _reference(found))
+            facts.append(fact | _reference(effects))
         shown.append(cells)
     return Table(
         title="Edited: percentile rank, and by how much it moves",
         columns=(
             Column(key="sentence", title="in", role="key"),
             Column(key="made", title="made", role="key"),
-            *_columns(found, titles),
+            *_columns(effects, titles),
             Column(key="text", title="instead", role="text"),
         ),
         rows=shown,
         frame=tidy_frame(facts, EXPLAINED),
-        notes=["a rule changes one word: read its sentence before you trust it"] if any(edit.rule for edit in found.edits) else [],
+        notes=["a rule changes one word: read its sentence before you trust it"] if any(edit.rule for edit in effects.edits) else [],
     )
 
 
@@ -217,12 +217,12 @@ def token_tables(
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
     for side, own in enumerate(words):
-        for place, text in enumerate([*(word.text for word in own), _OTHER]):
+        for index, text in enumerate([*(word.text for word in own), _OTHER]):
             cells: dict[str, Value | TableCell] = {"sentence": side + 1, "word": text}
             for view in views:
-                part = float(view.parts.sum(axis=1 - side)[place])
+                part = float(view.parts.sum(axis=1 - side)[index])
                 cells[view.name] = TableCell(value=part, text=f"{part:+z.3f}")
-                facts.append({"kind": "part", "model": view.name, "sentence": side + 1, "place": place + 1, "word": text, "part": part})
+                facts.append({"kind": "part", "model": view.name, "sentence": side + 1, "place": index + 1, "word": text, "part": part})
             shown.append(cells)
     for view in views:
         facts += _pair_parts(view, words)
@@ -253,11 +253,11 @@ def _pair_parts(view: TokenView, words: tuple[Sequence[ShownWord], Sequence[Show
             yield {"kind": "parts", "model": view.name, **places, "part": float(view.parts[row, column])}
 
 
-def _columns(found: WordEffects, titles: dict[str, str]) -> Iterable[Column]:
-    first = found.models[0]
-    for model in found.models:
+def _columns(effects: WordEffects, titles: dict[str, str]) -> Iterable[Column]:
+    first = effects.models[0]
+    for model in effects.models:
         yield Column(key=model.name, title=titles[model.name], align="right", role="score")
-    for model in found.models[1:]:
+    for model in effects.models[1:]:
         title = f"{titles[model.name]} − {titles[first.name]}"
         yield Column(key=f"difference {model.name}", title=title, align="right", role="difference")
 
@@ -272,5 +272,5 @@ def _signed(number: float) -> TableCell:
     return TableCell(value=number, text=f"{number:+z.1f}")
 
 
-def _reference(found: WordEffects) -> Row:
-    return {"reference": found.reference, "reference_pairs": found.pairs}
+def _reference(effects: WordEffects) -> Row:
+    return {"reference": effects.reference, "reference_pairs": effects.pairs}

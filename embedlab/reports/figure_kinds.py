@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @cache
 def _all_kinds() -> tuple[FigureKind, ...]:
-    modules = [import_module(f"{figures.__name__}.{found.name}") for found in pkgutil.iter_modules(figures.__path__)]
+    modules = [import_module(f"{figures.__name__}.{module.name}") for module in pkgutil.iter_modules(figures.__path__)]
     return tuple(module.FIGURE for module in modules)
 
 
 def figure_kinds(of: type[Subject]) -> dict[str, FigureKind]:
     """Return the figures of a kind of results by name, the usual one first."""
-    own = [kind for kind in _all_kinds() if kind.of is of]
-    return {kind.name: kind for kind in sorted(own, key=lambda kind: (not kind.is_usual, kind.name))}
+    kinds = [kind for kind in _all_kinds() if kind.of is of]
+    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (not kind.is_usual, kind.name))}
 
 
 def figure_kind(of: type[Subject], name: str | None) -> FigureKind:

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from embedlab.comparison.explanation import Explanation
-    from embedlab.grids.plan import GridPlan
-    from embedlab.grids.table import Pivot
+    from embedlab.experiments.pivot import Pivot
+    from embedlab.experiments.plan import GridPlan
     from embedlab.reports.cost_table import Costs
     from embedlab.reports.reproduction import Reproduction
     from embedlab.runs.store import RunFolder

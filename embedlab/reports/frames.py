@@ -109,8 +109,8 @@ def compared_frame(
     """One row a model and slice, with the columns COMPARED. SHARED text is by model, then by slice; PUBLISHED scores by model and slice."""
     published = published or {}
     rows = (
-        row | {"published": published.get((model, one.key))} | _difference_fields(one, one.differences.get(model))
-        for one, model, row in _scored_rows(slices, marks, by, shared or {})
+        row | {"published": published.get((model, compared.key))} | _difference_fields(compared, compared.differences.get(model))
+        for compared, model, row in _scored_rows(slices, marks, by, shared or {})
     )
     return tidy_frame(rows, COMPARED)
 
@@ -151,39 +151,43 @@ def _scored_rows(
     slices: Iterable[ComparedSlice], marks: Sequence[str], by: str, shared: Mapping[str, Mapping[str, Overlap]]
 ) -> Iterator[tuple[ComparedSlice, str, Row]]:
     """Yield each slice with each model and what is known of its score."""
-    for one in slices:
-        of_slice = _slice_fields(one, by) | {"marks": ", ".join(marks)}
-        for model, score in one.scores.items():
-            yield one, model, of_slice | _score_fields(one, model, score) | overlap_fields(shared.get(model, {}).get(one.key))
+    for compared in slices:
+        of_slice = _slice_fields(compared, by) | {"marks": ", ".join(marks)}
+        for model, score in compared.scores.items():
+            yield (
+                compared,
+                model,
+                of_slice | _score_fields(compared, model, score) | overlap_fields(shared.get(model, {}).get(compared.key)),
+            )
 
 
-def _slice_fields(one: ComparedSlice, by: str) -> Row:
+def _slice_fields(compared: ComparedSlice, by: str) -> Row:
     return {
-        "task": one.task,
-        "by": "average" if one.average_of else by,
-        "slice": one.slice_key,
-        "metric": one.metric,
-        "setting": one.setting,
-        "items": one.pairs,
-        "sentences": one.sentences or None,
-        "design_effect": one.design_effect,
-        "topics": one.topics,
-        "component_rows": one.largest_topic.rows if one.largest_topic else None,
-        "component_share": one.largest_topic.share if one.largest_topic else None,
+        "task": compared.task,
+        "by": "average" if compared.average_of else by,
+        "slice": compared.slice_key,
+        "metric": compared.metric,
+        "setting": compared.setting,
+        "items": compared.pairs,
+        "sentences": compared.sentences or None,
+        "design_effect": compared.design_effect,
+        "topics": compared.topics,
+        "component_rows": compared.largest_topic.rows if compared.largest_topic else None,
+        "component_share": compared.largest_topic.share if compared.largest_topic else None,
     }
 
 
-def _score_fields(one: ComparedSlice, model: str, score: SliceScore) -> Row:
-    scale = scale_of(one.task, one.metric)
+def _score_fields(compared: ComparedSlice, model: str, score: SliceScore) -> Row:
+    scale = scale_of(compared.task, compared.metric)
     numbers = {"score": score.value, "low": score.low, "high": score.high, "sd": score.sd}
     scaled = {name: scale * value for name, value in numbers.items()}
     return {"model": model, **scaled, "seeds": len(score.members), "letters": score.letters}
 
 
-def _difference_fields(one: ComparedSlice, difference: Difference | None) -> Row:
+def _difference_fields(compared: ComparedSlice, difference: Difference | None) -> Row:
     if difference is None:
         return {}
-    scale = scale_of(one.task, one.metric)
+    scale = scale_of(compared.task, compared.metric)
     return {
         "difference": scale * difference.delta,
         "difference_low": scale * difference.low,

@@ -8,8 +8,8 @@ from typing import Any
 
 from embedlab.core.note import Note, phrases_of
 from embedlab.data.published import remarks
-from embedlab.grids.plan import GridPlan
-from embedlab.grids.table import Pivot, Spread
+from embedlab.experiments.pivot import Pivot, Spread
+from embedlab.experiments.plan import GridPlan
 from embedlab.reports.captions import counted_items, seen_sentences
 from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, sample_note, unusual_usage, usage, with_marks
@@ -20,50 +20,50 @@ from embedlab.scoring.provenance import overlap_mark, typed_notes
 SEEN = 0.005  # points; less is shown as 0.00
 
 
-def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
+def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     """Return the scores along two axes, with their notes."""
     rows: list[dict[str, Value | TableCell]] = []
-    for row in found.rows:
-        values: dict[str, Value | TableCell] = {axis: label or None for axis, label in zip(found.row_axes, row, strict=True)}
-        for column in found.columns:
-            if (spread := found.spreads.get((row, column))) is not None:
+    for row in pivot.rows:
+        values: dict[str, Value | TableCell] = {axis: label or None for axis, label in zip(pivot.row_axes, row, strict=True)}
+        for column in pivot.columns:
+            if (spread := pivot.spreads.get((row, column))) is not None:
                 values |= _spread_cells(column or "none", spread)
         rows.append(values)
-    columns = [Column(key=axis, title=axis, role="key") for axis in found.row_axes]
-    columns += [Column(key=column or "none", title=title, align="right", role="score") for column, title in _column_titles(found).items()]
-    best = f"the best is marked *; {_ties(plan, found)}" if found.is_ranked else "nothing is marked: higher is not better for these numbers"
-    notes = [best, *_chosen_notes(found), *_seeds_notes(plan, found)]
-    notes += [f"averaged over {axis}" for axis in found.averaged]
-    uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
-    notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
-    notes += [*sample_note(found.marks), *_made_notes(plan, found)]
-    seen = seen_sentences(spread.shared for spread in found.spreads.values())
+    columns = [Column(key=axis, title=axis, role="key") for axis in pivot.row_axes]
+    columns += [Column(key=column or "none", title=title, align="right", role="score") for column, title in _column_titles(pivot).items()]
+    best = f"the best is marked *; {_ties(plan, pivot)}" if pivot.is_ranked else "nothing is marked: higher is not better for these numbers"
+    notes = [best, *_chosen_notes(pivot), *_seeds_notes(plan, pivot)]
+    notes += [f"averaged over {axis}" for axis in pivot.averaged]
+    uneven = f": not every mean is over the same values of {', '.join(pivot.averaged)}" if pivot.averaged else ""
+    notes += [f"{pivot.missing} cells have no such score yet{uneven}"] if pivot.missing else []
+    notes += [*sample_note(pivot.marks), *_made_notes(plan, pivot)]
+    seen = seen_sentences(spread.shared for spread in pivot.spreads.values())
     return Table(
-        title=with_marks(f"{plan.name}: {title}", found.marks),
+        title=with_marks(f"{plan.name}: {title}", pivot.marks),
         columns=columns,
         rows=rows,
         notes=notes,
-        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted_items(_items(found))}.", *_said(notes), *seen]),
-        score_columns="" if found.column_axis is not None else "score",
-        signatures=_signatures(plan, found),
+        caption=" ".join([f"{plan.name}: {title.replace(' x 100', ' × 100')}; {counted_items(_items(pivot))}.", *_said(notes), *seen]),
+        score_columns="" if pivot.column_axis is not None else "score",
+        signatures=_signatures(plan, pivot),
     )
 
 
-def _chosen_notes(found: Pivot) -> Iterator[str]:
+def _chosen_notes(pivot: Pivot) -> Iterator[str]:
     """Yield by how much the best of each column is expected to be too high, because it was chosen by the number that is shown."""
-    best = [(column, spread.optimism) for (_, column), spread in found.spreads.items() if spread.is_best and spread.optimism is not None]
-    titles = _column_titles(found)
+    best = [(column, spread.optimism) for (_, column), spread in pivot.spreads.items() if spread.is_best and spread.optimism is not None]
+    titles = _column_titles(pivot)
     if known := {column: too_high for column, too_high in best if too_high >= SEEN}:
-        of = found.column_axis is None and len(found.columns) > 1
+        of = pivot.column_axis is None and len(pivot.columns) > 1
         listed = ", ".join(f"{titles[column]} {too_high:z.2f}" if of else f"{too_high:z.2f}" for column, too_high in known.items())
         yield f"the best was chosen by its own number, which is too high for it by about {listed}"
     if unknown := [column for column, too_high in best if isnan(too_high)]:
         yield f"chosen by one seed, the best of {', '.join(titles[column] for column in unknown)} is too high by an unknown amount"
 
 
-def _ties(plan: GridPlan, found: Pivot) -> str:
+def _ties(plan: GridPlan, pivot: Pivot) -> str:
     """Return by what test places are marked as ties."""
-    if found.is_by_pairs:
+    if pivot.is_by_pairs:
         over = "pairs and seeds" if len(plan.seeds) > 1 else "pairs, so of these checkpoints"
         return f"= not distinguishable from it (over {over}; the choice of the best counted, 5%)"
     if len(plan.seeds) == 1:
@@ -71,20 +71,20 @@ def _ties(plan: GridPlan, found: Pivot) -> str:
     return "= not distinguishable from it (Welch's t over seeds alone; the choice of the best counted, 5%)"
 
 
-def _column_titles(found: Pivot) -> dict[str, str]:
+def _column_titles(pivot: Pivot) -> dict[str, str]:
     """Return the titles of the columns: those of the slices, or the values of an axis with its name, which no row has."""
-    if found.column_axis is not None:
-        return {label: f"{found.column_axis} {label or ABSENT}" for label in found.columns}
-    titles = {score.slice: score.title for _, evaluation in found.made for score in evaluation.scores if score.title}
-    return {column: titles.get(column, column) or ABSENT for column in found.columns}
+    if pivot.column_axis is not None:
+        return {label: f"{pivot.column_axis} {label or ABSENT}" for label in pivot.columns}
+    titles = {score.slice: score.title for _, evaluation in pivot.made for score in evaluation.scores if score.title}
+    return {column: titles.get(column, column) or ABSENT for column in pivot.columns}
 
 
-def _signatures(plan: GridPlan, found: Pivot) -> dict[str, str]:
+def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
     """Return the signature of each row: all values of its cells, with the test over their seeds."""
     rows: dict[str, list[Signature]] = {}
-    for labels, evaluation in found.made:
-        rows.setdefault(" ".join(filter(None, (labels.get(axis) for axis in found.row_axes))) or plan.name, []).append(evaluation.signature)
-    test = ("dyadic",) if found.is_by_pairs else ("welch",) if found.is_ranked and len(plan.seeds) > 1 else ()
+    for labels, evaluation in pivot.made:
+        rows.setdefault(" ".join(filter(None, (labels.get(axis) for axis in pivot.row_axes))) or plan.name, []).append(evaluation.signature)
+    test = ("dyadic",) if pivot.is_by_pairs else ("welch",) if pivot.is_ranked and len(plan.seeds) > 1 else ()
     return {row: str(replace(merged(own), test=test)) for row, own in rows.items()}
 
 
@@ -106,11 +106,11 @@ def _values(spread: Spread) -> str:
     return "seeds: " + ", ".join(f"{value:z.2f}" for value in spread.values) if len(spread.values) > 1 else ""
 
 
-def _items(found: Pivot) -> dict[str, int]:
+def _items(pivot: Pivot) -> dict[str, int]:
     """Return how many items each score that is shown is of; an average counts where nothing else is shown."""
-    scores = [score for _, evaluation in found.made for score in evaluation.scores if score.slice in found.shown and score.items]
-    own = [score for score in scores if score.by != "average"] or scores
-    return {score.title or score.slice: score.items for score in own}
+    scores = [score for _, evaluation in pivot.made for score in evaluation.scores if score.slice in pivot.shown and score.items]
+    stored_scores = [score for score in scores if score.by != "average"] or scores
+    return {score.title or score.slice: score.items for score in stored_scores}
 
 
 def _said(notes: Sequence[str]) -> Iterator[str]:
@@ -118,9 +118,9 @@ def _said(notes: Sequence[str]) -> Iterator[str]:
     return (f"{note[0].upper()}{note[1:]}." for note in notes if not isinstance(note, Note))
 
 
-def _seeds_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
+def _seeds_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     """Yield how many seeds the deviations are over, and whether these include the choice of rows."""
-    counts = sorted({len(spread.values) for spread in found.spreads.values()})
+    counts = sorted({len(spread.values) for spread in pivot.spreads.values()})
     if counts[-1] > 1:
         yield f"mean ± standard deviation of {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
         data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
@@ -128,13 +128,13 @@ def _seeds_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
             yield "every seed was trained on the same sample of rows: the deviations do not include the choice of rows"
 
 
-def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
+def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     """Yield the notes of the evaluations: on data, on shared text, and on how each model was used."""
     cells: dict[tuple[str, tuple[str, ...]], list[Mapping[str, str]]] = {}  # the labels of the cells with this note, and its phrases
     versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were evaluated on
-    for state in (state for _, evaluation in found.made for state in evaluation.data):
+    for state in (state for _, evaluation in pivot.made for state in evaluation.data):
         versions.setdefault((state["name"], str(state.get("split"))), set()).add(_identity(state))
-    for labels, evaluation in found.made:
+    for labels, evaluation in pivot.made:
         of_data = [
             note
             for state in evaluation.data
@@ -144,8 +144,8 @@ def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
         noted = [*((note, (note,)) for note in of_data), *((note, phrases_of(note)) for note in typed_notes(evaluation))]
         for one in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
             cells.setdefault(one, []).append(labels)
-    for (note, phrases), own in cells.items():
-        where = _where(plan, own, [labels for labels, _ in found.made])
+    for (note, phrases), cell in cells.items():
+        where = _where(plan, cell, [labels for labels, _ in pivot.made])
         yield Note(f"{where}: {note}" if where else note, models=[where] if where else [], short=phrases)
 
 

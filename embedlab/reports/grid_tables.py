@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from embedlab.core.durations import duration
-from embedlab.grids.listing import ListedGrid
-from embedlab.grids.plan import GridPlan
-from embedlab.grids.progress import GridProgress
-from embedlab.grids.queue import CellState, QueueEntry
-from embedlab.grids.table import last_dev
+from embedlab.experiments.listing import ListedGrid
+from embedlab.experiments.pivot import last_dev
+from embedlab.experiments.plan import GridPlan
+from embedlab.experiments.progress import GridProgress
+from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.reports.tables import Column, Role, Table, TableCell, Value
 from embedlab.runs.status import run_status
 
@@ -50,7 +50,7 @@ def status_table(progress: GridProgress) -> Table:
     return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=(states_line(progress),))
 
 
-def grids_table(found: Sequence[ListedGrid]) -> Table:
+def grids_table(grids: Sequence[ListedGrid]) -> Table:
     """Return the list of grids."""
     rows: list[dict[str, Any]] = [
         {
@@ -59,7 +59,7 @@ def grids_table(found: Sequence[ListedGrid]) -> Table:
             "started": grid.is_started,
             "summary": grid.summary,
         }
-        for grid in found
+        for grid in grids
     ]
     return Table(title="Grids", columns=_GRIDS, rows=rows)
 

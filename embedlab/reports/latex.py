@@ -55,8 +55,8 @@ def _float(table: Table) -> Iterator[str]:
     yield from (r"\begin{table}[t]", r"\centering", r"\footnotesize", rf"\setlength{{\tabcolsep}}{{{SEPARATION_PT:g}pt}}")
     if widest > COLUMN_PT:
         yield f"% about {widest / POINTS_PER_INCH:z.1f} in wide, more than a column: name models NAME=MODEL, or make it a table*"
-    for place, columns in enumerate(panels):
-        if place:
+    for index, columns in enumerate(panels):
+        if index:
             yield r"\par\smallskip"
         yield from _tabular(table, columns, is_narrow=True)
     yield from (rf"\caption{{{_escaped(table.caption)}}}", r"\end{table}")
@@ -70,9 +70,9 @@ def _panels(table: Table) -> Iterator[Sequence[Column]]:
         yield table.columns
         return
     for wants_difference in (False, True):
-        own = [column for column in rest if (column.role == "difference") == wants_difference]
+        columns = [column for column in rest if (column.role == "difference") == wants_difference]
         part: list[Column] = []
-        for column in own:
+        for column in columns:
             if part and _width_pt(table, [*names, *part, column]) > COLUMN_PT:
                 yield [*names, *part]
                 part = []
@@ -89,10 +89,10 @@ def _tabular(table: Table, columns: Sequence[Column], *, is_narrow: bool) -> Ite
     yield " & ".join(_title(table, column) if is_narrow else _escaped(column.title) for column in columns) + r" \\"
     yield r"\midrule"
     shown = replace(table, columns=columns).texts()[1:]
-    for place, (row, texts) in enumerate(zip(table.rows, shown, strict=True)):
+    for index, (row, texts) in enumerate(zip(table.rows, shown, strict=True)):
         cells = [_cell(row.get(column.key), text) for column, text in zip(columns, texts, strict=True)]
-        if is_narrow and columns[0].role == "group" and place:
-            repeated = _repeated_groups(columns, texts, shown[place - 1])
+        if is_narrow and columns[0].role == "group" and index:
+            repeated = _repeated_groups(columns, texts, shown[index - 1])
             cells[:repeated] = [""] * repeated
             if not repeated:
                 yield r"\addlinespace"
@@ -149,10 +149,14 @@ def _wrapped_pt(table: Table, column: Column) -> float | None:
     """Return the width that a column of texts has where they do not fit in one line each: its share of what the others leave."""
     if not column.is_text:
         return None
-    left = COLUMN_PT - 2 * SEPARATION_PT * len(table.columns) - sum(_column_pt(table, one) for one in table.columns if not one.is_text)
-    texts = sorted(_natural_pt(table, one) for one in table.columns if one.is_text)
-    for place, width in enumerate(texts):  # what is narrower than its share leaves the rest to the others
-        share = max((left - sum(texts[:place])) / (len(texts) - place), _LEAST_TEXT_PT)
+    left = (
+        COLUMN_PT
+        - 2 * SEPARATION_PT * len(table.columns)
+        - sum(_column_pt(table, column) for column in table.columns if not column.is_text)
+    )
+    texts = sorted(_natural_pt(table, column) for column in table.columns if column.is_text)
+    for index, width in enumerate(texts):  # what is narrower than its share leaves the rest to the others
+        share = max((left - sum(texts[:index])) / (len(texts) - index), _LEAST_TEXT_PT)
         if width > share:
             return share if _natural_pt(table, column) > share else None
     return None

@@ -87,7 +87,7 @@ def _whole(columns: Sequence[Column], fitting: int) -> int:
     """Return how many of the first FITTING columns form a part: scores alone, where not all of the differences fit next to them."""
     if fitting == len(columns) or columns[fitting].role != "difference":
         return fitting
-    first = next(place for place, column in enumerate(columns) if column.role == "difference")
+    first = next(index for index, column in enumerate(columns) if column.role == "difference")
     return first or fitting
 
 
@@ -98,21 +98,21 @@ def _part(table: Table, columns: Sequence[Column], width: int | None, *, breaks_
     if (found := fitted(texts, width, breaks_numbers=breaks_numbers)) is None:
         return None
     widths, gap = found
-    titles = [one.lines(one.title, own, is_title=True) for one, own in zip(texts, widths, strict=True)]
+    titles = [text.lines(text.title, width, is_title=True) for text, width in zip(texts, widths, strict=True)]
     highest = max(map(len, titles))
-    titles = [[""] * (highest - len(own)) + own for own in titles]  # next to the rule
+    titles = [[""] * (highest - len(title)) + title for title in titles]  # next to the rule
     lines = [TableLine(text=""), *(TableLine(text=text, kind="header") for text in _cell_lines(titles, texts, widths, gap))]
     lines.append(TableLine(text=f" {'─' * (sum(widths) + gap * (len(widths) - 1))}"))
     headings = _headings(table, [column for column in columns if column.role == "heading"])
     below = replace(table, columns=[column for column in columns if column.role == "below"]).texts()[1:]
-    for place in range(len(table.rows)):
-        if headings and (not place or headings[place] != headings[place - 1]):
-            lines += [TableLine(text=f" {part}", kind="header") for part in _wrapped(headings[place], width and width - 1)]
-        cells = [one.lines(one.cells[place], own) for one, own in zip(texts, widths, strict=True)]
+    for index in range(len(table.rows)):
+        if headings and (not index or headings[index] != headings[index - 1]):
+            lines += [TableLine(text=f" {part}", kind="header") for part in _wrapped(headings[index], width and width - 1)]
+        cells = [text.lines(text.cells[index], width) for text, width in zip(texts, widths, strict=True)]
         lines += [TableLine(text=text) for text in _cell_lines(cells, texts, widths, gap)]
         lines += [
             TableLine(text=f"   {part}")
-            for text in below[place]
+            for text in below[index]
             if text not in {"", ABSENT}
             for part in _wrapped(text, width and width - 3)
         ]
@@ -134,22 +134,22 @@ def _column_texts(table: Table, columns: Sequence[Column]) -> list[ColumnTexts]:
     return [
         ColumnTexts(
             title=title,
-            cells=tuple(own),
+            cells=tuple(cell),
             kind="text" if column.is_text else "number" if column.role in firm or table.is_numeric(column) else "name",
             is_right=table.align(column) == "right",
             is_sentence=column.role == "sentence",
         )
-        for column, title, own in zip(columns, header, cells, strict=True)
+        for column, title, cell in zip(columns, header, cells, strict=True)
     ]
 
 
 def _cell_lines(cells: Sequence[Sequence[str]], columns: Sequence[ColumnTexts], widths: Sequence[int], gap: int) -> list[str]:
     """Return the lines of a row, as many as its highest cell has."""
     lines = []
-    for place in range(max(map(len, cells))):
-        texts = [own[place] if place < len(own) else "" for own in cells]
+    for index in range(max(map(len, cells))):
+        texts = [cell[index] if index < len(cell) else "" for cell in cells]
         blanks = [" " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True)]
-        parts = [blank + text if one.is_right else text + blank for one, blank, text in zip(columns, blanks, texts, strict=True)]
+        parts = [blank + text if column.is_right else text + blank for column, blank, text in zip(columns, blanks, texts, strict=True)]
         lines.append(f" {(' ' * gap).join(parts)}".rstrip())
     return lines
 

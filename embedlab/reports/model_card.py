@@ -27,33 +27,33 @@ print(model.similarity(vectors, vectors))
 
 def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) -> str:
     """Return a table of the stored scores of each task, with their intervals, marks and precisions; empty without any."""
-    parts = [_task(one, found) for one, found in evaluations if any(map(_is_shown, one.scores))]
+    parts = [_task(evaluation, intervals) for evaluation, intervals in evaluations if any(map(_is_shown, evaluation.scores))]
     return "\n## Scores\n" + "".join(parts) if parts else ""
 
 
-def _task(one: Evaluation, found: StoredIntervals) -> str:
-    marks = "".join(f" [{mark}]" for mark in one.marks)
-    trained = f", trained in {one.training_precision}" if one.training_precision else ""
-    unit = " x 100" if any(score.scale == 100 for score in one.scores) else ""
-    rows = [_row(score, found) for score in one.scores if _is_shown(score)]
-    notes = [f"- {note}" for note in (*one.notes, *_about(found))]
-    head = f"{one.task}{unit}{marks}, evaluated in {one.precision}{trained}:"
+def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
+    marks = "".join(f" [{mark}]" for mark in evaluation.marks)
+    trained = f", trained in {evaluation.training_precision}" if evaluation.training_precision else ""
+    unit = " x 100" if any(score.scale == 100 for score in evaluation.scores) else ""
+    rows = [_row(score, intervals) for score in evaluation.scores if _is_shown(score)]
+    notes = [f"- {note}" for note in (*evaluation.notes, *_about(intervals))]
+    head = f"{evaluation.task}{unit}{marks}, evaluated in {evaluation.precision}{trained}:"
     table = ["| dataset | measure | setting | score | 95% interval | items |", "|---|---|---|---:|---:|---:|", *rows]
     return "\n".join(["", head, "", *table, *(["", *notes] if notes else []), ""])
 
 
-def _about(found: StoredIntervals) -> Sequence[str]:
+def _about(intervals: StoredIntervals) -> Sequence[str]:
     """Return what the intervals are of, and why some are absent."""
     meaning = "intervals are about this checkpoint: they count rows of one topic as dependent, and no other seeds"
-    return (*([meaning] if found.intervals else []), *(f"without an interval: {reason}" for reason in found.reasons))
+    return (*([meaning] if intervals.intervals else []), *(f"without an interval: {reason}" for reason in intervals.reasons))
 
 
 def _is_shown(score: StoredScore) -> bool:
     return score.by in SHOWN and isfinite(score.value) and not {score.metric, score.setting} & _OTHERS
 
 
-def _row(score: StoredScore, found: StoredIntervals) -> str:
-    interval, scale = found.of(score), score.scale
+def _row(score: StoredScore, intervals: StoredIntervals) -> str:
+    interval, scale = intervals.of(score), score.scale
     shown = "–" if interval is None else f"[{scale * interval[0]:z.2f}, {scale * interval[1]:z.2f}]"
     setting = ", ".join(filter(None, (score.setting, "dev" if score.split == "dev" else "")))
     return f"| {score.slice} | {score.metric} | {setting} | {scale * score.value:z.2f} | {shown} | {score.items} |"

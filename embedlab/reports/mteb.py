@@ -39,11 +39,11 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     if not found.keys() & mteb_tasks().keys():
         raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(mteb_tasks())}")
     results = {name: _result(evaluation, name, state) for name, state in found.items() if name in mteb_tasks()}
-    place = folder / visible_name(evaluation.model) / evaluation.fingerprint
+    path = folder / visible_name(evaluation.model) / evaluation.fingerprint
     meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
     return [
-        _write(place / "model_meta.json", meta),
-        *(_write(place / f"{mteb_tasks()[name]}.json", result) for name, result in results.items()),
+        _write(path / "model_meta.json", meta),
+        *(_write(path / f"{mteb_tasks()[name]}.json", result) for name, result in results.items()),
     ]
 
 

@@ -42,7 +42,7 @@ def _table(table: Table) -> Iterator[str]:
         yield f"<caption>{escaped(shown.shown_title)}</caption>" if shown.shown_title else ""
         yield f"<thead><tr>{''.join(_tag('th', side, escaped(text)) for side, text in zip(sides, header, strict=True))}</tr></thead><tbody>"
         for row, texts in zip(shown.rows, body, strict=True):
-            cells = (_cell(row.get(one.key), text, side) for one, text, side in zip(shown.columns, texts, sides, strict=True))
+            cells = (_cell(row.get(column.key), text, side) for column, text, side in zip(shown.columns, texts, sides, strict=True))
             yield f"<tr>{''.join(cells)}</tr>"
         yield "</tbody></table>"
     elif shown.shown_title:

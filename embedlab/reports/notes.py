@@ -36,7 +36,7 @@ def sample_note(marks: Sequence[str]) -> list[str]:
 
 def common_count(scored: "ScoredPairs", by: str) -> str:
     """Return how many of all pairs are behind the numbers of a title, where they are those that all models score."""
-    return f", {sum(len(part.rows) for part in scored.slices(by))} of {scored.table.height} pairs" if scored.common else ""
+    return f", {sum(len(items.rows) for items in scored.slices(by))} of {scored.table.height} pairs" if scored.common else ""
 
 
 def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
@@ -80,10 +80,10 @@ def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") 
 def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
     """Return how the MEMBERS of a model were used, once where all were used alike, and how many its means are over."""
     seeds = [f"mean of {len(members)} seeds"] if len(members) > 1 else []
-    found = [
+    notes = [
         Note(f"{name}: {', '.join([usage(facts), *seeds])}", models=(name,), short=[*seeds, *unusual_usage(facts)]) for facts in members
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(notes))
 
 
 def model_note(name: str, note: str) -> Note:

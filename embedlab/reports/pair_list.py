@@ -32,8 +32,8 @@ def listed_columns(models: Sequence[str]) -> list[str]:
 def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()) -> Table:
     """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text."""
     names = [model.name for model in scored.models]
-    shared = {model.name: found for model in scored.models if (found := _shared_text(scored, model, shown))}
-    is_any_shared = any(one for found in shared.values() for one in found)
+    shared = {model.name: overlaps for model in scored.models if (overlaps := _shared_text(scored, model, shown))}
+    is_any_shared = any(overlap for found in shared.values() for overlap in found)
     signs = (
         [f"{PAIRS_SHARED.sign} the pair, {SENTENCES_SHARED.sign} a sentence of it is in the model's training data"] if is_any_shared else []
     )
@@ -53,8 +53,8 @@ def paired_frame(shown: pl.DataFrame, models: Sequence[str], shared: SharedText,
         of_pair = {name: pair[name] for name in OF_PAIR}
         for model in models:
             row = of_pair | {"model": model, "similarity": pair[model], "error": pair[f"error({model})"], "marks": ", ".join(marks)}
-            if model in shared and (found := shared[model][number]):
-                row |= {"shared_pairs": found.shared_pairs, "shared_sentences": found.shared_sentences}
+            if model in shared and (overlap := shared[model][number]):
+                row |= {"shared_pairs": overlap.shared_pairs, "shared_sentences": overlap.shared_sentences}
             rows.append(row)
     return tidy_frame(rows, PAIRED)
 
@@ -68,10 +68,10 @@ def _shared_text(scored: ScoredPairs, model: ModelColumns, shown: pl.DataFrame) 
 def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:
     """The rows of the table, each similarity marked where its model was trained on text of the pair."""
     rows: list[Row] = shown.to_dicts()
-    for model, found in shared.items():
-        for row, own in zip(rows, found, strict=True):
-            if own and isinstance(value := row[model], float):
-                row[model] = TableCell(value=value, text=f"{value:z.{DIGITS}f}{overlap_sign(own)}")
+    for model, overlaps in shared.items():
+        for row, overlap in zip(rows, overlaps, strict=True):
+            if overlap and isinstance(value := row[model], float):
+                row[model] = TableCell(value=value, text=f"{value:z.{DIGITS}f}{overlap_sign(overlap)}")
     return rows
 
 

@@ -49,10 +49,12 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
     title, leading = _title(scored, "dataset", metric), [Column(key="dataset", title="dataset", role="key")]
     if len(scored.models) == 1:  # the columns are its aggregations
         (name,) = titles
-        own = [ScoreRow(of={"dataset": key}, scores={one: cells[name, one, key] for one in aggregates}) for key in keys]
-        shown: dict[str, str] = {one: one for one in aggregates}
-        found = model_table(own, shown, leading=leading, marks_best=False, title=title, score_columns="aggregate", **about)
-        return replace(found, subject=titles[name], titles=titles)
+        score_rows = [
+            ScoreRow(of={"dataset": key}, scores={aggregate: cells[name, aggregate, key] for aggregate in aggregates}) for key in keys
+        ]
+        shown: dict[str, str] = {aggregate: aggregate for aggregate in aggregates}
+        table = model_table(score_rows, shown, leading=leading, marks_best=False, title=title, score_columns="aggregate", **about)
+        return replace(table, subject=titles[name], titles=titles)
     if len(aggregates) > 1:
         leading.insert(0, Column(key="aggregate", title="aggregate", role="group"))
     else:
@@ -70,9 +72,9 @@ def _caption(scored: ScoredPairs, by: By, metric: Correlation, aggregates: Seque
     of = "" if len(scored.models) > 1 else f" of {title_of(scored.models[0].name)}"
     return evaluation_caption(
         f"{metric.capitalize()} × 100{of}{how}{'' if by == 'dataset' else f' by {by}'}",
-        {part.title: len(part.rows) for part in scored.slices(by)},
+        {items.title: len(items.rows) for items in scored.slices(by)},
         marks=scored.marks,
-        seen=[one for model in scored.models for one in scored.model_overlaps(model, by).values()],
+        seen=[overlap for model in scored.models for overlap in scored.model_overlaps(model, by).values()],
         seeds=[len(model.members) for model in scored.models],
         is_ranked=len(scored.models) > 1,
     )
@@ -84,7 +86,7 @@ def _signatures(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], me
 
 def _dataset_cell(evaluations: PairEvaluations, model: ModelColumns, key: str, metric: Correlation, aggregate: Aggregate) -> TableCell:
     values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
-    shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
+    shared = next((overlaps[key] for member in model.members if key in (overlaps := evaluations[member].overlaps)), None)
     return _cell(values, shared)
 
 
@@ -93,13 +95,13 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     rows = [
         ScoreRow(
-            of={"slice": TableCell(value=part.key, text=part.title), "pairs": len(part.rows)},
+            of={"slice": TableCell(value=items.key, text=items.title), "pairs": len(items.rows)},
             scores={
-                model.name: _cell(_values(evaluations, model, (by,), part.key, metric, "all"), overlaps[model.name].get(part.key))
+                model.name: _cell(_values(evaluations, model, (by,), items.key, metric, "all"), overlaps[model.name].get(items.key))
                 for model in scored.models
             },
         )
-        for part in scored.slices(by)
+        for items in scored.slices(by)
     ]
     return model_table(
         rows,
@@ -128,10 +130,10 @@ def _intervals(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> 
     """The intervals of all scores, by the procedure of comparisons; undefined ones are left out."""
     found: dict[tuple[str, str, str], tuple[float, float]] = {}
     for aggregate in aggregates:
-        for one in _compared(scored, by, aggregate):
+        for compared in _compared(scored, by, aggregate):
             found |= {
-                (model, one.key, aggregate): (100 * score.low, 100 * score.high)
-                for model, score in one.scores.items()
+                (model, compared.key, aggregate): (100 * score.low, 100 * score.high)
+                for model, score in compared.scores.items()
                 if not isnan(score.low)
             }
     return found
@@ -170,9 +172,9 @@ def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], metric:
     """What must be said beside the numbers, and of single slices, such as why a number is absent."""
     outcomes, members = measured_by(scored.outcomes, metric), member_columns(scored.models)
     evidence = [
-        one
+        evidence
         for aggregate in aggregates
-        for one in outcome_evidence(outcomes, members, scored.slices(by), aggregate=aggregate, is_tested=False)
+        for evidence in outcome_evidence(outcomes, members, scored.slices(by), aggregate=aggregate, is_tested=False)
     ]
-    of_slices = dict.fromkeys(slice_note(one.key, note) for one in evidence for note in one.notes)
+    of_slices = dict.fromkeys(slice_note(evidence.key, note) for evidence in evidence for note in evidence.notes)
     return (*data_notes(scored), *of_slices, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

@@ -47,10 +47,10 @@ def paper_figure(
     """Return PLOTS below each other; their titles are drawn with IS_TITLED, or where there are several."""
     style = paper_style(width_in)
     shares_legend = len({_names(plot) for plot in plots}) == 1
-    legends = [not place or not shares_legend for place in range(len(plots))]
+    legends = [not index or not shares_legend for index in range(len(plots))]
     titles = [visible(plot.title) if is_titled or len(plots) > 1 else "" for plot in plots]
     titles_in = [0.025 * style.font if title else 0.0 for title in titles]
-    heights = [height_in(plot, style, has_legend=own) for plot, own in zip(plots, legends, strict=True)]
+    heights = [height_in(plot, style, has_legend=legend) for plot, legend in zip(plots, legends, strict=True)]
     parts_in = [part for both in zip(titles_in, heights, strict=True) for part in both if part]
     with mpl.rc_context(style.settings):
         figure = PaperFigure(figsize=(width_in, sum(parts_in)), layout="constrained")
@@ -67,9 +67,9 @@ def paper_figure(
 def _names(plot: Plot) -> tuple[str, ...]:
     match plot:
         case Dots() | Lines() | TradeOff():
-            return tuple(one.name for one in plot.series)
+            return tuple(choices.name for choices in plot.series)
         case CurvePanel():
-            return tuple(one.name for one in plot.curves)
+            return tuple(curve.name for curve in plot.curves)
         case _:
             return ()
 

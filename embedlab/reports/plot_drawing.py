@@ -69,7 +69,7 @@ class Canvas:
 def height_in(plot: Plot, style: Style, *, has_legend: bool = True) -> float:
     """Return the height that a plot needs."""
     line_in = 0.02 * style.font
-    legend = line_in * legend_rows([one.name for one in _named(plot)], style) if has_legend else 0.0
+    legend = line_in * legend_rows([choices.name for choices in _named(plot)], style) if has_legend else 0.0
     match plot:
         case Dots():
             row = max(1.5 * line_in, 0.7 * line_in * len(plot.series) + 0.6 * line_in)
@@ -149,12 +149,12 @@ def _draw_lines(plot: Lines, canvas: Canvas) -> None:
         low, high = _ends(series)
         axes.fill_between(places, low, high, color=look["color"], alpha=0.12, linewidth=0)
         axes.plot(places, series.values, color=look["color"], linewidth=style.line_width, linestyle=canvas.dash(number))
-        for place, value, *ends in zip(places, series.values, low, high, strict=True):
+        for index, value, *ends in zip(places, series.values, low, high, strict=True):
             if math.isnan(value):
                 continue
-            mark = f"mark-{number}-{place}"
-            canvas.titles[mark] = f"{plot.labels[place]}, {series.name}: {_said(value, *ends)}"
-            axes.plot([place], [value], **look, linestyle="none", gid=mark)
+            mark = f"mark-{number}-{index}"
+            canvas.titles[mark] = f"{plot.labels[index]}, {series.name}: {_said(value, *ends)}"
+            axes.plot([index], [value], **look, linestyle="none", gid=mark)
     along, axis = _wrapped(plot.along, style.width_in * 0.85, style), _wrapped(plot.axis, style.width_in * 0.42, style)
     axes.set(xticks=places, xticklabels=plot.labels, xlabel=along, ylabel=axis)
     axes.grid(axis="y")
@@ -177,17 +177,17 @@ def _draw_trade_off(plot: TradeOff, canvas: Canvas) -> None:
     axes, style = canvas.figure.subplots(), canvas.style
     best = sorted((x, y) for one in plot.series for x, y, is_best in zip(one.x, one.y, one.is_best, strict=True) if is_best)
     axes.step(*zip(*best, strict=True), where="post", color=style.line, linewidth=style.line_width, zorder=1) if best else None
-    for number, one in enumerate(plot.series):
+    for number, choices in enumerate(plot.series):
         look = canvas.look(number)
-        for place, (x, y, low, high) in enumerate(zip(one.x, one.y, one.low, one.high, strict=True)):
-            mark = f"mark-{number}-{place}"
-            canvas.titles[mark] = f"{one.name}, {one.labels[place]}: {_said(y, low, high)}"
+        for index, (x, y, low, high) in enumerate(zip(choices.x, choices.y, choices.low, choices.high, strict=True)):
+            mark = f"mark-{number}-{index}"
+            canvas.titles[mark] = f"{choices.name}, {choices.labels[index]}: {_said(y, low, high)}"
             axes.plot([x, x], [low, high], color=look["color"], linewidth=style.line_width, solid_capstyle="butt", alpha=0.6)
-            face = {} if one.is_best[place] else {"markerfacecolor": "white", "markeredgecolor": look["color"], "markeredgewidth": 1}
+            face = {} if choices.is_best[index] else {"markerfacecolor": "white", "markeredgecolor": look["color"], "markeredgewidth": 1}
             axes.plot([x], [y], **{**look, **face}, linestyle="none", gid=mark)
             if any(len(other.x) > 1 for other in plot.series):
                 near = (0.5 * style.font, 0.2 * style.font)
-                text = axes.annotate(one.labels[place], (x, y), xytext=near, textcoords="offset points", color=look["color"])
+                text = axes.annotate(choices.labels[index], (x, y), xytext=near, textcoords="offset points", color=look["color"])
                 text.set_fontsize(0.8 * style.font)
     axes.set_xscale("log")
     axes.margins(x=0.12)  # the labels of the last points are inside
@@ -251,7 +251,7 @@ def _add_path_points(axes: "Axes", points: NDArray[np.float64], *, color: str, a
 def _add_means(axes: "Axes", points: ScatterPoints, style: Style) -> None:
     """Draw the mean of all points of each band that has enough of them, with one standard deviation."""
     means = band_means(points)
-    places, values, spreads = (np.array([one[part] for one in means]) for part in range(3))
+    places, values, spreads = (np.array([mean[index] for mean in means]) for index in range(3))
     if len(means):
         axes.errorbar(
             places,
@@ -304,8 +304,8 @@ def _add_legend(canvas: Canvas, plot: Plot) -> None:
 
     width, is_solid = canvas.style.line_width, isinstance(plot, Dots)
     handles = [
-        Line2D([], [], **canvas.look(number), linewidth=width, linestyle="-" if is_solid else canvas.dash(number), label=one.name)
-        for number, one in enumerate(named)
+        Line2D([], [], **canvas.look(number), linewidth=width, linestyle="-" if is_solid else canvas.dash(number), label=choices.name)
+        for number, choices in enumerate(named)
     ]
-    columns = _legend_columns([one.name for one in named], canvas.style)
+    columns = _legend_columns([choices.name for choices in named], canvas.style)
     canvas.figure.legend(handles=handles, loc="outside upper left", ncols=columns, handlelength=1.6, columnspacing=1.4)

@@ -37,14 +37,14 @@ POWER: Schema = {
 }
 
 
-def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect: float | None, seeds: int | None) -> Table:
+def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, detect: float | None, seeds: int | None) -> Table:
     """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of seeds of a plan."""
     titles = titles_of([model.name for model in compared.models])
     first, second = titles.values()
     own = [len(model.members) for model in compared.models if model.is_recipe]
-    metrics = dict.fromkeys(one.metric for one in found)
+    metrics = dict.fromkeys(detectable.metric for detectable in detectables)
     columns = [
-        *leading_columns(found, "dataset", "dataset"),
+        *leading_columns(detectables, "dataset", "dataset"),
         Column(key="sentences", title="sentences"),
         Column(key="effective_pairs", title="effective items", align="right"),
         Column(key="design_effect", title="design effect", digits=2),
@@ -57,33 +57,33 @@ def power_table(found: Sequence[Detectable], compared: TaskComparison, *, detect
     notes = [
         f"difference: {second} minus {first}, {metric}x 100; detectable: 5% two-sided, 80% power, one test",
         "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: items alone vary"),
-        *_sureness(found, [model for model in compared.models if model.is_recipe], seeds),
+        *_sureness(detectables, [model for model in compared.models if model.is_recipe], seeds),
         *_unknown(own, detect=detect, seeds=seeds),
-        *_hanging(found),
+        *_hanging(detectables),
     ]
     return Table(
         title=titled(compared, [f"Detectable differences between {second} and {first}"]),
         columns=columns,
-        rows=[_row(one) for one in found],
-        frame=tidy_frame(({**_numbers(one), "marks": ", ".join(compared.marks)} for one in found), POWER),
+        rows=[_row(detectable) for detectable in detectables],
+        frame=tidy_frame(({**_numbers(detectable), "marks": ", ".join(compared.marks)} for detectable in detectables), POWER),
         notes=[*general_notes(compared), *notes],
         signatures=compared.signatures,
         titles=titles,
-        caption=" ".join([_caption(found, compared, first, second), *data_sentences(compared.marks)]),
+        caption=" ".join([_caption(detectables, compared, first, second), *data_sentences(compared.marks)]),
     )
 
 
-def _caption(found: Sequence[Detectable], compared: TaskComparison, first: str, second: str) -> str:
-    averages = {one.key for one in compared.slices if one.average_of}
-    counts = {one.slice_title: one.pairs for one in found if one.key not in averages}
-    metrics = " and ".join(dict.fromkeys(one.metric.capitalize() for one in found))
+def _caption(detectables: Sequence[Detectable], compared: TaskComparison, first: str, second: str) -> str:
+    averages = {compared.key for compared in compared.slices if compared.average_of}
+    counts = {detectable.slice_title: detectable.pairs for detectable in detectables if detectable.key not in averages}
+    metrics = " and ".join(dict.fromkeys(detectable.metric.capitalize() for detectable in detectables))
     what = f"Differences of {second} from {first}, {metrics} × 100, and the smallest that would be detected"
     return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
 
 
-def _sureness(found: Sequence[Detectable], recipes: Sequence[ModelColumns], seeds: int | None) -> Iterator[str]:
+def _sureness(detectables: Sequence[Detectable], recipes: Sequence[ModelColumns], seeds: int | None) -> Iterator[str]:
     """Yield how sure the figures are, and what is assumed of recipes of too few seeds."""
-    if not any(one.smallest.low == one.smallest.low for one in found):
+    if not any(detectable.smallest.low == detectable.smallest.low for detectable in detectables):
         return
     yield "[ ]: 95% interval, as few seeds know their spread badly; the items are the same ones"
     single = [model.name for model in recipes if len(model.members) == 1]
@@ -101,26 +101,26 @@ def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> 
         yield f"no model has two seeds: what {seeds} seeds detect is unknown; train more seeds first, with --seeds"
 
 
-def _hanging(found: Sequence[Detectable]) -> Iterator[str]:
+def _hanging(detectables: Sequence[Detectable]) -> Iterator[str]:
     """Yield what is left without a topic that decides, and that the figure is then a guess."""
-    for note in hanging_note((one.slice_key, one.topic) for one in found):
+    for note in hanging_note((detectable.slice_key, detectable.topic) for detectable in detectables):
         yield f"{note}; how much such topics vary one of them does not show, so that the figure is a guess"
 
 
-def _numbers(one: Detectable) -> dict[str, str | float | None]:
-    scale = scale_of(one.task, one.metric)
+def _numbers(detectable: Detectable) -> dict[str, str | float | None]:
+    scale = scale_of(detectable.task, detectable.metric)
     return {
-        "task": one.task,
-        "dataset": one.slice_key,
-        "metric": one.metric,
-        "pairs": one.pairs,
-        "sentences": one.sentences,
-        "effective_pairs": one.effective_pairs,
-        "design_effect": one.uncertainty.design_effect,
-        "difference": scale * one.difference,
-        **_figure("smallest", one.smallest, scale),
-        **_figure("planned", one.planned, scale),
-        "seeds_needed": one.seeds_needed,
+        "task": detectable.task,
+        "dataset": detectable.slice_key,
+        "metric": detectable.metric,
+        "pairs": detectable.pairs,
+        "sentences": detectable.sentences,
+        "effective_pairs": detectable.effective_pairs,
+        "design_effect": detectable.uncertainty.design_effect,
+        "difference": scale * detectable.difference,
+        **_figure("smallest", detectable.smallest, scale),
+        **_figure("planned", detectable.planned, scale),
+        "seeds_needed": detectable.seeds_needed,
     }
 
 
@@ -129,15 +129,15 @@ def _figure(key: str, figure: Figure | None, scale: float) -> Mapping[str, float
     return {name: scale * value for name, value in values.items()} or dict.fromkeys((key, f"{key}_low", f"{key}_high"))
 
 
-def _row(one: Detectable) -> Mapping[str, Value | TableCell]:
-    effective, sign = one.effective_pairs, HANGS if one.topic is not None else ""
+def _row(detectable: Detectable) -> Mapping[str, Value | TableCell]:
+    effective, sign = detectable.effective_pairs, HANGS if detectable.topic is not None else ""
     return {
-        **_numbers(one),
-        "dataset": TableCell(value=one.key, text=one.slice_title),
+        **_numbers(detectable),
+        "dataset": TableCell(value=detectable.key, text=detectable.slice_title),
         "effective_pairs": TableCell(value=effective, text=f"{effective:z.0f}" if effective > 0 else "–"),
-        "smallest": _figure_cell(one.smallest, scale_of(one.task, one.metric), sign=sign),
-        "planned": _figure_cell(one.planned, scale_of(one.task, one.metric), sign=sign),
-        "seeds_needed": _seeds_cell(one.seeds_needed),
+        "smallest": _figure_cell(detectable.smallest, scale_of(detectable.task, detectable.metric), sign=sign),
+        "planned": _figure_cell(detectable.planned, scale_of(detectable.task, detectable.metric), sign=sign),
+        "seeds_needed": _seeds_cell(detectable.seeds_needed),
     }
 
 

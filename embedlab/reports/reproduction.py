@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from embedlab.papers.matching_runs import CellKey
-from embedlab.papers.order import ComparedNumber, RowOrder
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.matching_runs import CellKey
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.row_order import ComparedNumber, RowOrder
 from embedlab.reports.tables import Table
 from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.task_comparison import TaskComparison

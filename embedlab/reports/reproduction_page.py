@@ -14,11 +14,11 @@ from embedlab.reports.tables import Table
 Facts = Callable[[Sequence[DatasetState]], Mapping[str, str]]  # what the page states about itself, by the data that was read
 
 
-def write_reproduction_page(path: Path, found: Sequence[Reproduction], facts: Facts) -> None:
+def write_reproduction_page(path: Path, reproductions: Sequence[Reproduction], facts: Facts) -> None:
     """Write the page of all reproduced tables to PATH."""
-    states = [state for one in found if one.scored is not None for state in one.scored.states]
-    sections = [section for one in found for section in _sections(one)]
-    write_page(path, f"{found[0].table.paper}, reproduced", sections, facts=facts(states))
+    states = [state for reproduction in reproductions if reproduction.scored is not None for state in reproduction.scored.states]
+    sections = [section for reproduction in reproductions for section in _sections(reproduction)]
+    write_page(path, f"{reproductions[0].table.paper}, reproduced", sections, facts=facts(states))
 
 
 def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str, str]) -> None:
@@ -26,12 +26,12 @@ def write_claims_page(path: Path, paper: str, claims: Table, facts: Mapping[str,
     write_page(path, f"{paper}, its claims", [Section(title=claims.title, table=replace(claims, title=""))], facts=facts)
 
 
-def _sections(one: Reproduction) -> Iterator[Section]:
-    yield Section(title=one.deviations.title, table=replace(one.deviations, title=""))
-    if one.compared is not None:
-        section = comparison_section(one.compared)
-        yield replace(section, title=one.answers[0].title, table=replace(one.answers[0], title=""))
+def _sections(reproduction: Reproduction) -> Iterator[Section]:
+    yield Section(title=reproduction.deviations.title, table=replace(reproduction.deviations, title=""))
+    if reproduction.compared is not None:
+        section = comparison_section(reproduction.compared)
+        yield replace(section, title=reproduction.answers[0].title, table=replace(reproduction.answers[0], title=""))
         return
-    plots = (tuple(reproduction_plots(one)), *(() for _ in one.answers[1:]))
-    for answer, own in zip(one.answers, plots, strict=True):
-        yield Section(title=answer.title, table=replace(answer, title=""), plots=own)
+    plots = (tuple(reproduction_plots(reproduction)), *(() for _ in reproduction.answers[1:]))
+    for answer, plot in zip(reproduction.answers, plots, strict=True):
+        yield Section(title=answer.title, table=replace(answer, title=""), plots=plot)

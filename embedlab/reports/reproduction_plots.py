@@ -2,22 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 
-from embedlab.papers.order import ComparedNumber
+from embedlab.experiments.row_order import ComparedNumber
 from embedlab.reports.plots import CurvePanel, Dots, DrawnCurve, Plot, Scatter, ScatterPoints, Series
 from embedlab.reports.reproduction import Reproduction
 
 
-def reproduction_plots(one: Reproduction) -> Iterator[Plot]:
+def reproduction_plots(reproduction: Reproduction) -> Iterator[Plot]:
     """Every number against the published one, and the rows along the columns that put them in order."""
-    both = [number for number in one.numbers.values() if number.printed is not None and number.mean is not None]
+    both = [number for number in reproduction.numbers.values() if number.printed is not None and number.mean is not None]
     if both:
-        points = ScatterPoints(name=one.table.name, x=[number.printed or 0.0 for number in both], y=[number.mean or 0.0 for number in both])
+        points = ScatterPoints(
+            name=reproduction.table.name, x=[number.printed or 0.0 for number in both], y=[number.mean or 0.0 for number in both]
+        )
         yield Scatter(title="Every number: published and ours", panels=(points,), x_axis="published", y_axis="ours", diagonal=True)
-    if one.curves:
-        curves = [DrawnCurve(name=row, x=range(1, len(values) + 1), y=values) for row, values in one.curves.items()]
+    if reproduction.curves:
+        curves = [DrawnCurve(name=row, x=range(1, len(values) + 1), y=values) for row, values in reproduction.curves.items()]
         yield CurvePanel(title="", curves=curves, axis="dev score", along="epoch")
-    for column in dict.fromkeys(column for columns in one.table.ranked_by for column in columns):
-        numbers = {row: one.numbers[row, column] for row in one.table.sources if (row, column) in one.numbers}
+    for column in dict.fromkeys(column for columns in reproduction.table.ranked_by for column in columns):
+        numbers = {row: reproduction.numbers[row, column] for row in reproduction.table.sources if (row, column) in reproduction.numbers}
         if any(number.values for number in numbers.values()):
             series = [
                 Series(name="published", values=[_or_nan(number.printed) for number in numbers.values()]),

@@ -6,12 +6,12 @@ from math import isnan
 from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
-from embedlab.papers.deviations import rows_text
-from embedlab.papers.file import load_paper, paper_names, summary_of
-from embedlab.papers.matching_runs import CellKey
-from embedlab.papers.order import ComparedNumber, PairOrder, Ranking, RowOrder
-from embedlab.papers.printed import published_table, published_texts
-from embedlab.papers.table import Deviation, PaperTable
+from embedlab.experiments.deviations import rows_text
+from embedlab.experiments.matching_runs import CellKey
+from embedlab.experiments.paper_file import load_paper, paper_names, summary_of
+from embedlab.experiments.paper_table import Deviation, PaperTable
+from embedlab.experiments.printed import published_table, published_texts
+from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
 from embedlab.tasks.task import stored_as
@@ -84,13 +84,19 @@ def _as_printed(values: Sequence[Value], texts: Sequence[str | None], *, is_key:
     ]
 
 
-def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Sequence[str]) -> Table:
+def deviations_table(table: PaperTable, deviations: Sequence[Deviation], trained: Sequence[str]) -> Table:
     """Return the deviations and the rows they hold for, shown above the numbers; TRAINED are the rows with a run."""
     rows: TableRows = [
-        {"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained), "source": one.source or None}
-        for one in found
+        {
+            "what": deviation.what,
+            "paper": deviation.paper,
+            "here": deviation.here,
+            "rows": rows_text(deviation, trained),
+            "source": deviation.source or None,
+        }
+        for deviation in deviations
     ]
-    keys = ("what", "paper", "here", "rows", *(("source",) if any(one.source for one in found) else ()))
+    keys = ("what", "paper", "here", "rows", *(("source",) if any(deviation.source for deviation in deviations) else ()))
     roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text", "source": "minor"}
     columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in keys]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)

@@ -75,8 +75,8 @@ def _evaluations(run: RunFolder) -> list[dict[str, Any]]:
     found = []
     for path in sorted(run.evaluations.rglob("*.json")):
         with suppress(EmbedlabError):
-            one = Evaluation.load(path, where=lambda _: False)
-            found.append({"task": path.relative_to(run.evaluations).with_suffix("").as_posix(), "precision": one.precision})
+            evaluation = Evaluation.load(path, where=lambda _: False)
+            found.append({"task": path.relative_to(run.evaluations).with_suffix("").as_posix(), "precision": evaluation.precision})
     return found
 
 
@@ -95,17 +95,17 @@ def _listed_row(run: RunFolder) -> dict[str, Value | TableCell]:
 
 
 def _status_row(run: RunFolder) -> dict[str, Value]:
-    found = run_status(run)
-    step = found.step
+    status = run_status(run)
+    step = status.step
     return {
         "run": run.id,
-        "state": found.state,
+        "state": status.state,
         "step": step.step if step else None,
         "steps": step.steps if step else None,
         "loss": step.loss if step else None,
-        "dev": found.dev.score if found.dev else None,
-        "last": _clock(found.last_s),
-        "note": found.message,
+        "dev": status.dev.score if status.dev else None,
+        "last": _clock(status.last_s),
+        "note": status.message,
     }
 
 

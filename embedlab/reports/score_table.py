@@ -15,26 +15,28 @@ from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
 
-def score_table(found: TaskComparison) -> Table:
+def score_table(comparison: TaskComparison) -> Table:
     """Return one row a slice and one column a model: its score with a 95% interval."""
     return model_table(
-        [_row(one, found) for one in found.slices],
-        titles_of([model.name for model in found.models]),
-        leading=columns_of_slices(found),
+        [_row(compared, comparison) for compared in comparison.slices],
+        titles_of([model.name for model in comparison.models]),
+        leading=columns_of_slices(comparison),
         align="left",
-        title=score_title(found),
-        frame=scored_frame(found.slices, marks=found.marks, by=found.slicing.by, shared=found.shared),
-        notes=[*general_notes(found), *(slice_note(one.key, note) for one in found.slices for note in one.notes)],
-        signatures=found.signatures,
-        caption=score_caption(found),
+        title=score_title(comparison),
+        frame=scored_frame(comparison.slices, marks=comparison.marks, by=comparison.slicing.by, shared=comparison.shared),
+        notes=[*general_notes(comparison), *(slice_note(compared.key, note) for compared in comparison.slices for note in compared.notes)],
+        signatures=comparison.signatures,
+        caption=score_caption(comparison),
     )
 
 
-def _row(one: ComparedSlice, found: TaskComparison) -> ScoreRow:
-    scale = scale_of(one.task, one.metric)
-    marks = {name: overlap_mark(found.shared.get(name, {}).get(one.key)) for name in one.scores}
+def _row(compared: ComparedSlice, comparison: TaskComparison) -> ScoreRow:
+    scale = scale_of(compared.task, compared.metric)
+    marks = {name: overlap_mark(comparison.shared.get(name, {}).get(compared.key)) for name in compared.scores}
     return ScoreRow(
-        of=slice_cells(one, found), scores={name: _cell(score, marks[name], scale) for name, score in one.scores.items()}, scale=scale
+        of=slice_cells(compared, comparison),
+        scores={name: _cell(score, marks[name], scale) for name, score in compared.scores.items()},
+        scale=scale,
     )
 
 

@@ -10,24 +10,24 @@ from embedlab.models.grammar import titles_of
 from embedlab.tasks.task import scale_of
 
 
-def selection_notes(found: SelectedAndRest) -> Iterator[str]:
+def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
     """Yield the scores on what is selected, those on the rest, and what they are means over."""
-    names = [*found.selected.scores]
+    names = [*halves.selected.scores]
     titles = dict(zip(names, titles_of(names).values(), strict=True))
-    yield f"{found.selected.metric} of the {found.selected.pairs} that match: {_scores(found.selected, titles)}"
-    yield f"{found.rest.metric} of the {found.rest.pairs} others: {_scores(found.rest, titles)}"
-    if found.is_by_results:
+    yield f"{halves.selected.metric} of the {halves.selected.pairs} that match: {_scores(halves.selected, titles)}"
+    yield f"{halves.rest.metric} of the {halves.rest.pairs} others: {_scores(halves.rest, titles)}"
+    if halves.is_by_results:
         yield CHOSEN
-    if len(found.datasets) > 1:
-        yield f"scores are means over {len(found.datasets)} datasets: {', '.join(found.datasets)}"
+    if len(halves.datasets) > 1:
+        yield f"scores are means over {len(halves.datasets)} datasets: {', '.join(halves.datasets)}"
 
 
-def _scores(one: ComparedSlice, titles: dict[str, str]) -> str:
-    scale = scale_of(one.task, one.metric)
+def _scores(compared: ComparedSlice, titles: dict[str, str]) -> str:
+    scale = scale_of(compared.task, compared.metric)
     said = []
-    for name, score in one.scores.items():
+    for name, score in compared.scores.items():
         text = f"{titles[name]} {scale * score.value:z.2f}"
-        if (difference := one.differences.get(name)) is not None:
+        if (difference := compared.differences.get(name)) is not None:
             text += f" ({scale * difference.delta:+z.2f}"
             if not isnan(difference.low):
                 text += f" [{scale * difference.low:+z.2f}, {scale * difference.high:+z.2f}]{difference.reach_sign}"

@@ -27,16 +27,16 @@ class StatedModel:
         """Return the figure x 100 of a DATASET, of an average OVER others the mean of theirs; nan where none is stated."""
         if over:
             return sum(self.value(one, metric) for one in over) / len(over)
-        found = next((one for one in self.figures if plain_name(one.task) == plain_name(dataset)), None)
-        return 100 * found.figures.get(f"cosine_{metric}", nan) if found is not None else nan
+        figures = next((figure for figure in self.figures if plain_name(figure.task) == plain_name(dataset)), None)
+        return 100 * figures.figures.get(f"cosine_{metric}", nan) if figures is not None else nan
 
     def notes(self, datasets: Sequence[str]) -> Iterator[str]:
         """Yield what the figures of DATASETS are, with revision and split."""
-        wanted = {plain_name(one) for one in datasets}
-        own = [one for one in self.figures if plain_name(one.task) in wanted]
-        versions = ", ".join(dict.fromkeys(f"mteb {one.version}" for one in own if one.version))
-        if own:
-            what = ", ".join(one.origin for one in own)
+        wanted = {plain_name(dataset) for dataset in datasets}
+        stated_figures = [figure for figure in self.figures if plain_name(figure.task) in wanted]
+        versions = ", ".join(dict.fromkeys(f"mteb {figures.version}" for figures in stated_figures if figures.version))
+        if stated_figures:
+            what = ", ".join(figures.origin for figures in stated_figures)
             figures = f"figures of whole datasets as {versions or 'a result file'} states them, without pairs"
             yield Note(f"{self.name}: {figures}: {what}", models=(self.name,), short=(figures,))
 

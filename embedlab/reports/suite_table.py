@@ -23,9 +23,9 @@ SuiteEvaluations = Mapping[str, Sequence[Evaluation]]  # by model, one a member
 
 def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     """One row a number, one column a model: mean ± standard deviation over its members."""
-    scales = {score.scale for own in evaluations.values() for one in own for score in one.scores}
+    scales = {score.scale for evaluation in evaluations.values() for one in evaluation for score in one.scores}
     unit = "" if scales == {1} else " x 100"
-    marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
+    marks = sorted({mark for evaluation in evaluations.values() for one in evaluation for mark in one.marks})
     return model_table(
         _rows(evaluations),
         titles_of(list(evaluations)),
@@ -33,13 +33,13 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
         title=with_marks(f"{selected.evaluation_name()}{unit}", marks),
         frame=evaluated_frame(evaluations),
         notes=(*sample_note(marks), *_notes(evaluations)),
-        signatures={model: str(merged([one.signature for one in own])) for model, own in evaluations.items()},
+        signatures={model: str(merged([one.signature for one in evaluation])) for model, evaluation in evaluations.items()},
         caption=evaluation_caption(
             f"{selected.evaluation_name()}{unit.replace('x', '×')}",
-            {score.slice: score.items for own in evaluations.values() for one in own for score in one.scores if score.items},
+            {score.slice: score.items for evaluation in evaluations.values() for one in evaluation for score in one.scores if score.items},
             marks=marks,
-            seen=[overlap for own in evaluations.values() for one in own for overlap in one.overlaps.values()],
-            seeds=[len(own) for own in evaluations.values()],
+            seen=[overlap for evaluation in evaluations.values() for one in evaluation for overlap in one.overlaps.values()],
+            seeds=[len(evaluation) for evaluation in evaluations.values()],
             is_ranked=len(evaluations) > 1 and 100 in scales,
         ),
     )
@@ -51,21 +51,28 @@ def joined_evaluations(first: SuiteEvaluations, second: SuiteEvaluations) -> Sui
 
 
 def _rows(evaluations: SuiteEvaluations) -> Iterator[ScoreRow]:
-    for key in dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores):
-        scores = {model: _scores(own, key) for model, own in evaluations.items()}
-        shared = {model: next((one.overlaps[key[0]] for one in own if key[0] in one.overlaps), None) for model, own in evaluations.items()}
+    for key in dict.fromkeys(_key(score) for evaluation in evaluations.values() for one in evaluation for score in one.scores):
+        scores = {model: _scores(evaluation, key) for model, evaluation in evaluations.items()}
+        shared = {
+            model: next((one.overlaps[key[0]] for one in evaluation if key[0] in one.overlaps), None)
+            for model, evaluation in evaluations.items()
+        }
         yield ScoreRow(
             of=dict(zip(_COLUMNS, key, strict=True)),
-            scores={model: _cell(own, shared[model]) for model, own in scores.items()},
-            scale=max(one.scale for own in scores.values() for one in own),
+            scores={model: _cell(score, shared[model]) for model, score in scores.items()},
+            scale=max(stored_score.scale for score in scores.values() for stored_score in score),
         )
 
 
 def _notes(evaluations: SuiteEvaluations) -> list[str]:
     """What must be said of the data, of each model's numbers, and of how it was used."""
-    of_data = dict.fromkeys(remark for own in evaluations.values() for one in own for state in one.data for remark in remarks(state))
-    noted = dict.fromkeys(model_note(model, note) for model, own in evaluations.items() for one in own for note in one.notes)
-    used = [note for model, own in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in own])]
+    of_data = dict.fromkeys(
+        remark for evaluation in evaluations.values() for one in evaluation for state in one.data for remark in remarks(state)
+    )
+    noted = dict.fromkeys(model_note(model, note) for model, evaluation in evaluations.items() for one in evaluation for note in one.notes)
+    used = [
+        note for model, evaluation in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in evaluation])
+    ]
     return [*of_data, *noted, *used]
 
 
@@ -74,7 +81,7 @@ def _key(score: StoredScore) -> tuple[str, ...]:
 
 
 def _scores(evaluations: Sequence[Evaluation], key: tuple[str, ...]) -> list[StoredScore]:
-    return [score for one in evaluations for score in one.scores if _key(score) == key]
+    return [score for evaluation in evaluations for score in evaluation.scores if _key(score) == key]
 
 
 def _cell(scores: Sequence[StoredScore], shared: Overlap | None) -> TableCell:

@@ -14,8 +14,11 @@ def forms(table: Table) -> Iterator[Table]:
         if (found := form(smaller)) is not smaller:
             smaller = found
             yield smaller
-    if len(smaller.columns) > 2 and (text := next((one for one in reversed(smaller.columns) if one.role == "text"), None)) is not None:
-        yield replace(smaller, columns=[*(one for one in smaller.columns if one is not text), replace(text, role="below")])
+    if (
+        len(smaller.columns) > 2
+        and (text := next((column for column in reversed(smaller.columns) if column.role == "text"), None)) is not None
+    ):
+        yield replace(smaller, columns=[*(column for column in smaller.columns if column is not text), replace(text, role="below")])
     if any(column.role == "group" for column in smaller.columns):
         columns = [replace(column, role="heading") if column.role == "group" else column for column in smaller.columns]
         yield replace(smaller, columns=columns)
@@ -25,7 +28,7 @@ def forms(table: Table) -> Iterator[Table]:
 
 def _without_empty(table: Table) -> Table:
     _, *body = table.texts()
-    empty = [column for place, column in enumerate(table.columns) if column.is_text and all(row[place] in {"", ABSENT} for row in body)]
+    empty = [column for index, column in enumerate(table.columns) if column.is_text and all(row[index] in {"", ABSENT} for row in body)]
     return replace(table, columns=[column for column in table.columns if column not in empty]) if body and empty else table
 
 
@@ -42,7 +45,7 @@ def without_constants(table: Table) -> Table:
     """Return the table with the values in its title that all rows share, instead of columns of them; the first column stays."""
     columns = {column.key: column for column in table.columns}
     texts = dict(zip(columns, zip(*table.texts()[1:], strict=True), strict=True)) if len(table.rows) > 1 else {}
-    constant = [key for key, own in texts.items() if columns[key].role == "key" and len(set(own)) == 1 and key != table.columns[0].key]
+    constant = [key for key, text in texts.items() if columns[key].role == "key" and len(set(text)) == 1 and key != table.columns[0].key]
     if not constant:
         return table
     shared = ", ".join(f"{columns[key].title} {texts[key][0]}" for key in constant)
@@ -53,7 +56,7 @@ def without_constants(table: Table) -> Table:
 def with_model_rows(table: Table) -> Table:
     """Return a comparison with a row a model: without the differences, which would be as many columns again, and the numbers of items."""
     columns = [column for column in table.columns if column.key.rpartition(".")[2] not in {"delta", "p"}]
-    scores = replace(table, columns=[replace(one, role="score") if one.role == "difference" else one for one in columns])
+    scores = replace(table, columns=[replace(column, role="score") if column.role == "difference" else column for column in columns])
     return transposed(scores) or table
 
 
@@ -67,11 +70,11 @@ def transposed(table: Table) -> Table | None:
     texts = {column.key: own for column, own in zip(table.columns, zip(*table.texts()[1:], strict=True), strict=True)}
     labels = [" ".join(texts[column.key][place] for column in names) for place in range(len(table.rows))]
     rows: dict[tuple[str, ...], dict[str, Value | TableCell]] = {}
-    for place, label in enumerate(labels):
-        group = tuple(texts[column.key][place] for column in groups)
+    for index, label in enumerate(labels):
+        group = tuple(texts[column.key][index] for column in groups)
         for column in models:
-            first: dict[str, Value | TableCell] = {"": column.title, **{one.key: table.rows[place].get(one.key) for one in groups}}
-            rows.setdefault((column.key, *group), first)[f"={label}"] = table.rows[place].get(column.key)
+            first: dict[str, Value | TableCell] = {"": column.title, **{group.key: table.rows[index].get(group.key) for group in groups}}
+            rows.setdefault((column.key, *group), first)[f"={label}"] = table.rows[index].get(column.key)
     columns = [Column(key="", title=table.score_columns, role="key"), *groups]
     columns += [Column(key=f"={label}", title=label, align="right", role="score") for label in dict.fromkeys(labels)]
     titles = [column.title for column in names if column.title]

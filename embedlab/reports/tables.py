@@ -99,7 +99,7 @@ class Table:
             "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in rows],
             "notes": list(self.notes),
             **({"signatures": dict(self.signatures)} if self.signatures else {}),
-            **{key: [dict(one) for one in records] for key, records in self.records.items() if records},
+            **{key: [dict(record) for record in records] for key, records in self.records.items() if records},
         }
 
     def to_json(self) -> str:

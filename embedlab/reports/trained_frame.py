@@ -37,7 +37,7 @@ def trained_frame(
     rows: list[dict[str, Any]] = []
     for run, status in runs:
         facts = {"run": run.id, "seed": run.seed, "state": status.state, "steps": status.step.step if status.step is not None else None}
-        scores = [*_dev_scores(status, selected), *(score for one in evaluations.get(run.id, ()) for score in _scores(one))]
+        scores = [*_dev_scores(status, selected), *(score for evaluation in evaluations.get(run.id, ()) for score in _scores(evaluation))]
         rows += [{**facts, **score} for score in scores or [{}]]
     return pl.DataFrame([{name: row.get(name) for name in TRAINED} for row in rows], schema=dict(TRAINED))
 

@@ -27,14 +27,14 @@ def verification_table(sides: ResultPair) -> tuple[Table, bool]:
         columns=columns if rows else [],
         rows=rows,
         notes=[*_notes(sides, parts), *(f"no interval: {reason}" for reason in apart.reasons)],
-        signatures={str(file): str(one.signature) for file, one in zip(sides.files, (sides.first, sides.second), strict=True)},
+        signatures={str(file): str(result.signature) for file, result in zip(sides.files, (sides.first, sides.second), strict=True)},
     )
     is_same = not any(part.agreement == "differs" for part in parts)
     return table, is_same and bool(sides.shared) and not sides.differing
 
 
 def _verdict(sides: ResultPair, parts: Sequence[PartDifference]) -> str:
-    names = " and ".join(dict.fromkeys(title_of(one.model) for one in (sides.first, sides.second)))
+    names = " and ".join(dict.fromkeys(title_of(result.model) for result in (sides.first, sides.second)))
     tasks = [task for task in sides.first.signature.task if task in sides.second.signature.task]
     count, total = len(sides.differing), len(sides.shared)
     if not total:
@@ -56,8 +56,8 @@ def _sameness(parts: Sequence[PartDifference]) -> str:
     return f"of the same thing{version}{', as far as both say' if 'unknown' in agreements else ''}"
 
 
-def _part_row(part: PartDifference) -> dict[str, Value | TableCell]:
-    return {"kind": "part", "what": part.name, "first": joined_or_none(part.first), "second": joined_or_none(part.second)}
+def _part_row(difference: PartDifference) -> dict[str, Value | TableCell]:
+    return {"kind": "part", "what": difference.name, "first": joined_or_none(difference.first), "second": joined_or_none(difference.second)}
 
 
 def _score_row(sides: ResultPair, key: ScoreKey, apart: ScoreIntervals) -> dict[str, Value | TableCell]:
@@ -78,9 +78,11 @@ def _score_row(sides: ResultPair, key: ScoreKey, apart: ScoreIntervals) -> dict[
 
 def _notes(sides: ResultPair, parts: Sequence[PartDifference]) -> Iterator[str]:
     """What was not compared, and what follows from another part."""
-    for part in (part for part in parts if part.agreement == "unknown"):
-        both = ", ".join(f"{joined_or_none(values)} in {file}" for values, file in zip((part.first, part.second), sides.files, strict=True))
-        yield f"{part.name} cannot be compared: {both}"
+    for difference in (part for part in parts if part.agreement == "unknown"):
+        both = ", ".join(
+            f"{joined_or_none(values)} in {file}" for values, file in zip((difference.first, difference.second), sides.files, strict=True)
+        )
+        yield f"{difference.name} cannot be compared: {both}"
     if extent := [part.name for part in parts if part.agreement == "only in one"]:
         yield f"one file holds more than the other ({', '.join(extent)}): what both have is compared"
     wrong = {part.name for part in parts if part.agreement == "differs"}

@@ -57,108 +57,116 @@ WHY: Schema = {
 }
 
 
-def why_tables(found: Explanation, compared: TaskComparison, *, rows: int) -> list[Table]:
+def why_tables(explanation: Explanation, compared: TaskComparison, *, rows: int) -> list[Table]:
     """Return the tables of an explanation, each of ROWS rows at most; their frames have all."""
-    titles = titles_of([found.first, found.second])
-    first = [_where(found, compared, titles, rows), *([_combined(found, compared, titles, rows)] if found.search.tested else [])]
-    tables = [*first, *(_common(side, found, compared, titles, rows) for side in found.sides if side.items)]
-    return [*tables, *(_typical(side, found, compared, titles) for side in found.sides if side.typical)]
+    titles = titles_of([explanation.first, explanation.second])
+    first = [
+        _where(explanation, compared, titles, rows),
+        *([_combined(explanation, compared, titles, rows)] if explanation.search.tested else []),
+    ]
+    tables = [*first, *(_common(side, explanation, compared, titles, rows) for side in explanation.sides if side.items)]
+    return [*tables, *(_typical(side, explanation, compared, titles) for side in explanation.sides if side.typical)]
 
 
-def _where(found: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
-    shown = found.uneven[:rows]
+def _where(explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+    shown = explanation.uneven[:rows]
     first, second = titles.values()
-    whole = row_of(found.whole, {}, scale=_scale(found))
+    whole = row_of(explanation.whole, {}, scale=_scale(explanation))
     return Table(
         title=f"Where {second} and {first} differ: {score_title(compared)}",
-        columns=_where_columns(found, titles),
-        rows=[{**whole, "slice": "all", "pairs": found.items}, *(_where_row(one, found, one.contrast.reach_sign) for one in shown)],
-        frame=tidy_frame((_where_fields(one, found, compared.marks) for one in found.uneven), WHY),
-        notes=[*general_notes(compared), *_where_notes(found, len(shown))],
+        columns=_where_columns(explanation, titles),
+        rows=[
+            {**whole, "slice": "all", "pairs": explanation.items},
+            *(_where_row(uneven, explanation, uneven.contrast.reach_sign) for uneven in shown),
+        ],
+        frame=tidy_frame((_where_fields(uneven, explanation, compared.marks) for uneven in explanation.uneven), WHY),
+        notes=[*general_notes(compared), *_where_notes(explanation, len(shown))],
         signatures=compared.signatures,
         titles=titles,
-        caption=_caption(found, compared, len(shown)),
+        caption=_caption(explanation, compared, len(shown)),
     )
 
 
-def _where_columns(found: Explanation, titles: Mapping[str, str]) -> list[Column]:
+def _where_columns(explanation: Explanation, titles: Mapping[str, str]) -> list[Column]:
     first, second = titles.values()
     return [
         Column(key="slice", title="items", role="key"),
         Column(key="pairs", title="n"),
-        Column(key=found.first, title=first, align="left", role="score"),
-        Column(key=found.second, title=second, align="left", role="score"),
-        Column(key=f"{found.second}.delta", title=f"{second} − {first}", align="left", role="difference"),
+        Column(key=explanation.first, title=first, align="left", role="score"),
+        Column(key=explanation.second, title=second, align="left", role="score"),
+        Column(key=f"{explanation.second}.delta", title=f"{second} − {first}", align="left", role="difference"),
         Column(key="contrast", title="more than elsewhere", align="left", role="difference"),
     ]
 
 
-def _combined(found: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+def _combined(explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
     """Return the combinations of two properties that the other half confirms; the surest three where it confirms none."""
-    search = found.search
+    search = explanation.search
     shown = search.confirmed[:rows] or search.tested[:FEW_SHOWN]
     return Table(
         title=f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} on other topics"
         + (" and other seeds" if search.seeds else ""),
-        columns=_where_columns(found, titles),
-        rows=[_where_row(one.found, found, REACHES[one.reach] if one.is_confirmed else "") for one in shown],
-        frame=tidy_frame((_combined_fields(one, found, compared.marks) for one in search.tested), WHY),
-        notes=[*_combined_notes(found, shown)],
+        columns=_where_columns(explanation, titles),
+        rows=[_where_row(tested.found, explanation, REACHES[tested.reach] if tested.is_confirmed else "") for tested in shown],
+        frame=tidy_frame((_combined_fields(tested, explanation, compared.marks) for tested in search.tested), WHY),
+        notes=[*_combined_notes(explanation, shown)],
         titles=titles,
     )
 
 
-def _combined_fields(one: Tested, found: Explanation, marks: Sequence[str]) -> Row:
-    scale = _scale(found)
-    own = {"searched": scale * one.searched, "could_find": scale * one.smallest}
-    corrected = {"p_corrected": one.p_corrected, "significant": one.is_confirmed}
-    return {**_where_fields(one.found, found, marks), "part": "combination", **own, **corrected}
+def _combined_fields(tested: Tested, explanation: Explanation, marks: Sequence[str]) -> Row:
+    scale = _scale(explanation)
+    own = {"searched": scale * tested.searched, "could_find": scale * tested.smallest}
+    corrected = {"p_corrected": tested.p_corrected, "significant": tested.is_confirmed}
+    return {**_where_fields(tested.found, explanation, marks), "part": "combination", **own, **corrected}
 
 
-def _combined_notes(found: Explanation, shown: Sequence[Tested]) -> Iterator[str]:
-    search, scale = found.search, _scale(found)
+def _combined_notes(explanation: Explanation, shown: Sequence[Tested]) -> Iterator[str]:
+    search, scale = explanation.search, _scale(explanation)
     tested, (first, second) = len(search.tested), search.items
-    halves = "".join(f", seeds {one} + {other} of {name}" for name, (one, other) in search.seeds.items())
+    halves = "".join(f", seeds {seed} + {other} of {name}" for name, (seed, other) in search.seeds.items())
     yield (
         f"of {search.combinations} combinations the {tested} surest on half of the topics ({first} items) were tested on the other half "
         f"({second} items){halves}; scores are of the test"
     )
-    clear = _clear(one.is_confirmed for one in search.tested)
-    yield f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {tested}, and as in the search, of which {clear}"
+    clear = _clear(tested.is_confirmed for tested in search.tested)
+    yield f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {tested}, in the direction of the search, of which {clear}"
     if search.reach == "checkpoints":
         yield f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} seeds, or both halves have the same ones"
-    reaches = sorted(scale * one.smallest for one in search.tested)
+    reaches = sorted(scale * tested.smallest for tested in search.tested)
     yield (
         f"could find, in four of five cases and were it the only one: {reaches[0]:z.2f} to {reaches[-1]:z.2f} points more than elsewhere, "
         f"in the median {median(reaches):z.2f}"
     )
-    yield from hanging_note((one.found.title, one.found.contrast.topic) for one in shown)
+    yield from hanging_note((tested.found.title, tested.found.contrast.topic) for tested in shown)
 
 
-def _caption(found: Explanation, compared: TaskComparison, shown: int) -> str:
+def _caption(explanation: Explanation, compared: TaskComparison, shown: int) -> str:
     """Return what a paper says below the table or its figure."""
-    first, second = titles_of([found.first, found.second]).values()
-    tested = f"the {shown} of {len(found.uneven)} kinds of items whose difference is most unlike that on the others, the surest first"
+    first, second = titles_of([explanation.first, explanation.second]).values()
+    tested = f"the {shown} of {len(explanation.uneven)} kinds of items whose difference is most unlike that on the others, the surest first"
     brackets = f"Intervals: 95%, each on its own, over items; {DEPENDENCE}."
-    stars = f"A sign marks a difference that is unlike that on the others: 5% after Holm's correction over all {len(found.uneven)} kinds."
+    stars = (
+        f"A sign marks a difference that is unlike that on the others: 5% after Holm's correction over all {len(explanation.uneven)} kinds."
+    )
     return " ".join([f"{second} minus {first} on {tested}; {subject_of(compared)}", *data_sentences(compared.marks), brackets, stars])
 
 
-def _scale(found: Explanation) -> float:
-    return scale_of(found.whole.task, found.whole.metric)
+def _scale(explanation: Explanation) -> float:
+    return scale_of(explanation.whole.task, explanation.whole.metric)
 
 
-def _where_row(one: Uneven, found: Explanation, reach_sign: str) -> Mapping[str, Value | TableCell]:
-    cells = row_of(one.slice, {}, scale=_scale(found))
-    scores = {name: _without_letters(cells[name]) for name in (found.first, found.second)}
-    difference = one.slice.differences[found.second]
-    scale, sign = _scale(found), f"{reach_sign}{one.contrast.topic_sign}"
+def _where_row(uneven: Uneven, explanation: Explanation, reach_sign: str) -> Mapping[str, Value | TableCell]:
+    cells = row_of(uneven.slice, {}, scale=_scale(explanation))
+    scores = {name: _without_letters(cells[name]) for name in (explanation.first, explanation.second)}
+    difference = uneven.slice.differences[explanation.second]
+    scale, sign = _scale(explanation), f"{reach_sign}{uneven.contrast.topic_sign}"
     return {
         **scores,
-        "slice": one.title,
-        "pairs": one.items,
-        f"{found.second}.delta": _interval(scale, difference.delta, difference.low, difference.high),
-        "contrast": _interval(scale, one.contrast.delta, one.contrast.low, one.contrast.high, sign),
+        "slice": uneven.title,
+        "pairs": uneven.items,
+        f"{explanation.second}.delta": _interval(scale, difference.delta, difference.low, difference.high),
+        "contrast": _interval(scale, uneven.contrast.delta, uneven.contrast.low, uneven.contrast.high, sign),
     }
 
 
@@ -172,65 +180,65 @@ def _interval(scale: float, value: float, low: float, high: float, sign: str = "
     return TableCell(value=scale * value, text=f"{scale * value:+z.2f}{ends}{sign}")
 
 
-def _where_fields(one: Uneven, found: Explanation, marks: Sequence[str]) -> Row:
-    scale, difference = _scale(found), one.slice.differences[found.second]
+def _where_fields(uneven: Uneven, explanation: Explanation, marks: Sequence[str]) -> Row:
+    scale, difference = _scale(explanation), uneven.slice.differences[explanation.second]
     numbers = {
-        "first": one.slice.scores[found.first].value,
-        "second": one.slice.scores[found.second].value,
+        "first": uneven.slice.scores[explanation.first].value,
+        "second": uneven.slice.scores[explanation.second].value,
         "difference": difference.delta,
         "low": difference.low,
         "high": difference.high,
-        "contrast": one.contrast.delta,
-        "contrast_low": one.contrast.low,
-        "contrast_high": one.contrast.high,
+        "contrast": uneven.contrast.delta,
+        "contrast_low": uneven.contrast.low,
+        "contrast_high": uneven.contrast.high,
     }
     return {
         "part": "where",
-        "by": one.by,
-        "slice": one.value,
-        "datasets": ", ".join(one.datasets),
-        "items": one.items,
+        "by": uneven.by,
+        "slice": uneven.value,
+        "datasets": ", ".join(uneven.datasets),
+        "items": uneven.items,
         **{name: scale * value for name, value in numbers.items()},
-        "p": one.contrast.p,
-        "p_corrected": one.contrast.p_holm,
-        "significant": one.contrast.significant,
+        "p": uneven.contrast.p,
+        "p_corrected": uneven.contrast.p_holm,
+        "significant": uneven.contrast.significant,
         "marks": ", ".join(marks),
     }
 
 
-def _where_notes(found: Explanation, shown: int) -> Iterator[str]:
-    kinds = len(found.uneven)
+def _where_notes(explanation: Explanation, shown: int) -> Iterator[str]:
+    kinds = len(explanation.uneven)
     if not kinds:
         yield f"no property splits a dataset into {FEWEST} items or more and as many others"
         return
-    clear = _clear(one.contrast.significant for one in found.uneven)
+    clear = _clear(uneven.contrast.significant for uneven in explanation.uneven)
     yield "more than elsewhere: the difference on these items minus that on all others of their datasets"
-    sign = REACHES[found.uneven[0].contrast.reach]
+    sign = REACHES[explanation.uneven[0].contrast.reach]
     yield f"{sign}: 5% after Holm over {kinds} kinds of items, of which {clear}"
     if sign != REACHES["models"]:
         yield REACH_NOTE
-    yield from hanging_note((one.title, one.contrast.topic) for one in found.uneven[:shown])
+    yield from hanging_note((uneven.title, uneven.contrast.topic) for uneven in explanation.uneven[:shown])
     if shown < kinds:
         yield f"{shown} of {kinds} kinds, the surest first; JSON and CSV have all"
-    if any(len(one.datasets) > 1 for one in found.uneven):
+    if any(len(uneven.datasets) > 1 for uneven in explanation.uneven):
         yield "scores and differences are means over the datasets that have both kinds of items"
     yield from (
-        f"{one.model}, {one.seeds} seeds: of {one.items} items on which one model alone is right, {100 * one.changed:z.0f}% are on another "
-        "side with another seed"
-        for one in found.steadiness
+        f"{steadiness.model}, {steadiness.seeds} seeds: of {steadiness.items} items on which one model alone is right, "
+        f"{100 * steadiness.changed:z.0f}% are on another side with another seed"
+        for steadiness in explanation.steadiness
     )
-    if not found.search.tested:
+    if not explanation.search.tested:
         yield f"two properties together are not tested: no two have {FEWEST_OF_HALF} items and as many others in either half of the topics"
-    if not found.steadiness:
+    if not explanation.steadiness:
         yield "neither model has two seeds: how many items change sides with the seed is unknown"
 
 
-def _common(side: Side, found: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
-    own = titles[side.model]
-    shown = [one for one in side.common if one.significant][:rows] or [*side.common[:FEW_SHOWN]]
-    words = [one for one in side.words if one.significant][:rows]
+def _common(side: Side, explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str], rows: int) -> Table:
+    title = titles[side.model]
+    shown = [common for common in side.common if common.significant][:rows] or [*side.common[:FEW_SHOWN]]
+    words = [word for word in side.words if word.significant][:rows]
     return Table(
-        title=f"Where {own} alone is right: {side.items} of {found.items} items",
+        title=f"Where {title} alone is right: {side.items} of {explanation.items} items",
         columns=[
             Column(key="title", title="items", role="key"),
             Column(key="items", title="n"),
@@ -238,47 +246,47 @@ def _common(side: Side, found: Explanation, compared: TaskComparison, titles: Ma
             Column(key="elsewhere", title="of all others", align="right"),
             Column(key="difference", title="difference in points", align="left", role="difference"),
         ],
-        rows=[_common_row(one) for one in (*shown, *words)],
-        frame=tidy_frame((_common_fields(one, side, compared.marks) for one in (*side.common, *side.words)), WHY),
-        notes=[*_common_notes(side, found)],
+        rows=[_common_row(common) for common in (*shown, *words)],
+        frame=tidy_frame((_common_fields(common, side, compared.marks) for common in (*side.common, *side.words)), WHY),
+        notes=[*_common_notes(side, explanation)],
         titles=titles,
     )
 
 
-def _common_row(one: Common) -> Mapping[str, Value | TableCell]:
+def _common_row(common: Common) -> Mapping[str, Value | TableCell]:
     return {
-        "title": one.title,
-        "items": one.items,
-        "share": TableCell(value=100 * one.share, text=f"{100 * one.share:z.1f}%"),
-        "elsewhere": TableCell(value=100 * one.elsewhere, text=f"{100 * one.elsewhere:z.1f}%"),
-        "difference": _interval(100, one.difference, one.low, one.high, "*" if one.significant else ""),
+        "title": common.title,
+        "items": common.items,
+        "share": TableCell(value=100 * common.share, text=f"{100 * common.share:z.1f}%"),
+        "elsewhere": TableCell(value=100 * common.elsewhere, text=f"{100 * common.elsewhere:z.1f}%"),
+        "difference": _interval(100, common.difference, common.low, common.high, "*" if common.significant else ""),
     }
 
 
-def _common_fields(one: Common, side: Side, marks: Sequence[str]) -> Row:
-    shares = {"share": one.share, "elsewhere": one.elsewhere, "difference": one.difference, "low": one.low, "high": one.high}
+def _common_fields(common: Common, side: Side, marks: Sequence[str]) -> Row:
+    shares = {"share": common.share, "elsewhere": common.elsewhere, "difference": common.difference, "low": common.low, "high": common.high}
     return {
-        "part": "word" if one.by == "word" else "common",
+        "part": "word" if common.by == "word" else "common",
         "side": side.model,
-        "by": one.by,
-        "slice": one.title,
-        "items": one.items,
+        "by": common.by,
+        "slice": common.title,
+        "items": common.items,
         **{name: 100 * value for name, value in shares.items()},
-        "p": one.p,
-        "p_corrected": one.p_corrected,
-        "significant": one.significant,
+        "p": common.p,
+        "p_corrected": common.p_corrected,
+        "significant": common.significant,
         "marks": ", ".join(marks),
     }
 
 
-def _common_notes(side: Side, found: Explanation) -> Iterator[str]:
-    yield _rule_of_sides(found)
+def _common_notes(side: Side, explanation: Explanation) -> Iterator[str]:
+    yield _rule_of_sides(explanation)
     if not side.common:
         yield "too few items to have something in common"
         return
-    clear = _clear(one.significant for one in side.common)
+    clear = _clear(common.significant for common in side.common)
     yield f"*: 5% after Holm over {len(side.common)} shares, of which {clear}; how seeds vary is not counted"
-    words = [one for one in side.words if one.significant]
+    words = [word for word in side.words if word.significant]
     if words:
         yield f"words: of those in {FEWEST_WITH_WORD} items or more, corrected by their number"
 
@@ -288,23 +296,23 @@ def _clear(significant: Iterable[bool]) -> str:
     return f"{count or 'none'} {'are' if count > 1 else 'is'} clear"
 
 
-def _rule_of_sides(found: Explanation) -> str:
-    if found.errors.ranks is not None:
+def _rule_of_sides(explanation: Explanation) -> str:
+    if explanation.errors.ranks is not None:
         return f"right: rank error within {RIGHT:g} points; wrong: {WRONG:g} or more; too high: ranked above the gold score"
-    if (measure := MEASURES[found.outcomes.blocks[0].measures[0]]).is_of_ranks:
+    if (measure := MEASURES[explanation.outcomes.blocks[0].measures[0]]).is_of_ranks:
         return "right: the relevant text is first; wrong: it is not among the first ten"
     if measure.is_of_queries:
         return "right: the entailed sentence is closer; wrong: the other one is"
     return "right: the class that most seeds give is the gold one"
 
 
-def _typical(side: Side, found: Explanation, compared: TaskComparison, titles: Mapping[str, str]) -> Table:
-    shown = [_typical_fields(row, side, found, compared.marks) for row in side.typical]
-    is_ranked = found.errors.ranks is not None
+def _typical(side: Side, explanation: Explanation, compared: TaskComparison, titles: Mapping[str, str]) -> Table:
+    shown = [_typical_fields(row, side, explanation, compared.marks) for row in side.typical]
+    is_ranked = explanation.errors.ranks is not None
     numbers = ("gold", "first", "second")
     names = dict(zip(numbers, ("gold rank" if is_ranked else "gold", *titles.values()), strict=True))
     has_second = any(one["sentence2"] is not None for one in shown)
-    has_ranks = is_ranked or found.errors.found_at is not None
+    has_ranks = is_ranked or explanation.errors.found_at is not None
     meaning = "percentile ranks within the dataset" if is_ranked else "ranks of the relevant text, the second one"
     return Table(
         title=f"Typical items on which {titles[side.model]} alone is right",
@@ -320,12 +328,12 @@ def _typical(side: Side, found: Explanation, compared: TaskComparison, titles: M
     )
 
 
-def _typical_fields(row: int, side: Side, found: Explanation, marks: Sequence[str]) -> Row:
-    outcomes, errors = found.outcomes, found.errors
+def _typical_fields(row: int, side: Side, explanation: Explanation, marks: Sequence[str]) -> Row:
+    outcomes, errors = explanation.outcomes, explanation.errors
     ranks: dict[str, float | None] = {}
     if errors.ranks is not None and errors.gold_ranks is not None:
         values = (errors.gold_ranks, *errors.ranks)
-        ranks = {name: float(np.asarray(own)[row]) for name, own in zip(("gold", "first", "second"), values, strict=True)}
+        ranks = {name: float(np.asarray(value)[row]) for name, value in zip(("gold", "first", "second"), values, strict=True)}
     elif errors.found_at is not None:
         ranks = {
             name: float(own[row]) if np.isfinite(own[row]) else None for name, own in zip(("first", "second"), errors.found_at, strict=True)

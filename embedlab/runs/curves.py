@@ -28,10 +28,10 @@ class Curve:
             if not head.startswith(self._head):  # a different run has the name now
                 self.__init__()  # type: ignore[misc]
             self._head = head
-            found, self.offset = events_after(path, self.offset)
+            events, self.offset = events_after(path, self.offset)
         except OSError:
             return
-        for event in found:
+        for event in events:
             match event:
                 case Started(step=step):
                     self._forget_after(step)

@@ -110,20 +110,24 @@ class Evaluation:
     @classmethod
     def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] | None = None) -> "Evaluation":
         """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or newer file is a MissingError."""
-        found = Store(path.parent).load(EVALUATIONS, path.stem)
-        return found if where is None else replace(found, scores=tuple(score for score in found.scores if where(vars(score))))
+        evaluation = Store(path.parent).load(EVALUATIONS, path.stem)
+        return (
+            evaluation if where is None else replace(evaluation, scores=tuple(score for score in evaluation.scores if where(vars(score))))
+        )
 
 
-def _values(one: Evaluation) -> Mapping[str, Any]:
-    stored = _without_nan({**asdict(one), "note_kinds": stored_kinds(one.notes), "signature": str(one.signature)})
+def _values(evaluation: Evaluation) -> Mapping[str, Any]:
+    stored = _without_nan({**asdict(evaluation), "note_kinds": stored_kinds(evaluation.notes), "signature": str(evaluation.signature)})
     return dict(stored)
 
 
 def _evaluation(content: bytes, path: Path) -> Evaluation:
-    found = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
-    scores = tuple(replace(score, scale=1) if score.metric in _OWN_UNITS else score for score in found.scores)
-    is_of_pairs = found.is_of_pairs or {score.setting for score in scores} >= _AGGREGATIONS
-    return replace(found, notes=with_kinds(found.notes, found.note_kinds), note_kinds={}, is_of_pairs=is_of_pairs, scores=scores)
+    evaluation = read_json(Evaluation, content, where=path, schema=SCHEMA, hint=_AGAIN)
+    scores = tuple(replace(score, scale=1) if score.metric in _OWN_UNITS else score for score in evaluation.scores)
+    is_of_pairs = evaluation.is_of_pairs or {score.setting for score in scores} >= _AGGREGATIONS
+    return replace(
+        evaluation, notes=with_kinds(evaluation.notes, evaluation.note_kinds), note_kinds={}, is_of_pairs=is_of_pairs, scores=scores
+    )
 
 
 EVALUATIONS: EntryKind[Evaluation] = EntryKind(format=JsonFormat(to_values=_values, from_content=_evaluation, indent=1), again=_AGAIN)

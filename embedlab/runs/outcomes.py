@@ -109,8 +109,8 @@ def _table(outcomes: StoredOutcomes) -> StoredTable:
 def _outcomes(table: StoredTable, path: Path) -> StoredOutcomes:
     columns = {**ITEM_COLUMNS, **(TEXT_COLUMNS if set(TEXT_COLUMNS) <= set(table.frame.columns) else {})}
     items = table.frame.select(pl.col(name).cast(kind) for name, kind in columns.items())
-    found = read_json(_Facts, table.facts, where=path, schema=SCHEMA, hint=_REMADE)
-    return StoredOutcomes(**{**vars(found), "notes": with_kinds(found.notes, found.note_kinds), "note_kinds": {}}, items=items)
+    facts = read_json(_Facts, table.facts, where=path, schema=SCHEMA, hint=_REMADE)
+    return StoredOutcomes(**{**vars(facts), "notes": with_kinds(facts.notes, facts.note_kinds), "note_kinds": {}}, items=items)
 
 
 OUTCOMES: EntryKind[StoredOutcomes] = EntryKind(format=TableFormat(facts="embedlab", to_table=_table, from_table=_outcomes), again=_REMADE)
@@ -145,7 +145,7 @@ def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], 
 
 def values_of(outcomes: Sequence[StoredOutcomes]) -> list[NDArray[Any]]:
     """Return the gold value of each item, then what each of OUTCOMES, which are of the same items, predicted: class indices, or scores."""
-    columns = [outcomes[0].items["gold"], *(one.items["predicted"] for one in outcomes)]
+    columns = [outcomes[0].items["gold"], *(outcome.items["predicted"] for outcome in outcomes)]
     if not outcomes[0].classes:
         return [column.cast(pl.Float64).to_numpy() for column in columns]
     index = {label: number for number, label in enumerate(outcomes[0].classes)}

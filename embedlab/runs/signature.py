@@ -111,7 +111,7 @@ def _is_of_more(name: str, first: Signature, second: Signature) -> bool:
 
 def merged(signatures: Sequence[Signature]) -> Signature:
     """Return the signature of a mean over members: all values of each."""
-    return Signature(**{name: tuple(value for one in signatures for value in vars(one)[name]) for name in SIGNATURE_PARTS})
+    return Signature(**{name: tuple(value for signature in signatures for value in vars(signature)[name]) for name in SIGNATURE_PARTS})
 
 
 def data_part(state: Mapping[str, Any]) -> str:

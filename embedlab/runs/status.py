@@ -147,8 +147,10 @@ def _newest_step(recent: list[events.Event]) -> events.Step | None:
 
 def _newest_spread(recent: list[events.Event]) -> events.VectorSpread | None:
     """The last measurement of the stage that was measured last, of several in one step the one with the vectors that are closest."""
-    found = [event for event in recent if isinstance(event, events.VectorSpread)]
-    return max((event for event in found if event.step == found[-1].step), key=lambda event: event.mean_cosine, default=None)
+    vector_spreads = [event for event in recent if isinstance(event, events.VectorSpread)]
+    return max(
+        (event for event in vector_spreads if event.step == vector_spreads[-1].step), key=lambda event: event.mean_cosine, default=None
+    )
 
 
 def _before_the_first_event(log: Path) -> Status:

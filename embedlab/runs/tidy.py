@@ -28,10 +28,10 @@ def prune_removed(runs: Path) -> dict[str, int]:
     """
     freed: dict[str, int] = {}
     for path in sorted(runs.glob("*/.seed-*.tmp-*")):
-        found = re.fullmatch(r"\.seed-(\d+)\.tmp-[0-9a-f]+", path.name)
-        if found is None or is_locked(path / "lock"):
+        match = re.fullmatch(r"\.seed-(\d+)\.tmp-[0-9a-f]+", path.name)
+        if match is None or is_locked(path / "lock"):
             continue
-        run = f"{path.parent.name}@{int(found[1])}"
+        run = f"{path.parent.name}@{int(match[1])}"
         freed[run] = freed.get(run, 0) + _remove(path)
         with suppress(OSError):  # other seeds are still there
             path.parent.rmdir()

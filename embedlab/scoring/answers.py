@@ -41,13 +41,16 @@ def answers_of(
     outcomes: Mapping[str, StoredOutcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()
 ) -> MemberOutcomes:
     """Return a member's OUTCOMES by dataset together with the scores, overlaps and marks of its EVALUATION, where there is one."""
-    found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
+    stored_scores = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
     # A score that chose a setting is not a result where a test score exists; some test splits have no labels.
-    tested = {score.slice for score in found if score.split != "dev"}
-    found = [score for score in found if score.split != "dev" or score.slice not in tested]
-    scores = tuple(score for score in found if score.slice not in {own.dataset for own in outcomes.values()})
-    overlaps = {name: own.overlap for name, own in outcomes.items() if own.overlap}
-    marks, notes = {mark for own in outcomes.values() for mark in own.marks}, [note for own in outcomes.values() for note in own.notes]
+    tested = {score.slice for score in stored_scores if score.split != "dev"}
+    stored_scores = [score for score in stored_scores if score.split != "dev" or score.slice not in tested]
+    scores = tuple(score for score in stored_scores if score.slice not in {outcome.dataset for outcome in outcomes.values()})
+    overlaps = {name: outcome.overlap for name, outcome in outcomes.items() if outcome.overlap}
+    marks, notes = (
+        {mark for outcome in outcomes.values() for mark in outcome.marks},
+        [note for outcome in outcomes.values() for note in outcome.notes],
+    )
     if evaluation is not None and scores:
         slices = {score.slice for score in scores}
         overlaps |= {name: shared for name, shared in evaluation.overlaps.items() if name in slices}
@@ -59,8 +62,8 @@ def answers_of(
         marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
         notes=tuple(dict.fromkeys(notes)),
         missing=missing,
-        data=each_once([*(own.data for own in outcomes.values()), *([evaluation.data] if evaluation is not None else [])]),
-        settings=tuple(dict.fromkeys(score.setting for score in found if score not in scores and score.setting)),
+        data=each_once([*(outcome.data for outcome in outcomes.values()), *([evaluation.data] if evaluation is not None else [])]),
+        settings=tuple(dict.fromkeys(score.setting for score in stored_scores if score not in scores and score.setting)),
     )
 
 
@@ -73,13 +76,13 @@ def each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
 def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
     """Return the numbers of MEMBERS on a task that have no items: they are shown next to each other, not tested."""
     found = []
-    keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
+    keys = dict.fromkeys((score.slice, score.metric, score.items) for answer in answers.values() for score in answer.scores)
     for dataset, metric, items in keys:
         points = np.full(len(members), np.nan)
-        for place, member in enumerate(members):
+        for index, member in enumerate(members):
             scores = answers[member].scores if member in answers else ()
             values = [score.value for score in scores if (score.slice, score.metric) == (dataset, metric)]
-            points[place] = values[0] if values else np.nan
+            points[index] = values[0] if values else np.nan
         name = f"{dataset} {metric}"
         found.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric, dataset=dataset))
     return found
@@ -91,8 +94,8 @@ def answered_items(task: str, suite: str, answers: Answers, members: Sequence[st
     if not stored:
         return None
     blocks, rows, predictions = [], [], []
-    for place, (name, first) in enumerate(stored.items()):
-        there = {member: own.outcomes[name] for member, own in answers.items() if name in own.outcomes}
+    for index, (name, first) in enumerate(stored.items()):
+        there = {member: answer.outcomes[name] for member, answer in answers.items() if name in answer.outcomes}
         texts = first.texts
         block = Block(
             task=task,
@@ -106,7 +109,7 @@ def answered_items(task: str, suite: str, answers: Answers, members: Sequence[st
         gold, *predicted = (values.astype(np.float64) for values in values_of(list(there.values())))
         known = dict(zip(there, predicted, strict=True))
         lacking = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(gold))
-        rows.append(_rows(place, list(there.values()), gold))
+        rows.append(_rows(index, list(there.values()), gold))
         predictions.append(pl.DataFrame({member: known.get(member, lacking) for member in members}))
     items = pl.concat(rows)
     keys = items.select(pl.col(name).alias(key) for name, key in zip(TEXT_IDS, KEYS, strict=True))
@@ -117,15 +120,15 @@ def answered_items(task: str, suite: str, answers: Answers, members: Sequence[st
 def first_of_each(answers: Answers) -> dict[str, StoredOutcomes]:
     """Return the outcomes of one member on each dataset."""
     found: dict[str, StoredOutcomes] = {}
-    for own in answers.values():
-        for name, outcomes in own.outcomes.items():
+    for answer in answers.values():
+        for name, outcomes in answer.outcomes.items():
             found.setdefault(name, outcomes)
     return found
 
 
-def _rows(place: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:
-    texts = next((own.texts for own in stored if own.texts is not None), None)
+def _rows(index: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:
+    texts = next((outcomes.texts for outcomes in stored if outcomes.texts is not None), None)
     nothing = [None] * len(gold)
-    columns = {"block": [place] * len(gold), "item": stored[0].items["item"], "gold": gold, "source": nothing}
+    columns = {"block": [index] * len(gold), "item": stored[0].items["item"], "gold": gold, "source": nothing}
     columns |= {name: texts[:, side] if texts is not None else nothing for side, name in enumerate(TEXT_IDS)}
     return pl.DataFrame({name: columns[name] for name in ROWS}, schema=ROWS)

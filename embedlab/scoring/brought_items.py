@@ -70,7 +70,7 @@ def _gold(task: Task, source: Source, datasets: Sequence[str]) -> tuple[dict[str
     missing: list[MissingError] = []
     for dataset in datasets:
         try:
-            found |= {own.name: own for own in task.items(source, [dataset])}
+            found |= {gold.name: gold for gold in task.items(source, [dataset])}
         except MissingError as error:
             missing.append(error)
     return found, missing
@@ -104,15 +104,15 @@ def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
     return _Joined(gold=gold, predicted=tuple(predicted[row] for row in range(count))) if len(predicted) == count else None
 
 
-def _refuse(path: str, place: int, fault: str) -> NoReturn:
-    raise MissingError(f"{path}, line {place}: {fault}", hint="`embedlab data items` lists the items of a dataset with their labels")
+def _refuse(path: str, index: int, fault: str) -> NoReturn:
+    raise MissingError(f"{path}, line {index}: {fault}", hint="`embedlab data items` lists the items of a dataset with their labels")
 
 
 def _result(task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]) -> TaskResult:
-    states = [state for one in joined for state in one.gold.states]
+    states = [state for joined in joined for state in joined.gold.states]
     evaluation = brought_evaluation(task.name, spec, states, tuple(_scores(joined)), notes)
-    outcomes = tuple(_outcomes(evaluation, one) for one in joined)
-    return TaskResult(evaluation=evaluation, tested=tuple(one.gold.part for one in joined), outcomes=outcomes)
+    outcomes = tuple(_outcomes(evaluation, joined) for joined in joined)
+    return TaskResult(evaluation=evaluation, tested=tuple(joined.gold.part for joined in joined), outcomes=outcomes)
 
 
 def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
@@ -122,8 +122,8 @@ def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
         yield StoredScore(by="dataset", slice=one.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split)
 
 
-def _outcomes(evaluation: Evaluation, one: _Joined) -> StoredOutcomes:
-    gold = one.gold
-    items = items_frame(gold.rows, gold.labels, one.predicted, gold.texts)
-    found = StoredOutcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
-    return replace(found, notes=evaluation.notes)
+def _outcomes(evaluation: Evaluation, joined: _Joined) -> StoredOutcomes:
+    gold = joined.gold
+    items = items_frame(gold.rows, gold.labels, joined.predicted, gold.texts)
+    outcomes = StoredOutcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
+    return replace(outcomes, notes=evaluation.notes)

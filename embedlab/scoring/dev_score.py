@@ -25,5 +25,5 @@ def dev_notes(source: Source, name: str) -> list[str]:
 
 def _task(name: str) -> Task:
     tasks = all_tasks()
-    named = next((one for one in tasks if name in one.dev_names or (is_pair_file(name) and one.has_dataset(name))), None)
+    named = next((task for task in tasks if name in task.dev_names or (is_pair_file(name) and task.has_dataset(name))), None)
     return named or find_task(DEFAULT_TASK)  # any other name is a dataset of pairs

@@ -27,40 +27,42 @@ Texts = Mapping[str, KnownText]  # the training text of models by name, of those
 
 
 def item_outcomes(
-    one: SelectedTask, answers: Answers, members: Sequence[str], settings: Settings | None = None, texts: Texts = MappingProxyType({})
+    selected: SelectedTask, answers: Answers, members: Sequence[str], settings: Settings | None = None, texts: Texts = MappingProxyType({})
 ) -> Outcomes | None:
     """Return the items of a task as outcomes of MEMBERS, None where no member has any; without SETTINGS their sentences are unknown."""
-    suite, stored = one.evaluation_name(), first_of_each(answers)
-    found = answered_items(one.task, suite, answers, members, partial(measures_of, one.task))
-    if found is None:
+    suite, stored = selected.evaluation_name(), first_of_each(answers)
+    outcomes = answered_items(selected.task, suite, answers, members, partial(measures_of, selected.task))
+    if outcomes is None:
         return None
-    keys = found.text_keys
+    keys = outcomes.text_keys
     return replace(
-        found,
-        texts=partial(_sentences, one, stored, found.rows, settings),
+        outcomes,
+        texts=partial(_sentences, selected, stored, outcomes.rows, settings),
         trained=None if keys[KEYS[0]].null_count() else lambda: trained_column(keys, texts),
-        averages={suite: averages_of(one, [*stored])},
-        mixed_metrics={suite: find_task(one.task).mixed_metric},
+        averages={suite: averages_of(selected, [*stored])},
+        mixed_metrics={suite: find_task(selected.task).mixed_metric},
     )
 
 
-def keyed_items(outcomes: Outcomes, part: ItemSlice) -> pl.DataFrame:
+def keyed_items(outcomes: Outcomes, items: ItemSlice) -> pl.DataFrame:
     """Return the hashes of the sentences of a slice, to count those in a training text; of single sentences one column."""
-    keys = outcomes.text_keys[part.rows].drop_nulls()
-    return keys if outcomes.blocks[part.block].is_of_pairs else keys.select(KEYS[0])
+    keys = outcomes.text_keys[items.rows].drop_nulls()
+    return keys if outcomes.blocks[items.block].is_of_pairs else keys.select(KEYS[0])
 
 
-def _sentences(one: SelectedTask, stored: Mapping[str, StoredOutcomes], items: pl.DataFrame, settings: Settings | None) -> pl.DataFrame:
+def _sentences(
+    selected: SelectedTask, stored: Mapping[str, StoredOutcomes], items: pl.DataFrame, settings: Settings | None
+) -> pl.DataFrame:
     """Return the sentences of each item: as the task reads its data, or from the splits that were read; null where neither has them."""
-    task, schema = find_task(one.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
+    task, schema = find_task(selected.task), {"block": pl.UInt16(), "item": pl.UInt32(), **dict.fromkeys(SENTENCES, pl.String())}
     source, datasets = Source.from_settings(settings) if settings is not None else None, list(stored)
     listed = (*task.item_datasets, *task.text_datasets)
     known = [name for name in datasets if name in listed or is_pair_file(name) or task.is_each_alone]
     parts = [pl.DataFrame(schema=schema)]
-    for own in task.items(source, known) if source is not None and known else ():
-        frame, block = own.part.frame, datasets.index(own.name)
+    for gold in task.items(source, known) if source is not None and known else ():
+        frame, block = gold.part.frame, datasets.index(gold.name)
         sides = [frame["sentence"], [None] * frame.height] if "sentence" in frame.columns else [frame[name] for name in SENTENCES]
-        columns = {"block": [block] * frame.height, "item": own.rows, **dict(zip(SENTENCES, sides, strict=True))}
+        columns = {"block": [block] * frame.height, "item": gold.rows, **dict(zip(SENTENCES, sides, strict=True))}
         third = [frame[CONTRADICTED].alias(CONTRADICTED)] if CONTRADICTED in frame.columns else []
         parts.append(pl.DataFrame(columns, schema=schema).with_columns(third))
     for block, name in enumerate(datasets):

@@ -36,14 +36,14 @@ def evaluate_task(
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting))
     if brings_items(spec.kind):
-        found = evaluate_items(chosen, spec, settings, names)
+        result = evaluate_items(chosen, spec, settings, names)
     else:
-        found = chosen.evaluate(spec, settings, start_progress, selection)
+        result = chosen.evaluate(spec, settings, start_progress, selection)
     earlier = ScorePlace.of(spec, settings).earlier
-    scores = tuple(replace(score, scale=chosen.scale_of(score.metric)) for score in found.evaluation.scores)
-    evaluation = replace(found.evaluation, earlier_fingerprint=earlier, scores=scores)
-    outcomes = tuple(replace(one, earlier_fingerprint=earlier) for one in found.outcomes)
-    return with_provenance(replace(found, evaluation=evaluation, outcomes=outcomes), spec, settings)
+    scores = tuple(replace(score, scale=chosen.scale_of(score.metric)) for score in result.evaluation.scores)
+    evaluation = replace(result.evaluation, earlier_fingerprint=earlier, scores=scores)
+    outcomes = tuple(replace(outcome, earlier_fingerprint=earlier) for outcome in result.outcomes)
+    return with_provenance(replace(result, evaluation=evaluation, outcomes=outcomes), spec, settings)
 
 
 def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
@@ -66,9 +66,12 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
         ),
         outcomes=tuple(
             replace(
-                one, marks=tuple(sorted({*one.marks, *trained})), notes=(*one.notes, *notes), overlap=shared.get(one.dataset, one.overlap)
+                outcome,
+                marks=tuple(sorted({*outcome.marks, *trained})),
+                notes=(*outcome.notes, *notes),
+                overlap=shared.get(outcome.dataset, outcome.overlap),
             )
-            for one in result.outcomes
+            for outcome in result.outcomes
         ),
     )
 

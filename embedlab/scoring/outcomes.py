@@ -27,20 +27,20 @@ from embedlab.tasks.task import task as find_task
 
 
 def member_outcomes(
-    one: SelectedTask, spec: ModelSpec, settings: Settings, texts: Texts | None, start_progress: StartProgress, setting: SettingName
+    selected: SelectedTask, spec: ModelSpec, settings: Settings, texts: Texts | None, start_progress: StartProgress, setting: SettingName
 ) -> MemberOutcomes:
     """Return a member's outcomes on a task: stored ones of the same vectors and data, the rest evaluated and stored.
 
     TEXTS is what the task reads; None where that depends on the model.
     """
     place = ScorePlace.of(spec, settings)
-    task = find_task(one.task)
+    task = find_task(selected.task)
     setting = task.setting(setting)
     if brings_items(spec.kind):  # a file is read as fast as what would be stored of it
-        result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
-        return answers_of({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
-    name, source = one.evaluation_name(setting), Source.from_settings(settings)
-    names, version = {spec.name, spec.alias_of}, code_version(one.task)
+        result = evaluate_task(selected.task, spec, settings, start_progress, selected.names, setting)
+        return answers_of({outcome.name: outcome for outcome in result.outcomes}, result.evaluation, result.missing)
+    name, source = selected.evaluation_name(setting), Source.from_settings(settings)
+    names, version = {spec.name, spec.alias_of}, code_version(selected.task)
     stored = {
         outcomes.name: outcomes
         for outcomes in stored_outcomes(place.evaluations, name)
@@ -49,8 +49,8 @@ def member_outcomes(
         and place.counts(outcomes.fingerprint)
         and is_same_data(outcomes.data, texts, source)
     }
-    evaluation = stored_evaluation(place, one.stored_name(setting), texts, source)
-    if evaluation is not None and not _itemised(one.task, evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
+    evaluation = stored_evaluation(place, selected.stored_name(setting), texts, source)
+    if evaluation is not None and not _itemised(selected.task, evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
         evaluation = None  # outcomes were lost, or an older version stored none: evaluate again what is tested item by item
     wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(stored)
     notes = training_notes(spec)  # with their kinds, which files of before do not hold
@@ -58,17 +58,17 @@ def member_outcomes(
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return answers_of(known, evaluation)
-    can_part = task.datasets and (not one.names or {*lacking} <= {*one.names})
+    can_part = task.datasets and (not selected.names or {*lacking} <= {*selected.names})
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
         rest = member_outcomes(
-            SelectedTask(task=one.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting
+            SelectedTask(task=selected.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting
         )
         return _together(answers_of(known, None), rest, wanted)
-    result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
+    result = evaluate_task(selected.task, spec, settings, start_progress, selected.names, setting)
     with suppress(MissingError):  # a disk that cannot be written costs time, not the result
-        result.save(place.evaluations, one.stored_name(setting))
-    return answers_of({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
+        result.save(place.evaluations, selected.stored_name(setting))
+    return answers_of({**known, **{outcome.name: outcome for outcome in result.outcomes}}, result.evaluation, result.missing)
 
 
 def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str, ...]:
@@ -77,16 +77,16 @@ def measures_of(task: str, dataset: str, outcomes: StoredOutcomes) -> tuple[str,
     return find_task(task).measures(dataset) or (usual,)
 
 
-def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
+def averages_of(selected: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the averages of a whole task by title, each over those of DATASETS that are available."""
-    return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
+    return find_task(selected.task).averages(datasets, selected.evaluation_name()) if selected.is_whole else {}
 
 
 def _itemised(task: str, evaluation: Evaluation) -> set[str]:
     """Return the datasets for which an evaluation of a task stores outcomes."""
     measures = find_task(task).measures
-    found = [score for score in evaluation.scores if score.by == "dataset"]
-    return {score.slice for score in found if score.metric == "accuracy" or score.metric in measures(score.slice)}
+    scores = [score for score in evaluation.scores if score.by == "dataset"]
+    return {score.slice for score in scores if score.metric == "accuracy" or score.metric in measures(score.slice)}
 
 
 def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:
@@ -106,7 +106,7 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
 
 def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
     """Return the text that each row shares with a training text, by its key; OVERLAPS are by slice."""
-    names = {one.key: one.slice_key for one in evidence}
-    behind = {one.key: [names[key] for key in one.average_of] or [names[one.key]] for one in evidence}
+    names = {evidence.key: evidence.slice_key for evidence in evidence}
+    behind = {evidence.key: [names[key] for key in evidence.average_of] or [names[evidence.key]] for evidence in evidence}
     found = {key: total_overlap(overlaps[name] for name in own if name in overlaps) for key, own in behind.items()}
     return {key: counts for key, counts in found.items() if counts}

@@ -26,23 +26,25 @@ def pair_scores(outcomes: Outcomes, slices: Slices, members: Sequence[str]) -> d
     measured = {method: measured_by(outcomes, method) for method in METHODS}
     for aggregate in AGGREGATES:
         for method in METHODS:
-            for one in outcome_evidence(measured[method], members, slices["dataset"], aggregate=aggregate, is_tested=False):
-                for member, score in _scores("average" if one.average_of else "dataset", one, members, aggregate):
+            for evidence in outcome_evidence(measured[method], members, slices["dataset"], aggregate=aggregate, is_tested=False):
+                for member, score in _scores("average" if evidence.average_of else "dataset", evidence, members, aggregate):
                     found[member].append(score)
     by: By
     for by in ("source", "dice"):
         both = [outcome_evidence(measured[method], members, slices[by], is_tested=False) for method in METHODS]
-        for one in (one for of_slice in zip(*both, strict=True) for one in of_slice):
-            for member, score in _scores(by, one, members, "all", title=one.title if by == "dice" else None):
+        for evidence in (one for of_slice in zip(*both, strict=True) for one in of_slice):
+            for member, score in _scores(by, evidence, members, "all", title=evidence.title if by == "dice" else None):
                 found[member].append(score)
-    return {member: tuple(own) for member, own in found.items()}
+    return {member: tuple(scores) for member, scores in found.items()}
 
 
 def _scores(
-    by: str, one: Evidence, members: Sequence[str], aggregate: Aggregate, title: str | None = None
+    by: str, evidence: Evidence, members: Sequence[str], aggregate: Aggregate, title: str | None = None
 ) -> Iterator[tuple[str, StoredScore]]:
-    for member, value in zip(members, one.points.tolist(), strict=True):
+    for member, value in zip(members, evidence.points.tolist(), strict=True):
         yield (
             member,
-            StoredScore(by=by, slice=one.key, metric=one.metric, setting=aggregate, value=value, items=one.pairs, title=title),
+            StoredScore(
+                by=by, slice=evidence.key, metric=evidence.metric, setting=aggregate, value=value, items=evidence.pairs, title=title
+            ),
         )

@@ -19,7 +19,7 @@ from embedlab.tasks.task import Texts
 
 def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, start_progress: StartProgress) -> None:
     """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; does nothing without a cache."""
-    sentences = [sentence for one in texts for column in one.columns for sentence in column]
+    sentences = [sentence for text in texts for column in text.columns for sentence in column]
     if not sentences or settings.cache_gib == 0:
         return
 
@@ -27,8 +27,8 @@ def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, sta
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_cached
 
-    for part in _transformers(spec):
-        encoder = load_cached(part, machine(settings), settings.cache, settings.cache_gib, offline=settings.offline)
+    for transformer in _transformers(spec):
+        encoder = load_cached(transformer, machine(settings), settings.cache, settings.cache_gib, offline=settings.offline)
         encoder.store(sentences, start_progress("sentences"))
 
 

@@ -24,14 +24,16 @@ def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     from embedlab.scoring.stated_text import is_text_unknown
 
     known = _environments(spec)
-    marks = marks_of(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
-    shortened = (SHORTENED,) if any(one.is_shortened for one in known) else ()
+    marks = marks_of(
+        is_partial=any(environment.is_partial for environment in known), is_sample=any(environment.is_sample for environment in known)
+    )
+    shortened = (SHORTENED,) if any(environment.is_shortened for environment in known) else ()
     return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))
 
 
 def training_precision(spec: "ModelSpec") -> str | None:
     """Return the precision, or precisions, that the runs of a model were trained in; None where embedlab trained none of it."""
-    return " and ".join(dict.fromkeys(one.precision for one in _environments(spec))) or None
+    return " and ".join(dict.fromkeys(environment.precision for environment in _environments(spec))) or None
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
@@ -45,8 +47,15 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
 
     runs = _runs(spec)
     known = [run.environment() for run in runs]
-    shortened = [f"training shortened to {one.steps} of {one.whole_steps} steps" for one in known if one.is_shortened]
-    parts = [(part, run) for run, one in zip(runs, known, strict=True) for part in one.data if part.get("partial") or "used" in part]
+    shortened = [
+        f"training shortened to {environment.steps} of {environment.whole_steps} steps" for environment in known if environment.is_shortened
+    ]
+    parts = [
+        (part, run)
+        for run, environment in zip(runs, known, strict=True)
+        for part in environment.data
+        if part.get("partial") or "used" in part
+    ]
     fitted = [WHITENED] if spec.is_fitted else []
     collapsed = [said for run in runs if (said := collapse_of(trained_spread(run)))]
     return tuple(dict.fromkeys([*fitted, *collapsed, *shortened, *(_read(part, run) for part, run in parts), *stated_text_notes(spec)]))
@@ -100,9 +109,13 @@ def _is_few(shared: Overlap) -> bool:
 
 def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     """Return the footnotes of these signs, with the counts of each slice."""
-    pairs = [f"{name} {one.shared_pairs} of {one.pairs}" for name, one in overlaps.items() if one.shared_pairs]
+    pairs = [f"{name} {overlap.shared_pairs} of {overlap.pairs}" for name, overlap in overlaps.items() if overlap.shared_pairs]
     sentences, few = (
-        [_counted_sentences(name, one) for name, one in overlaps.items() if _shares_sentences_alone(one) and _is_few(one) is is_few]
+        [
+            _counted_sentences(name, overlap)
+            for name, overlap in overlaps.items()
+            if _shares_sentences_alone(overlap) and _is_few(overlap) is is_few
+        ]
         for is_few in (False, True)
     )
     kinds: tuple[tuple[NoteKind, Sign, str, list[str]], ...] = (
@@ -110,7 +123,7 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
         ("shared sentences", SENTENCES_SHARED, "test sentences", sentences),
         ("few shared sentences", FEW_SHARED, "fewer than 5% of the test sentences", few),
     )
-    declared = [name for name, one in overlaps.items() if one.declared]
+    declared = [name for name, overlap in overlaps.items() if overlap.declared]
     stated = f"{SENTENCES_SHARED.sign} declared as its training data, not counted: {', '.join(declared)}"
     return (
         *(Note(_in_training(sign, what, counts), kind=kind) for kind, sign, what, counts in kinds if counts),
@@ -118,12 +131,12 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     )
 
 
-def _shares_sentences_alone(one: Overlap) -> bool:
-    return bool(one.shared_sentences) and not one.shared_pairs
+def _shares_sentences_alone(overlap: Overlap) -> bool:
+    return bool(overlap.shared_sentences) and not overlap.shared_pairs
 
 
-def _counted_sentences(name: str, one: Overlap) -> str:
-    return f"{name} {one.shared_sentences} of {one.sentences}"
+def _counted_sentences(name: str, overlap: Overlap) -> str:
+    return f"{name} {overlap.shared_sentences} of {overlap.sentences}"
 
 
 def _in_training(sign: Sign, what: str, counts: Sequence[str]) -> str:
@@ -138,7 +151,7 @@ def typed_notes(evaluation: "Evaluation", known: Iterable[str] = ()) -> tuple[st
     averages = {score.slice for score in evaluation.scores if score.by == "average"}
     counted = {name: counts for name, counts in evaluation.overlaps.items() if name not in averages}
     shared = overlap_notes(counted)
-    all_sentences = [_counted_sentences(name, one) for name, one in counted.items() if _shares_sentences_alone(one)]
+    all_sentences = [_counted_sentences(name, overlap) for name, overlap in counted.items() if _shares_sentences_alone(overlap)]
     undivided = _in_training(SENTENCES_SHARED, "test sentences", all_sentences)  # as files of before have it, few or many
     divided = [note for note in shared if kind_of(note) in {"shared sentences", "few shared sentences"}]
     notes = [new for note in evaluation.notes for new in (divided if note == undivided else [note])]

@@ -29,7 +29,7 @@ class Readiness:
 
     def tasks(self, member: str, selected: Sequence[SelectedTask]) -> list[SelectedTask]:
         """Return those of the SELECTED tasks that can be evaluated for a member."""
-        return [one for one in selected if one not in self.missing and (member, one) not in self.unfit]
+        return [selected for selected in selected if selected not in self.missing and (member, selected) not in self.unfit]
 
 
 def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], setting: SettingName, settings: Settings) -> Readiness:
@@ -38,19 +38,19 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], se
     texts: dict[SelectedTask, Texts] = {}
     missing: dict[SelectedTask, MissingError] = {}
     unfit: dict[tuple[str, SelectedTask], UsageError] = {}
-    for one in selected:
+    for selected_task in selected:
         try:
-            texts |= _texts(one, setting, source)
+            texts |= _texts(selected_task, setting, source)
             for spec in members:
                 try:
                     if not brings_items(spec.kind):
-                        _refuse_searcher(spec, task(one.task))
-                        task(one.task).check(spec, settings)
+                        _refuse_searcher(spec, task(selected_task.task))
+                        task(selected_task.task).check(spec, settings)
                 except UsageError as error:
-                    unfit[spec.name, one] = error
+                    unfit[spec.name, selected_task] = error
         except MissingError as error:
-            missing[one] = error
-            texts.pop(one, None)
+            missing[selected_task] = error
+            texts.pop(selected_task, None)
     return Readiness(texts=texts, missing=missing, unfit=unfit)
 
 
@@ -104,7 +104,7 @@ def _with_hint(error: MissingError, otherwise: str) -> MissingError:
     return error if isinstance(error, NotDownloadedError) else MissingError(error.message, hint=f"{otherwise}; or {error.hint}")
 
 
-def _texts(one: SelectedTask, setting: SettingName, source: Source) -> dict[SelectedTask, Texts]:
-    chosen = task(one.task)
-    texts = chosen.texts(source, Selection(names=one.names, setting=chosen.setting(setting)))
-    return {one: texts} if texts is not None else {}
+def _texts(selected: SelectedTask, setting: SettingName, source: Source) -> dict[SelectedTask, Texts]:
+    chosen = task(selected.task)
+    texts = chosen.texts(source, Selection(names=selected.names, setting=chosen.setting(setting)))
+    return {selected: texts} if texts is not None else {}

@@ -79,9 +79,9 @@ class ScoredPairs:
             self._slices[by] = slices_of(self.outcomes, members, by=by, common=self.common)
         return self._slices[by]
 
-    def pairs_of(self, part: ItemSlice) -> pl.DataFrame:
+    def pairs_of(self, items: ItemSlice) -> pl.DataFrame:
         """Return the rows of a slice."""
-        return self.table[part.rows]
+        return self.table[items.rows]
 
     @property
     def test_pairs(self) -> "ScoredPairs":
@@ -120,7 +120,7 @@ class ScoredPairs:
         text = self.training_text[member].text
         if text is None:
             return {}
-        found = {part.key: text.overlap(self.keyed[part.rows]) for part in self.slices(by)}
+        found = {items.key: text.overlap(self.keyed[items.rows]) for items in self.slices(by)}
         if by == "dataset":
             found |= {name: total_overlap(found[key] for key in keys) for name, keys in self.averages.items()}
         return {key: counts for key, counts in found.items() if counts}
@@ -208,7 +208,7 @@ def evaluate_pairs(scored: ScoredPairs, members: Sequence[str] | None = None) ->
     """Return the evaluation of MEMBERS, of all without: by dataset in three aggregations, by source and by Dice fifth, two correlations."""
     own = member_columns(scored.models) if members is None else members
     scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, own)
-    return {member: _evaluation(scored, member, own) for member, own in scores.items()}
+    return {member: _evaluation(scored, member, score) for member, score in scores.items()}
 
 
 def _evaluation(scored: ScoredPairs, member: str, scores: Sequence[StoredScore]) -> Evaluation:
@@ -217,7 +217,7 @@ def _evaluation(scored: ScoredPairs, member: str, scores: Sequence[StoredScore])
         scored.description(member),
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
-        overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
+        overlaps={key: counts for overlap in overlaps.values() for key, counts in overlap.items()},
         scores=tuple(scores),
     )
 
@@ -339,7 +339,7 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
     stored = place.read()
     if table.join(stored.scores, on="pair_key", how="anti").is_empty():
         return stored
-    found, refused = [stored.scores], []
+    frames, refused = [stored.scores], []
     for part in parts:
         try:
             rows = score_part(place.spec.kind, place.spec.location, part)
@@ -347,15 +347,15 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
             refused.append(error)
             continue
         if rows is not None:
-            found.append(pl.DataFrame({"pair_key": pair_keys(part.frame), "similarity": pl.Series(rows.scores, dtype=pl.Float32)}))
+            frames.append(pl.DataFrame({"pair_key": pair_keys(part.frame), "similarity": pl.Series(rows.scores, dtype=pl.Float32)}))
             note(f"{place.spec.name}: {rows.note}")
-    if len(found) == 1 and refused:
+    if len(frames) == 1 and refused:
         raise refused[0]
     for refusal in refused:
         note(f"{place.spec.name}: {refusal.message}")
-    if len(found) == 1:
+    if len(frames) == 1:
         return stored  # an empty file would be a model of the dashboard
-    scores = pl.concat(found).unique("pair_key", keep="first", maintain_order=True)
+    scores = pl.concat(frames).unique("pair_key", keep="first", maintain_order=True)
     return _stored(place, ScoreFile(scores=scores, facts=_facts(place, EncoderFacts(), stored.facts)), note)
 
 

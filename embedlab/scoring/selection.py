@@ -52,7 +52,7 @@ class SelectedTask:
         name = self.evaluation_name(setting)
         if self.is_whole:
             return name
-        own = "+".join(sorted(one.rpartition("/")[2] for one in self.names))
+        own = "+".join(sorted(name.rpartition("/")[2] for name in self.names))
         return f"{name}/{own if len(own) <= LONGEST_NAME else sha256(own.encode()).hexdigest()[:16]}"
 
 
@@ -81,7 +81,7 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
 
 def select_from(suites: Sequence[str], names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
     """Return the evaluations of several SUITES, one after the other and each once; see `select_tasks`."""
-    return list(dict.fromkeys(one for suite in suites or (None,) for one in select_tasks(suite, names, folder)))
+    return list(dict.fromkeys(task for suite in suites or (None,) for task in select_tasks(suite, names, folder)))
 
 
 def stored_selection(name: str) -> SelectedTask | None:
@@ -90,8 +90,8 @@ def stored_selection(name: str) -> SelectedTask | None:
     whole = next((name.removesuffix(end) for end in settings if name.endswith(end)), name)
     if whole in task_names():
         return SelectedTask(task=whole)
-    found = _task_with(whole)
-    return SelectedTask(task=found.name, names=(whole,)) if found is not None else None
+    task = _task_with(whole)
+    return SelectedTask(task=task.name, names=(whole,)) if task is not None else None
 
 
 def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
@@ -108,16 +108,16 @@ def _everything(folder: Path | None) -> Iterator[SelectedTask]:
 
 def _task_with(name: str) -> Task | None:
     """Return the task that scores the dataset NAME: of several that of the dataset's kind, wherever their names are in the alphabet."""
-    having = [one for one in all_tasks() if one.has_dataset(name)]
+    having = [task for task in all_tasks() if task.has_dataset(name)]
     kind = dataset(name).kind if len(having) > 1 and plugins.find("datasets", name) is not None else ""
-    return next((one for one in having if one.name == kind), next(iter(having), None))
+    return next((task for task in having if task.name == kind), next(iter(having), None))
 
 
 def _task_of(name: str) -> str:
     if name in task_names():
         return name
-    if (found := _task_with(name)) is not None:
-        return found.name
+    if (task := _task_with(name)) is not None:
+        return task.name
     if (plugin := plugins.find("tasks", name)) is not None:
         plugin.load()  # says why it cannot be used
     if (of_own := next((one.name for one in all_tasks() if name in one.item_datasets), None)) is not None:

@@ -55,11 +55,13 @@ def stored_frame(name: str, selected: SelectedTask, members: Sequence[StoredMemb
 def _of_pairs(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
     task = find_task(selected.task)
     scores = {member.name: member.scores() for member in members if not member.is_overlap}
-    lacking = tuple(f"{one.title}: no scores of pairs are stored under {one.fingerprint}" for one in members if _lacks(scores, one))
+    lacking = tuple(
+        f"{member.title}: no scores of pairs are stored under {member.fingerprint}" for member in members if _lacks(scores, member)
+    )
     there, absent = parts(task)
     if lacking or not there:
         return StoredFrame(lacking=lacking, absent=absent)
-    scored = with_scores(pair_table(there), {member: own for member, own in scores.items() if own is not None})
+    scored = with_scores(pair_table(there), {member: score for member, score in scores.items() if score is not None})
     scored = scored.with_columns(pl.col("dice").alias(member.name) for member in members if member.is_overlap)
     columns = [member.name for member in members]
 
@@ -77,11 +79,13 @@ def _lacks(scores: Mapping[str, pl.DataFrame | None], member: StoredMember) -> b
 
 def _of_items(name: str, selected: SelectedTask, members: Sequence[StoredMember], parts: Parts, cache: Path | None) -> StoredFrame:
     answers = {member.name: member.answers(name) for member in members}
-    lacking = tuple(f"{one.title}: no outcomes on {name} are stored under {one.fingerprint}" for one in members if not answers[one.name])
+    lacking = tuple(
+        f"{member.title}: no outcomes on {name} are stored under {member.fingerprint}" for member in members if not answers[member.name]
+    )
     common = set.intersection(*map(set, answers.values()))
     if not common:
         return StoredFrame(lacking=lacking)
-    known = {member: _only({one: own[one] for one in own if one in common}) for member, own in answers.items()}
+    known = {member: _only({one: answer[one] for one in answer if one in common}) for member, answer in answers.items()}
     return StoredFrame(outcomes=lambda _: item_outcomes(selected, known, list(known)), lacking=lacking)
 
 
@@ -110,11 +114,11 @@ def unchanged_parts(wanted: Collection[WantedPart], task: Task, source: Source) 
             continue
         places = [one.name] if is_declared else one.paths
         try:
-            found = [source.open(place, one.split if is_declared else None) for place in places]
+            parts = [source.open(place, one.split if is_declared else None) for place in places]
         except EmbedlabError as error:
             yield None, error.message
             continue
-        same = [part for part in found if data_part(plain_state(part.state)) == one.content]
+        same = [part for part in parts if data_part(plain_state(part.state)) == one.content]
         if same:
             yield same[0], ""
         elif places:

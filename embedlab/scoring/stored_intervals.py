@@ -88,19 +88,23 @@ def _wanted(name: str, state: StoredPart) -> WantedPart:
 def _outcomes(evaluation: Evaluation, place: ScorePlace, task: str) -> dict[str, StoredOutcomes]:
     read = {*map(data_part, evaluation.data)}
     return {
-        one.name: one
-        for one in stored_outcomes(place.evaluations, task)
-        if place.counts(one.fingerprint) and {*map(data_part, one.data)} <= read
+        outcome.name: outcome
+        for outcome in stored_outcomes(place.evaluations, task)
+        if place.counts(outcome.fingerprint) and {*map(data_part, outcome.data)} <= read
     }
 
 
 def _agreeing(evaluation: Evaluation, slices: Sequence[ComparedSlice]) -> Iterator[tuple[Key, tuple[float, float]]]:
     """Yield the intervals of slices whose score is the stored one: another has other rows behind it."""
-    stored = {(one.slice, one.metric): one for one in sorted(evaluation.scores, key=_is_test) if _has_own(one)}
-    for one in slices:
-        found, score = stored.get((one.slice_key, one.metric)), one.scores[_MODEL]
-        if found is not None and abs(found.value - score.value) < _HALF_OF_LAST_DIGIT / found.scale and not isnan(score.low):
-            yield _key(found), (score.low, score.high)
+    stored = {(score.slice, score.metric): score for score in sorted(evaluation.scores, key=_is_test) if _has_own(score)}
+    for compared in slices:
+        stored_score, score = stored.get((compared.slice_key, compared.metric)), compared.scores[_MODEL]
+        if (
+            stored_score is not None
+            and abs(stored_score.value - score.value) < _HALF_OF_LAST_DIGIT / stored_score.scale
+            and not isnan(score.low)
+        ):
+            yield _key(stored_score), (score.low, score.high)
 
 
 def _is_test(score: StoredScore) -> bool:

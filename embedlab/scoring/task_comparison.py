@@ -114,17 +114,17 @@ class Gathered:
     def compared(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
         evidence, overlaps, left_out, rows = self._sliced(slicing, progress)
-        places = {task: place for place, task in reversed([*enumerate(self.order)])}
-        evidence.sort(key=lambda one: places[one.task])  # numbers without items stay with their task
+        places = {task: index for index, task in reversed([*enumerate(self.order)])}
+        evidence.sort(key=lambda evidence: places[evidence.task])  # numbers without items stay with their task
         slices = compare_evidence(evidence, self.models, self.models[0].name, test=slicing.test, margin=slicing.margin)
-        averages = {one.key for one in evidence if one.average_of}
-        counts = {name: {key: one for key, one in own.items() if one and key not in averages} for name, own in overlaps.items()}
+        averages = {evidence.key for evidence in evidence if evidence.average_of}
+        counts = {name: {key: one for key, one in overlap.items() if one and key not in averages} for name, overlap in overlaps.items()}
         return TaskComparison(
             slices=slices,
             models=self.models,
             slicing=slicing,
             rows=rows if slicing.common else None,
-            shared={name: shared_rows(evidence, own) for name, own in overlaps.items()},
+            shared={name: shared_rows(evidence, overlap) for name, overlap in overlaps.items()},
             counts=counts,
             facts=self.facts,
             marks=tuple(sorted(self.marks)),
@@ -148,7 +148,9 @@ class Gathered:
         selection = select_items(outcomes, slicing.where, models) if slicing.where else None
         by = select_items(outcomes, slicing.by, models) if is_expression(slicing.by) else slicing.by
         parts = slices_of(outcomes, members, by=by, selection=selection, common=slicing.common, has_rest=slicing.has_rest)
-        is_chosen = any(one is not None and one.is_by_results for one in (selection, by if isinstance(by, ItemSelection) else None))
+        is_chosen = any(
+            selection is not None and selection.is_by_results for selection in (selection, by if isinstance(by, ItemSelection) else None)
+        )
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
         left_out = list(_left_out(outcomes, parts, slicing, selection, by))
         if not slicing.is_plain:
@@ -158,7 +160,7 @@ class Gathered:
 
     def without_items(self) -> list[str]:
         """Return a note on the numbers that are left out because no items are behind them."""
-        names = ", ".join(dict.fromkeys(self._called(one) for one in self.figures))
+        names = ", ".join(dict.fromkeys(self._called(figure) for figure in self.figures))
         return [f"left out, without items: {names}"] if names else []
 
     def _called(self, figure: Evidence) -> str:
@@ -176,25 +178,27 @@ class Gathered:
                 found.setdefault(model.name, {}).update(scored.model_overlaps(model, slicing.by))
         others = [part for part in parts if outcomes.blocks[part.block].task not in {scored.task for scored in self.pairs}]
         of_items = self.overlaps if slicing.is_plain else {name: _counted(outcomes, others, text) for name, text in self.texts.items()}
-        for name, own in of_items.items():
-            found.setdefault(name, {}).update(own)
+        for name, item in of_items.items():
+            found.setdefault(name, {}).update(item)
         return found
 
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""
         signed = {}
         for model in (model for model in slices[0].scores if model in self.signatures) if slices else ():
-            own = [one for one in slices if not isnan(one.scores[model].value)]
-            sizes = {(one.task, one.slice_key): one.pairs for one in own if not one.average_of}
+            compared_slices = [compared for compared in slices if not isnan(compared.scores[model].value)]
+            sizes = {(compared.task, compared.slice_key): compared.pairs for compared in compared_slices if not compared.average_of}
             signature = replace(
                 merged(self.signatures[model]),
                 by=(slicing.by, *_picked(slicing)),
-                aggregation=tuple({one.setting for one in own if one.setting is not None}),
+                aggregation=tuple({compared.setting for compared in compared_slices if compared.setting is not None}),
                 interval=(METHOD,),
                 margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
-                metric=tuple(one.metric for one in own),
+                metric=tuple(compared.metric for compared in compared_slices),
                 n=(str(sum(sizes.values())),),
-                test=tuple({difference.test for one in own for difference in one.differences.values()} or {slicing.test}),
+                test=tuple(
+                    {difference.test for compared in compared_slices for difference in compared.differences.values()} or {slicing.test}
+                ),
             )
             signed[model] = str(signature)
         return signed

@@ -15,6 +15,8 @@ def trained_column(pairs: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Se
     PAIRS have their sentences, or the hashes of these as `with_text_keys` names them.
     """
     frame = with_text_keys(pairs.select("sentence1", "sentence2")) if "sentence1" in pairs.columns else pairs
-    marked = [[f"{mark}{name}" if (mark := overlap_sign(one)) else "" for one in text.row_overlaps(frame)] for name, text in texts.items()]
+    marked = [
+        [f"{mark}{name}" if (mark := overlap_sign(overlap)) else "" for overlap in text.row_overlaps(frame)] for name, text in texts.items()
+    ]
     named = [", ".join(filter(None, row)) or None for row in zip(*marked, strict=True)] if texts else [None] * pairs.height
     return pl.Series(TRAINED, named, dtype=pl.String)

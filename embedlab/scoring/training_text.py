@@ -58,10 +58,10 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
     seen: set[Path] = set()
     waiting = [spec]
     while waiting:
-        one = waiting.pop(0)
-        waiting += one.parts
-        stored = _stored(one)
-        for run in stored or _own(one):
+        model_spec = waiting.pop(0)
+        waiting += model_spec.parts
+        stored = _stored(model_spec)
+        for run in stored or _own(model_spec):
             if run.path.resolve() not in seen:
                 seen.add(run.path.resolve())
                 waiting += starting_models(run) if not stored else ()
@@ -77,8 +77,8 @@ def _stored(spec: ModelSpec) -> list[RunFolder]:
     """Return the runs that an exported model stores, in its folder or in its download from the hub."""
     if not spec.is_transformer or spec.is_run:
         return []
-    found = [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))]
-    return [run for run in found if run.environment_file.is_file()]  # other tools use a folder of that name too
+    folders = [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))]
+    return [run for run in folders if run.environment_file.is_file()]  # other tools use a folder of that name too
 
 
 def _own(spec: ModelSpec) -> list[RunFolder]:

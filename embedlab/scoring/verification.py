@@ -50,7 +50,7 @@ class ResultPair:
         left = dict(self.second.scores)
         values = {}
         for key in sorted(self.first.scores, key=_is_dev):
-            other = min((one for one in left if key.is_of(one)), key=_is_dev, default=None)
+            other = min((score_key for score_key in left if key.is_of(score_key)), key=_is_dev, default=None)
             if other is not None:
                 values[key] = (self.first.scores[key], left.pop(other))
         return {key: values[key] for key in self.first.scores if key in values}
@@ -100,9 +100,13 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
 
 def _what_changed(sides: ResultPair) -> str:
     """Return what scores of the same vectors can differ by: the data, what else the signatures say, or nothing that they know."""
-    first, second = (dict(part.rpartition("@")[::2] for part in one.signature.data) for one in (sides.first, sides.second))
+    first, second = (dict(part.rpartition("@")[::2] for part in result.signature.data) for result in (sides.first, sides.second))
     changed = [name for name, content in first.items() if second.get(name, content) != content]
-    differing = [part.name for part in part_differences(sides.first.signature, sides.second.signature) if part.agreement == "differs"]
+    differing = [
+        difference.name
+        for difference in part_differences(sides.first.signature, sides.second.signature)
+        if difference.agreement == "differs"
+    ]
     if changed:
         return f"both are of the same vectors, on other pairs, items or gold scores: {', '.join(changed)} changed"
     if differing:
@@ -118,22 +122,22 @@ def _of_task(sides: ResultPair, name: str, selected: SelectedTask, keys: Sequenc
     frame = stored_frame(name, selected, list(_members(sides)), lambda task: _open(sides, task), sides.settings.cache)
     intervals: Intervals = {}
     for by, aggregate, is_joined in dict.fromkeys(map(_table_of, wanted)):
-        own = [key for key in wanted if _table_of(key) == (by, aggregate, is_joined)]
+        score_keys = [key for key in wanted if _table_of(key) == (by, aggregate, is_joined)]
         with suppress(UsageError):  # a property that these items do not have
             if (outcomes := frame.outcomes(is_joined)) is not None:
-                intervals |= _intervals(sides, own, compare_outcomes(outcomes, _columns(sides), by=by, aggregate=aggregate).slices)
+                intervals |= _intervals(sides, score_keys, compare_outcomes(outcomes, _columns(sides), by=by, aggregate=aggregate).slices)
     has_all = not frame.lacking and (intervals or not frame.absent)
     return ScoreIntervals(intervals=intervals, reasons=(*frame.lacking, *frame.absent, *(_unexplained(keys, intervals) if has_all else ())))
 
 
 def _table_of(key: ScoreKey) -> tuple[str, Aggregate, bool]:
     """Return how the items of a score are grouped: by what, in which aggregation, and whether the splits of a dataset are one."""
-    return key.by, next((one for one in get_args(Aggregate) if one == key.setting), "all"), ALL_SPLITS in key.slice
+    return key.by, next((argument for argument in get_args(Aggregate) if argument == key.setting), "all"), ALL_SPLITS in key.slice
 
 
 def _members(sides: ResultPair) -> Iterator[StoredMember]:
     """Yield each member model once, named by its fingerprint."""
-    for result, file, fingerprint in {one[2]: one for one in sides.members}.values():
+    for result, file, fingerprint in {member[2]: member for member in sides.members}.values():
         yield StoredMember(
             name=fingerprint,
             title=result.model,
@@ -148,14 +152,17 @@ def _intervals(
     sides: ResultPair, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice]
 ) -> Iterator[tuple[ScoreKey, tuple[float, float]]]:
     """Yield the interval of each of KEYS whose stored scores agree with the numbers in the results."""
-    names = {(without_folder(one.slice_key, sides.first.signature), one.metric): one for one in slices}
+    names = {
+        (without_folder(compared_slice.slice_key, sides.first.signature), compared_slice.metric): compared_slice
+        for compared_slice in slices
+    }
     for key in keys:
-        one = names.get((key.slice, key.metric))
-        if one is None:
+        compared = names.get((key.slice, key.metric))
+        if compared is None:
             continue
-        scale = scale_of(one.task, one.metric)
-        stored = (scale * one.scores[FIRST].value, scale * one.scores[SECOND].value)
-        difference = one.differences[SECOND]
+        scale = scale_of(compared.task, compared.metric)
+        stored = (scale * compared.scores[FIRST].value, scale * compared.scores[SECOND].value)
+        difference = compared.differences[SECOND]
         if all(map(_agree, stored, sides.shared[key])) and not isnan(difference.low):
             yield key, (scale * difference.low, scale * difference.high)
 
@@ -203,17 +210,17 @@ def _open(sides: ResultPair, task: Task) -> tuple[list[Part], tuple[str, ...]]:
 
 def _own_files(sides: ResultPair, name: str) -> list[str]:
     """Return the paths from which either result read a user's own file of pairs."""
-    return list(dict.fromkeys(key.typed for one in (sides.first, sides.second) for key in one.scores if key.slice == name))
+    return list(dict.fromkeys(key.typed for result in (sides.first, sides.second) for key in result.scores if key.slice == name))
 
 
 def _outcomes(fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str) -> dict[str, StoredOutcomes]:
     """Return a member's stored outcomes by dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
         found = {
-            one.name: one
-            for one in stored_outcomes(folder / "evaluations", task)
-            if fingerprint in {one.fingerprint, one.earlier_fingerprint}
-            and {data_part(part) for part in one.data} <= {*result.signature.data}
+            outcome.name: outcome
+            for outcome in stored_outcomes(folder / "evaluations", task)
+            if fingerprint in {outcome.fingerprint, outcome.earlier_fingerprint}
+            and {data_part(part) for part in outcome.data} <= {*result.signature.data}
         }
         if found:
             return found

@@ -39,9 +39,9 @@ def is_segment(name: str) -> bool:
 def own_vectors(folder: Path) -> list[Path]:
     """Return the files of an encoder's vectors in FOLDER."""
     listed = list(folder.iterdir())
-    found = list(_files(path for path in listed if is_segment(path.name)))
+    paths = list(_files(path for path in listed if is_segment(path.name)))
     is_emptied = _FINGERPRINT.fullmatch(folder.name) is not None and [path.name for path in listed] == [NAME_FILE]
-    return [*found, *_files([folder / NAME_FILE])] if found or is_emptied else []
+    return [*paths, *_files([folder / NAME_FILE])] if paths or is_emptied else []
 
 
 def own_tokens(folder: Path) -> list[Path]:
@@ -84,8 +84,8 @@ def _own_scores(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     candidates = (*folder.glob("scores*.parquet"), *folder.glob("evaluations/**/*.json"), *folder.glob("evaluations/**/*.parquet"))
-    found = [path for path in _files(candidates) if is_ours(path)]
-    return [*found, *(path for path in _files(folder.glob(".scores*.parquet.lock")) if found and not path.stat().st_size)]
+    paths = [path for path in _files(candidates) if is_ours(path)]
+    return [*paths, *(path for path in _files(folder.glob(".scores*.parquet.lock")) if paths and not path.stat().st_size)]
 
 
 def _own_encoder(folder: Path) -> list[Path]:

@@ -35,8 +35,8 @@ def read_sealed(path: Path, *, hint: str) -> bytes:
     if not is_sealed(content):
         if witness := _sealed_before(path):
             raise MissingError(f"{str(path)!r} is damaged: it has no checksum, and {witness.name} of its run has one", hint=hint)
-        if (found := _unverified.get()) is not None:
-            found.append(path)
+        if (paths := _unverified.get()) is not None:
+            paths.append(path)
     return content
 
 
@@ -54,10 +54,10 @@ def _sealed_before(path: Path) -> Path | None:
 @contextmanager
 def unverified_files() -> Iterator[list[Path]]:
     """Collect the files without a checksum that `read_sealed` reads in the block: an older embedlab wrote them."""
-    found: list[Path] = []
-    token = _unverified.set(found)
+    paths: list[Path] = []
+    token = _unverified.set(paths)
     try:
-        yield found
+        yield paths
     finally:
         _unverified.reset(token)
 

@@ -20,7 +20,7 @@ from embedlab.store.locks import is_same_file, take_lock, wait_for_lock
 def temporary_file(path: Path) -> Iterator[Path]:
     """Yield an empty file next to PATH; it is deleted after the block, unless it was moved."""
     # Created like any other file, so that colleagues may read what the umask allows; mkstemp's are private.
-    with _temporary(path, lambda place: place.open("xb").close()) as place:
+    with _temporary(path, lambda path: path.open("xb").close()) as place:
         yield place
 
 
@@ -97,16 +97,16 @@ def _remove_leftovers(path: Path) -> None:
                 _remove_if_free(place)
 
 
-def _remove_if_free(place: Path) -> None:
+def _remove_if_free(path: Path) -> None:
     with suppress(OSError):  # another process holds it or has removed it
-        descriptor = os.open(place, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             if take_lock(descriptor):
-                _remove(place)
+                _remove(path)
         finally:
             os.close(descriptor)
 
 
-def _remove(place: Path) -> None:
+def _remove(path: Path) -> None:
     with suppress(OSError):
-        shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -182,13 +182,13 @@ class EmbeddingCache:
         small = {name for name in self._names() if self._part(name, "vectors").stat().st_size < SMALL_BYTES}
         if len(small) <= MOST_SEGMENTS:
             return
-        found = [segment for segment in self._segments() if segment.name in small]
-        if not found:
+        segments = [segment for segment in self._segments() if segment.name in small]
+        if not segments:
             return  # another process was faster
-        read = [segment.read(np.arange(len(segment.keys))) for segment in found]
+        read = [segment.read(np.arange(len(segment.keys))) for segment in segments]
         vectors, cut, is_intact = (np.concatenate(parts) for parts in zip(*read, strict=True))
         rows = np.flatnonzero(is_intact)
-        keys = np.concatenate([segment.keys for segment in found])[rows]
+        keys = np.concatenate([segment.keys for segment in segments])[rows]
         first = np.unique(keys, axis=0, return_index=True)[1]
         self._write(keys[first], vectors[rows[first]], cut[rows[first]])
         for name in small:
@@ -236,12 +236,12 @@ def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | No
     Nothing is done where there are some already, or where the disk has no links: vectors are computed again then. EARLIER reads every
     file of a model, and is called only where there are none.
     """
-    place = folder / fingerprint
-    if place.exists() or (found := earlier()) is None or not (before := folder / found).is_dir():
+    path = folder / fingerprint
+    if path.exists() or (found := earlier()) is None or not (before := folder / found).is_dir():
         return
     with suppress(OSError):
-        place.mkdir()
+        path.mkdir()
         # Keys last: a segment with keys is whole.
         for file in sorted(before.iterdir(), key=lambda file: file.name.endswith(f".{SEGMENT_FILES[-1]}.npy")):
             if file.is_file():
-                os.link(file, place / file.name)
+                os.link(file, path / file.name)

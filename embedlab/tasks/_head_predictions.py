@@ -60,7 +60,8 @@ def predict_averages(
     found = {}
     for name, part in parts.items():
         said = {
-            one.name: predict_rows(member, name, part.frame, start_progress(name)) for one, member in zip(spec.parts, members, strict=True)
+            spec.name: predict_rows(member, name, part.frame, start_progress(name))
+            for spec, member in zip(spec.parts, members, strict=True)
         }
         voices = {one: values for one, values in said.items() if values is not None}
         if voices:

@@ -42,11 +42,11 @@ class TaskName:
     @classmethod
     def of(cls, text: str) -> Self:
         """Return what TEXT names."""
-        found = _NAME.fullmatch(text)
-        if found is None:
+        match = _NAME.fullmatch(text)
+        if match is None:
             raise UsageError(f"{text!r} is not a task of mteb", hint="for example mteb:STS16 or mteb:STS17[en-en]")
-        parts = (tuple(found[group].split(",")) if found[group] else () for group in ("subsets", "splits"))
-        return cls(task=found["task"], **dict(zip(("subsets", "splits"), parts, strict=True)))
+        parts = (tuple(match[group].split(",")) if match[group] else () for group in ("subsets", "splits"))
+        return cls(task=match["task"], **dict(zip(("subsets", "splits"), parts, strict=True)))
 
     def __str__(self) -> str:
         subsets = f"[{','.join(self.subsets)}]" if self.subsets else ""
@@ -102,7 +102,7 @@ def benchmark_tasks(name: str) -> list[str]:
     """Return the tasks of the benchmark NAME as they are typed; those of an aggregate are listed one by one."""
     mteb = mteb_package()
     with quiet():
-        known = {one.name: one for one in mteb.get_benchmarks()}
+        known = {benchmark.name: benchmark for benchmark in mteb.get_benchmarks()}
     if name not in known:
         raise unknown("benchmark of mteb", name, list(known))
     found = [one for task in known[name].tasks for one in (task.tasks if task.is_aggregate else [task])]
@@ -141,7 +141,7 @@ def open_task(name: str, source: Source) -> OpenedTask:
 
 def _refuse_others(name: str, task: Any) -> None:
     if task.is_aggregate:
-        own = ", ".join(f"{PREFIX}{one.metadata.name}" for one in task.tasks)
+        own = ", ".join(f"{PREFIX}{task.metadata.name}" for task in task.tasks)
         raise UsageError(f"{name} is an aggregate of several tasks", hint=f"name them: {own}"[:300])
     if task.modalities != ["text"]:
         raise UsageError(f"{name} is of {', '.join(task.modalities)}, not of text alone", hint="`mteb available-tasks` lists all")

@@ -70,8 +70,8 @@ def similarities_of(query: PairScorer, document: PairScorer, queries: Queries, s
         first, second = np.split(vectors, [len(queries.texts)])
     else:
         first, second = (
-            own.encode(texts, start_progress(f"{title} texts"))
-            for own, texts, title in ((ours, queries.texts, QUERY), (theirs, queries.candidates, DOCUMENT))
+            encoder.encode(texts, start_progress(f"{title} texts"))
+            for encoder, texts, title in ((ours, queries.texts, QUERY), (theirs, queries.candidates, DOCUMENT))
         )
     return OfVectors(first=first, second=second, similarity=ours.similarity)
 
@@ -103,7 +103,7 @@ class ModelSearcher:
 
         self._spec, self._start = spec, start_progress
         self.name = spec.name
-        self._encoders = None if has_index(spec.kind) else RoleEncoders(spec, lambda one: scorer_for(one, settings, cache=settings.cache))
+        self._encoders = None if has_index(spec.kind) else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
         usual = self._encoders.usual if self._encoders is not None else None
         self.fingerprint = usual.fingerprint if usual is not None else spec_fingerprint(spec, precision=EncoderFacts().precision)
 
@@ -182,7 +182,7 @@ class RunSearcher:
 
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the order in the file, with notes on what the program and the data do not share."""
-        numbers, places = ({own: place for place, own in enumerate(ids)} for ids in queries.ids)
+        numbers, places = ({own: index for index, own in enumerate(ids)} for ids in queries.ids)
         rows = self._run.rows.with_columns(
             number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
             place=pl.col("document").replace_strict(places, default=NONE, return_dtype=pl.Int64),
@@ -250,7 +250,7 @@ class Reranker:
     @property
     def notes(self) -> Sequence[str]:
         """The notes of both models."""
-        return [f"{title_of(own.name)}: {note}" for own in (self._model, self._before) for note in own.notes]
+        return [f"{title_of(searcher.name)}: {note}" for searcher in (self._model, self._before) for note in searcher.notes]
 
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the new order."""

@@ -64,7 +64,7 @@ class Contrast(Task):
     )
     datasets = tuple(SOURCES)
     text_datasets = tuple(SOURCES)
-    averaged = tuple(name for name, own in SOURCES.items() if own.rule is None)  # the sets that people wrote
+    averaged = tuple(name for name, source in SOURCES.items() if source.rule is None)  # the sets that people wrote
 
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is a set of contrasts, or a user's own file of them."""
@@ -140,8 +140,8 @@ def _averaged(averages: Mapping[str, Sequence[str]], scores: Sequence[StoredScor
     known = {(score.slice, score.metric): score for score in scores}
     for title, names in averages.items():
         for metric in (CLOSER, MARGIN):
-            own = [known[name, metric] for name in names]
-            value, items = float(np.mean([score.value for score in own])), sum(score.items for score in own)
+            stored_scores = [known[name, metric] for name in names]
+            value, items = float(np.mean([score.value for score in stored_scores])), sum(score.items for score in stored_scores)
             yield StoredScore(by="average", slice=title, metric=metric, setting="", value=value, items=items, split=SPLIT)
 
 

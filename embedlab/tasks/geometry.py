@@ -132,10 +132,10 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: Star
 def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[StoredScore]:
     used, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
-    found = measure_geometry(vectors[used], inverse[: len(first)], inverse[len(first) :], is_close)
+    geometry = measure_geometry(vectors[used], inverse[: len(first)], inverse[len(first) :], is_close)
     items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
-    for name, value in asdict(found).items():
+    for name, value in asdict(geometry).items():
         yield StoredScore(
             by="dataset",
             slice=part.state.name,
@@ -181,8 +181,8 @@ class GeometryTask(Task):
         source = Source.from_settings(settings)
         parts, missing = open_parts(source, source.suite(STS_DATASETS))
         encoder, _ = load_member(spec, settings)
-        found = evaluate_geometry(encoder, parts, progress=start_progress)
-        return TaskResult(evaluation=found, missing=tuple(missing), tested=tuple(parts))
+        evaluation = evaluate_geometry(encoder, parts, progress=start_progress)
+        return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tuple(parts))
 
     def scale_of(self, metric: str) -> TableScale:
         """Return 1: none is a share, and of some less is better."""

@@ -42,24 +42,24 @@ def _evaluated(spec: ModelSpec, settings: Settings, start_progress: StartProgres
     encoder = MtebEncoder(spec, settings, start_progress)
     scores: list[StoredScore] = []
     predicted: list[tuple[OpenedTask, Mapping[str, Any]]] = []
-    for one in opened:
-        result, predictions = _run(encoder, one)
-        scores += _scores(one, result)
-        predicted.append((one, predictions))
-    states = [state for one in opened for state in one.states]
+    for opened_task in opened:
+        result, predictions = _run(encoder, opened_task)
+        scores += _scores(opened_task, result)
+        predicted.append((opened_task, predictions))
+    states = [state for opened in opened for state in opened.states]
     evaluation = evaluation_of("mteb", encoder.encoder, states, scores, encoder.prompt_notes)
-    outcomes = [own for one, predictions in predicted for own in _outcomes(one, evaluation, predictions)]
+    outcomes = [outcome for opened, predictions in predicted for outcome in _outcomes(opened, evaluation, predictions)]
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
 
 
-def _run(encoder: Any, one: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
+def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
     """Return mteb's result of a task, and what it predicted, by subset and split."""
     with TemporaryDirectory() as folder, quiet():
-        has_predictions = one.task.metadata.type in _PREDICTED
+        has_predictions = opened.task.metadata.type in _PREDICTED
         try:
             result = mteb_package().evaluate(
                 encoder,
-                one.task,
+                opened.task,
                 cache=None,
                 co2_tracker=False,
                 show_progress_bar=False,
@@ -69,40 +69,40 @@ def _run(encoder: Any, one: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
             raise
         except Exception as error:  # whatever its evaluators raise over rows that do not suit them
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise MissingError(f"mteb cannot evaluate {one.name}: {reason}", hint="do its rows have what mteb reads?") from error
-        written = Path(folder) / f"{one.task.metadata.name}_predictions.json"
+            raise MissingError(f"mteb cannot evaluate {opened.name}: {reason}", hint="do its rows have what mteb reads?") from error
+        written = Path(folder) / f"{opened.task.metadata.name}_predictions.json"
         return result.task_results[0], json.loads(written.read_text(encoding="utf-8")) if written.is_file() else {}
 
 
-def _scores(one: OpenedTask, result: Any) -> Iterator[StoredScore]:
+def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
     """Yield mteb's main score of each subset and split, then their mean where there are several."""
     found = {
         (own["hf_subset"], split): float(own["main_score"])
         for split, of_split in result.scores.items()
         for own in of_split
-        if (own["hf_subset"], split) in one.parts
+        if (own["hf_subset"], split) in opened.parts
     }
     for place, value in found.items():
-        yield _score(one, one.parts[place].state, value)
+        yield _score(opened, opened.parts[place].state, value)
     if len(found) > 1:
-        items = sum(state.rows for state in one.states)
+        items = sum(state.rows for state in opened.states)
         yield StoredScore(
             by="dataset",
-            slice=f"{PREFIX}{one.task.metadata.name}",
-            metric=f"mean {one.main_score}",
+            slice=f"{PREFIX}{opened.task.metadata.name}",
+            metric=f"mean {opened.main_score}",
             setting="mteb",
             value=fmean(found.values()),
             items=items,
         )
 
 
-def _score(one: OpenedTask, state: DatasetState, value: float) -> StoredScore:
+def _score(opened: OpenedTask, state: DatasetState, value: float) -> StoredScore:
     # Outcomes give accuracies and rank correlations; another main score of a task that has outcomes needs a name of its own.
-    is_covered = one.main_score in {"accuracy", "spearman"} or one.task.metadata.type not in _PREDICTED
+    is_covered = opened.main_score in {"accuracy", "spearman"} or opened.task.metadata.type not in _PREDICTED
     return StoredScore(
         by="dataset",
         slice=state.name if is_covered else f"{state.name} main score",
-        metric=one.main_score,
+        metric=opened.main_score,
         setting="mteb",
         value=value,
         items=state.rows,
@@ -110,16 +110,16 @@ def _score(one: OpenedTask, state: DatasetState, value: float) -> StoredScore:
     )
 
 
-def _outcomes(one: OpenedTask, evaluation: Evaluation, predictions: Mapping[str, Any]) -> Iterator[StoredOutcomes]:
-    for (subset, split), part in one.parts.items():
+def _outcomes(opened: OpenedTask, evaluation: Evaluation, predictions: Mapping[str, Any]) -> Iterator[StoredOutcomes]:
+    for (subset, split), part in opened.parts.items():
         predicted = predictions.get(subset, {}).get(split)
-        if isinstance(predicted, dict) and one.task.metadata.type == "STS":
+        if isinstance(predicted, dict) and opened.task.metadata.type == "STS":
             values = (
-                predicted["cosine_scores"] if str(one.task.metadata.main_score).startswith("cosine") else predicted["similarity_scores"]
+                predicted["cosine_scores"] if str(opened.task.metadata.main_score).startswith("cosine") else predicted["similarity_scores"]
             )
             yield _similarities(evaluation, part, values)
         elif isinstance(predicted, list) and all(len(own) == part.state.rows for own in predicted):
-            yield _classes(evaluation, part, rows_of(one.task, subset, split)[one.task.label_column_name], predicted)
+            yield _classes(evaluation, part, rows_of(opened.task, subset, split)[opened.task.label_column_name], predicted)
 
 
 def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> StoredOutcomes:
@@ -134,7 +134,7 @@ def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], exper
     Items of one row have its text, so that they count as dependent.
     """
     gold = [str(label) for label in labels] * len(experiments)
-    predicted = [str(label) for own in experiments for label in own]
+    predicted = [str(label) for experiment in experiments for label in experiment]
     keys = np.tile(text_keys(part.frame), (len(experiments), 1)) if part.frame.width else None
     items = items_frame(np.arange(len(gold)), gold, predicted, keys)
     return _described(evaluation, part.state, sorted({*gold, *predicted}), items)
@@ -147,33 +147,43 @@ def _described(evaluation: Evaluation, state: DatasetState, classes: Sequence[st
 
 def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
     """Return what mteb's own files hold of a model: outcomes of predictions, otherwise stated figures."""
-    figures = {one.task: one for one in stated_figures(spec.kind, spec.location)}
+    figures = {figure.task: figure for figure in stated_figures(spec.kind, spec.location)}
     scores: list[StoredScore] = []
     rows: list[tuple[Part, RowScores]] = []
     notes: list[str] = []
-    for one in opened:
-        name = one.task.metadata.name
-        for part in one.parts.values():
-            found = score_part(spec.kind, spec.location, replace(part, state=replace(part.state, name=name))) if part.frame.width else None
-            if found is not None:
-                rows.append((part, found))
-                notes.append(found.note)
+    for opened_task in opened:
+        name = opened_task.task.metadata.name
+        for part in opened_task.parts.values():
+            row_scores = (
+                score_part(spec.kind, spec.location, replace(part, state=replace(part.state, name=name))) if part.frame.width else None
+            )
+            if row_scores is not None:
+                rows.append((part, row_scores))
+                notes.append(row_scores.note)
             elif (stated := figures.get(name)) is not None and stated.split == part.state.split:
-                scores.append(_score(one, part.state, stated.figures.get("main_score", nan)))
+                scores.append(_score(opened_task, part.state, stated.figures.get("main_score", nan)))
                 notes.append(f"{stated.origin}: a figure that mteb stated, without items")
     if not rows and not scores:
-        raise UsageError(f"{spec.name!r} has no numbers of {', '.join(one.name for one in opened)}", hint="name tasks that it has files of")
-    evaluation = brought_evaluation("mteb", spec, [state for one in opened for state in one.states], scores, notes)
-    outcomes = tuple(_similarities(evaluation, part, [float(x) for x in found.scores]) for part, found in rows)
-    return TaskResult(evaluation=replace(evaluation, scores=(*scores, *(_correlation(own) for own in outcomes))), outcomes=outcomes)
+        raise UsageError(
+            f"{spec.name!r} has no numbers of {', '.join(opened.name for opened in opened)}", hint="name tasks that it has files of"
+        )
+    evaluation = brought_evaluation("mteb", spec, [state for opened in opened for state in opened.states], scores, notes)
+    outcomes = tuple(_similarities(evaluation, part, [float(x) for x in scores.scores]) for part, scores in rows)
+    return TaskResult(evaluation=replace(evaluation, scores=(*scores, *(_correlation(outcome) for outcome in outcomes))), outcomes=outcomes)
 
 
-def _correlation(own: StoredOutcomes) -> StoredScore:
+def _correlation(outcomes: StoredOutcomes) -> StoredScore:
     from embedlab.analysis.correlations import spearman
 
-    gold, predicted = (own.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))
+    gold, predicted = (outcomes.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))
     return StoredScore(
-        by="dataset", slice=own.dataset, metric="spearman", setting="mteb", value=spearman(gold, predicted), items=len(gold), split="test"
+        by="dataset",
+        slice=outcomes.dataset,
+        metric="spearman",
+        setting="mteb",
+        value=spearman(gold, predicted),
+        items=len(gold),
+        split="test",
     )
 
 
@@ -215,14 +225,16 @@ class Mteb(Task):
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Evaluate the selected tasks by mteb, or read their numbers from what mteb wrote of SPEC before."""
         opened = [open_task(name, Source.from_settings(settings)) for name in _typed(selection.names)]
-        found = _brought(spec, opened) if scores_rows(spec.kind) else _evaluated(spec, settings, start_progress, opened)
+        result = _brought(spec, opened) if scores_rows(spec.kind) else _evaluated(spec, settings, start_progress, opened)
         declared = declared_tasks(spec)
-        shared = {part.state.name: _DECLARED for one in opened for part in one.parts.values() if one.task.metadata.name in declared}
+        shared = {
+            part.state.name: _DECLARED for opened in opened for part in opened.parts.values() if opened.task.metadata.name in declared
+        }
         return replace(
-            found,
-            tested=tuple(part for one in opened for part in one.parts.values() if part.frame.width),
-            evaluation=replace(found.evaluation, overlaps=shared),
-            outcomes=tuple(replace(own, overlap=shared.get(own.dataset, NOTHING_SHARED)) for own in found.outcomes),
+            result,
+            tested=tuple(part for opened in opened for part in opened.parts.values() if part.frame.width),
+            evaluation=replace(result.evaluation, overlaps=shared),
+            outcomes=tuple(replace(outcome, overlap=shared.get(outcome.dataset, NOTHING_SHARED)) for outcome in result.outcomes),
         )
 
 

@@ -153,9 +153,9 @@ def _of_corpus(source: Source, name: str) -> Part:
 def _of_file(name: str) -> Part:
     """Return the labelled pairs of a user's own file."""
     file = name.removeprefix(PREFIX)
-    if (own := own_data(file)).kind != LABELLED:
+    if (data := own_data(file)).kind != LABELLED:
         hint = f"its label column holds {', '.join(NLI_LABELS)}: '{file}?label=NAME'"
-        raise MissingError(f"{own.file.path} holds {own.kind.title}, not labelled pairs", hint=hint)
+        raise MissingError(f"{data.file.path} holds {data.kind.title}, not labelled pairs", hint=hint)
     part = open_pair_file(file)  # of labels it makes scores, each label one
     labels = part.frame["gold"].replace_strict({gold: label for label, gold in GOLD_OF_LABEL.items()}, return_dtype=pl.String)
     return Part(frame=part.frame.drop("gold").with_columns(label=labels), state=replace(part.state, name=f"{PREFIX}{part.state.name}"))

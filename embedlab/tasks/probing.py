@@ -40,9 +40,9 @@ def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = 
     for task in tasks:
         if task not in found:
             raise unknown(f"task of {name!r}", task, found)
-    place = suite_folder(name, source.folder)
+    path = suite_folder(name, source.folder)
     return open_tasks(
-        replace(source, folder=place, sample=source.sample and name == SENTEVAL), {task: found[task] for task in tasks or found}
+        replace(source, folder=path, sample=source.sample and name == SENTEVAL), {task: found[task] for task in tasks or found}
     )
 
 
@@ -101,17 +101,17 @@ class Probing(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the tasks in NAMES that are scored."""
-        return [gold_items(one) for one in open_selected(source, names).tasks]
+        return [gold_items(task) for task in open_selected(source, names).tasks]
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Evaluate the selected tasks that are available."""
         opened = drop_small_tasks(open_selected(Source.from_settings(settings), selection.names), selection.setting)
         encoder, device = load_member(spec, settings)
         name = set_of(opened.tasks[0].name) or SENTEVAL
-        found = evaluate_probing(encoder, opened, selection.setting, name=name, device=device, start_progress=start_progress)
+        result = evaluate_probing(encoder, opened, selection.setting, name=name, device=device, start_progress=start_progress)
         averages = {"average of ": [task.name for task in opened.tasks]}
         missing = tuple(opened.missing.values())
-        return TaskResult(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
+        return TaskResult(evaluation=result.evaluation, missing=missing, tested=result.tested, outcomes=result.outcomes, averages=averages)
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the average over all DATASETS of a set, which has NAME."""

@@ -62,16 +62,16 @@ def ranks_by(
     return OfSimilarities(found=similarities_of(query, document or query, queries, start), queries=queries, start_progress=start).ranks
 
 
-def query_scores(found: Ranked) -> Iterator[StoredScore]:
+def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
     """Yield the mean of each measure over the queries."""
-    name, gold = found.queries.part.state.name, query_gold(found.queries.query, found.queries.grade)
+    name, gold = ranked.queries.part.state.name, query_gold(ranked.queries.query, ranked.queries.grade)
     for metric in METRICS:
-        value = MEASURES[metric].value(gold, found.ranks)
-        yield StoredScore(by="dataset", slice=name, metric=metric, setting="", value=value, items=len(found.ranks), split=SPLIT)
+        value = MEASURES[metric].value(gold, ranked.ranks)
+        yield StoredScore(by="dataset", slice=name, metric=metric, setting="", value=value, items=len(ranked.ranks), split=SPLIT)
 
 
-def _outcomes(evaluation: Evaluation, found: Ranked) -> StoredOutcomes:
-    queries, ranks = found.queries, found.ranks
+def _outcomes(evaluation: Evaluation, ranked: Ranked) -> StoredOutcomes:
+    queries, ranks = ranked.queries, ranked.ranks
     gold = query_gold(queries.query, queries.grade)
     is_graded = bool((queries.grade > 1).any())
     rows = items_frame(
@@ -121,15 +121,15 @@ class Retrieval(Task):
             _refuse_many_pairs(spec, queries)
         searcher = searcher_of(spec, settings, start_progress)
         found = [(queries, searcher.search(queries)) for queries in opened]
-        ranked = [Ranked(queries=queries, ranks=own.ranks, notes=own.notes) for queries, own in found]
-        scores = [score for one in ranked for score in query_scores(one)]
-        notes = [*searcher.notes, *skipped, *(note for one in ranked for note in one.notes)]
+        ranked = [Ranked(queries=queries, ranks=order.ranks, notes=order.notes) for queries, order in found]
+        scores = [score for ranked in ranked for score in query_scores(ranked)]
+        notes = [*searcher.notes, *skipped, *(note for ranked in ranked for note in ranked.notes)]
         evaluation = evaluation_of(self.name, searcher, states, scores, notes)
         return TaskResult(
             evaluation=evaluation,
             missing=tuple(missing),
             tested=tuple(queries.part for queries in opened if queries.has_texts),
-            outcomes=tuple(replace(_outcomes(evaluation, one), notes=one.notes) for one in ranked),
+            outcomes=tuple(replace(_outcomes(evaluation, ranked), notes=ranked.notes) for ranked in ranked),
         )
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:

@@ -243,7 +243,7 @@ class PairTask(Task):
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return those of its averages whose datasets are all available."""
-        return {title: own for title, own in self._averages.items() if {*own} <= {*datasets}}
+        return {title: average for title, average in self._averages.items() if {*average} <= {*datasets}}
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return Spearman's correlation, which is tested; evaluations also show Pearson's."""
@@ -307,8 +307,8 @@ def scale_of(name: str, metric: str) -> TableScale:
 
 
 def _known(name: str) -> Task | None:
-    found = plugins.find("tasks", name)
-    return _load(found) if found is not None and found.fault is None and plugins.can_load(found) else None
+    plugin = plugins.find("tasks", name)
+    return _load(plugin) if plugin is not None and plugin.fault is None and plugins.can_load(plugin) else None
 
 
 def _load(plugin: Plugin) -> Task:
@@ -331,8 +331,8 @@ def brought_evaluation(
     task: str, spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a model whose predictions another program wrote into a file, so that nothing is loaded."""
-    found = evaluation_without_scores(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
-    return _with_states(found, states, scores, notes)
+    evaluation = evaluation_without_scores(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE)
+    return _with_states(evaluation, states, scores, notes)
 
 
 def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: EncoderFacts, data: Sequence[StoredPart] = ()) -> Evaluation:
@@ -352,9 +352,9 @@ def evaluation_without_scores(task: str, model: str, fingerprint: str, facts: En
     )
 
 
-def _with_states(found: Evaluation, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
+def _with_states(evaluation: Evaluation, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
     data = tuple(asdict(state) for state in states)
-    return replace(found, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes))
+    return replace(evaluation, data=data, marks=data_marks(states), scores=tuple(scores), notes=tuple(notes))
 
 
 def own_items(part: Part, column: str) -> GoldItems:

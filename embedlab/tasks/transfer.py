@@ -81,9 +81,9 @@ def evaluate_transfer(
     related = [
         _relate(encoder, task, seed=seed, device=device, start_progress=start_progress) for task in opened.tasks if task.name in RELATEDNESS
     ]
-    scores = [*_scores(results, opened, setting), *(score for one in related for score in one.scores())]
+    scores = [*_scores(results, opened, setting), *(score for related in related for score in related.scores())]
     evaluation = suite_evaluation("transfer", encoder, opened, setting, scores)
-    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(one.outcomes(evaluation) for one in related))
+    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(related.outcomes(evaluation) for related in related))
 
 
 def second_class_f1(result: ClassificationResult) -> float:
@@ -181,19 +181,19 @@ class Transfer(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the tasks in NAMES that are scored."""
-        return [gold_items(one) for one in open_transfer(source, names).tasks]
+        return [gold_items(task) for task in open_transfer(source, names).tasks]
 
     def evaluate(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress, selection: Selection) -> TaskResult:
         """Evaluate the selected tasks that are available."""
         opened = self._open(Source.from_settings(settings), selection)
         encoder, device = load_member(spec, settings)
-        found = evaluate_transfer(encoder, opened, selection.setting, device=device, start_progress=start_progress)
+        result = evaluate_transfer(encoder, opened, selection.setting, device=device, start_progress=start_progress)
         related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
         return TaskResult(
-            evaluation=found.evaluation,
+            evaluation=result.evaluation,
             missing=tuple(opened.missing.values()),
-            tested=(*found.tested, *related),
-            outcomes=found.outcomes,
+            tested=(*result.tested, *related),
+            outcomes=result.outcomes,
             averages=TRANSFER_AVERAGES,
         )
 

@@ -70,9 +70,9 @@ def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int6
     with torch.inference_mode():
         for start in range(0, len(words), LOGIT_ROWS):
             part = slice(start, start + LOGIT_ROWS)
-            own = torch.from_numpy(words[part]).to(vectors.device).unsqueeze(1)
+            tensor = torch.from_numpy(words[part]).to(vectors.device).unsqueeze(1)
             logits = head(vectors[part])
-            ranks[part] = (logits >= logits.gather(1, own)).sum(dim=1).cpu().numpy()
+            ranks[part] = (logits >= logits.gather(1, tensor)).sum(dim=1).cpu().numpy()
     return ranks
 
 
@@ -144,8 +144,8 @@ class WordPrediction(Task):
 
         encoder = load_trainable(spec, machine(settings), offline=settings.offline)
         source = Source.from_settings(settings)
-        found = evaluate_words(encoder, source, progress=start_progress("definitions"))
-        return TaskResult(evaluation=found, tested=(_definitions(source),))
+        evaluation = evaluate_words(encoder, source, progress=start_progress("definitions"))
+        return TaskResult(evaluation=evaluation, tested=(_definitions(source),))
 
 
 TASK = WordPrediction()

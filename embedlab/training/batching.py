@@ -167,8 +167,8 @@ def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
         options = cost[:number] + (end - starts[:number]) * lengths[end - 1] + chunk_cost
         before[number] = options.argmin()
         cost[number] = options[before[number]]
-    found, place = [], len(ends)
-    while place:
-        found.append(int(starts[place]))
-        place = before[place]
+    found, index = [], len(ends)
+    while index:
+        found.append(int(starts[index]))
+        index = before[index]
     return found[::-1]

@@ -31,7 +31,7 @@ class StageBlock:
     @property
     def leader(self) -> int:
         """Return the place of the stage whose end ends the block."""
-        return next(place for place, data in enumerate(self.stages) if data.index == data.leader)
+        return next(index for index, data in enumerate(self.stages) if data.index == data.leader)
 
     @property
     def batches_a_step(self) -> int:
@@ -61,7 +61,7 @@ class StageBlock:
 
     def taken(self, steps: int) -> tuple[int, ...]:
         """Return how many batches each stage has given after STEPS of the block."""
-        return tuple(int(np.searchsorted(own, steps * self.batches_a_step)) for own in self._batches)
+        return tuple(int(np.searchsorted(batch, steps * self.batches_a_step)) for batch in self._batches)
 
     def dev_steps(self, every: float) -> frozenset[int]:
         """Return the steps of the block after which a dev score is due: each share EVERY of an epoch of its leader, and its end.
@@ -84,7 +84,7 @@ class StageBlock:
     @cached_property
     def _batches(self) -> tuple[Indices, ...]:
         """Return, for each stage, which of the block's batches are its own."""
-        return tuple(np.flatnonzero(self._order == place) for place in range(len(self.stages)))
+        return tuple(np.flatnonzero(self._order == index) for index in range(len(self.stages)))
 
 
 def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[StageBlock, ...]:

@@ -101,8 +101,8 @@ class Snapshot(Weights):
 
 def _write_folder(folder: Path, tensors: Mapping[str, Tensors], values: Mapping[str, Any]) -> None:
     with sealed_folder(folder) as place:
-        for name, part in tensors.items():
-            write_tensors(place / f"{name}.safetensors", part)
+        for name, tensor in tensors.items():
+            write_tensors(place / f"{name}.safetensors", tensor)
         (place / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
 
 

@@ -44,7 +44,7 @@ class SpreadMeter:
 
     def __init__(self, encoder: TransformerEncoder, samples: Mapping[int, TokenRows], *, is_beginning: bool) -> None:
         self._encoder, self._samples = encoder, samples  # by stage
-        self._before = {stage: mean_cosine(encoder.embed_tokens(own)) for stage, own in samples.items()} if is_beginning else {}
+        self._before = {stage: mean_cosine(encoder.embed_tokens(sample)) for stage, sample in samples.items()} if is_beginning else {}
 
     def measure(self, objectives: Sequence[Objective], batches: Sequence[Batch], *, step: int) -> Iterator[events.VectorSpread]:
         """Yield the measurement after STEP for each of the BATCHES that were read in it; OBJECTIVES are those of all stages."""

@@ -28,20 +28,20 @@ def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]
     the number of all tasks too, so that without conflicts the mean is the gradient of the average loss. Dot products and sums are
     computed in at least float32, whatever the dtype of the gradients.
     """
-    users = [frozenset(task for task, own in enumerate(tasks) if own[place] is not None) for place in range(len(tasks[0]))]
+    users = [frozenset(task for task, own in enumerate(tasks) if own[index] is not None) for index in range(len(tasks[0]))]
     dots = _dots(tasks, users)
     projection = _projected(dots, orders)  # (tasks, tasks): row i says how much of each gradient is in task i's
     scale = len(tasks) if reduction == "mean" else 1
-    return [_combined([own[place] for own in tasks], projection, using, scale) for place, using in enumerate(users)]
+    return [_combined([task[index] for task in tasks], projection, using, scale) for index, using in enumerate(users)]
 
 
 def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Tensor]:
     """Return the dot products of every two tasks, (tasks, tasks), summed over the parameters with the same users."""
     found: dict[Users, Tensor] = {}
-    for place, using in enumerate(users):
+    for index, using in enumerate(users):
         if len(using) < 2:
             continue
-        own = {task: _wide(gradient) for task in using if (gradient := tasks[task][place]) is not None}
+        own = {task: _wide(gradient) for task in using if (gradient := tasks[task][index]) is not None}
         table = found.setdefault(using, next(iter(own.values())).new_zeros(len(tasks), len(tasks)))
         for one in using:
             for other in using:

@@ -51,8 +51,8 @@ class Team:
 
         With fewer sentences than processes, the other processes encode the first one without effect.
         """
-        own = sentences[self.rank :: self.size]
-        return own if len(own) else sentences[:1]
+        sentence = sentences[self.rank :: self.size]
+        return sentence if len(sentence) else sentences[:1]
 
     def gather(self, vectors: Tensor, *, sentences: int, views: int) -> Tensor:
         """Return the vectors of a batch's SENTENCES in each view; VECTORS are this process's own and carry its gradient."""
@@ -140,7 +140,9 @@ def buckets(parameters: Iterable[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
     """Yield PARAMETERS in order, in buckets with gradients of one dtype and at most BUCKET_BYTES; a larger one is alone."""
     bucket: list[nn.Parameter] = []
     for parameter in parameters:
-        if bucket and (parameter.dtype != bucket[0].dtype or sum(one.nbytes for one in bucket) + parameter.nbytes > BUCKET_BYTES):
+        if bucket and (
+            parameter.dtype != bucket[0].dtype or sum(parameter.nbytes for parameter in bucket) + parameter.nbytes > BUCKET_BYTES
+        ):
             yield bucket
             bucket = []
         bucket.append(parameter)

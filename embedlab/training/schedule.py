@@ -27,7 +27,7 @@ def dev_steps(epochs: Sequence[int], passes: float, every: float) -> frozenset[i
     for epoch, steps in enumerate(epochs):
         whole = steps / min(1.0, passes - epoch)
         parts = int(1 / every + 1e-9) if every else 0
-        marks = (ceil(round(part * every * whole, 6)) for part in range(1, parts + 1))
+        marks = (ceil(round(index * every * whole, 6)) for index in range(1, parts + 1))
         due |= {done + mark for mark in marks if mark <= steps}
         done += steps
     return frozenset(due)

@@ -180,14 +180,14 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     if isinstance(group[0].stage.optim.turn, str):
         return _in_step(group)
     sizes = [data.epochs[0] for data in group]
-    place = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}[mix.until]
-    leader, turns = group[place], turns_of(group)
-    if mix.combine == "turns" and leader.steps < turns[place]:
+    index = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}[mix.until]
+    leader, turns = group[index], turns_of(group)
+    if mix.combine == "turns" and leader.steps < turns[index]:
         raise UsageError(
             f"stage {_other(group, leader)} never gets its turn: stage {leader.index} has {leader.steps} steps, fewer than its turn",
             hint=f"--set stage.{leader.index}.optim.turn={leader.steps}",
         )
-    steps = np.bincount(batch_order(mix.combine, turns, place, leader.epochs), minlength=len(group))
+    steps = np.bincount(batch_order(mix.combine, turns, index, leader.epochs), minlength=len(group))
     return [data if data is leader else _led(data, leader, int(taken)) for data, taken in zip(group, steps, strict=True)]
 
 
@@ -195,7 +195,7 @@ def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
     """Return which of STAGES, trained together, each batch is read from, ignoring `max_steps`."""
     if is_in_step(stages):
         return stepwise_order([data.whole or data.epochs for data in stages], same_batch=stages[0].stage.optim.turn == "batch")
-    leader = next(place for place, data in enumerate(stages) if data.index == data.leader)
+    leader = next(index for index, data in enumerate(stages) if data.index == data.leader)
     return batch_order(mix.combine, turns_of(stages), leader, stages[leader].whole or stages[leader].epochs)
 
 
@@ -240,17 +240,17 @@ def _cut_short(data: StageData, steps: int) -> StageData:
 def _in_step(group: Sequence[StageData]) -> list[StageData]:
     """Return stages of a GROUP that go through their own epochs in step; the same batches must hold the same texts."""
     leader = group[0]
-    found = [replace(data, leader=leader.index) for data in group]
+    stages = [replace(data, leader=leader.index) for data in group]
     if leader.stage.optim.turn == "batch":
         texts = leader.rows.frame.to_series(0)
-        for data in found[1:]:
+        for data in stages[1:]:
             if not data.rows.frame.to_series(0)[: len(texts)].equals(texts) or (data.ends[0] != len(texts)):
                 raise UsageError(
                     f"stage {data.index} cannot read the batches of stage {leader.index}: its first dataset has other texts",
                     hint=f"let its datasets begin with {_names(leader.stage.data.names)}, data.order = in-turn, data.rows alike",
                 )
-        found = [_shuffled_as(data, leader) for data in found]
-    return found
+        stages = [_shuffled_as(data, leader) for data in stages]
+    return stages
 
 
 def _shuffled_as(data: StageData, leader: StageData) -> StageData:

@@ -57,8 +57,8 @@ def stored_tokens(
     with suppress(OSError, MissingError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with sole_writer(path):
-            if (found := _rows(store.get(TOKENS, key), len(sentences))) is not None:
-                return found
+            if (token_rows := _rows(store.get(TOKENS, key), len(sentences))) is not None:
+                return token_rows
             made = tokenise(encoder, sentences, progress)
             store.put(TOKENS, key, _arrays(made))
             return _rows(store.get(TOKENS, key), len(sentences)) or made

@@ -60,7 +60,7 @@ class Dashboard(App[None]):
 
     CSS_PATH = style_sheets(Path(__file__).with_name("dashboard.tcss"))
     TITLE = "embedlab"
-    MODES: ClassVar[Any] = {name: found.open for name, found in SCREENS.items()}
+    MODES: ClassVar[Any] = {name: screen.open for name, screen in SCREENS.items()}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (180, "-wide")]  # noqa: RUF012 - the base class has it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
@@ -168,7 +168,7 @@ class Dashboard(App[None]):
             return
         # The app runs the actions of "everywhere", a screen its own, and its table those of a table.
         targets: list[tuple[Screen[Any] | App[None] | Widget, KeyScope]] = [(screen, scope), (self, "everywhere")]
-        targets += [(part, of) for part in screen.query(Widget) if (of := getattr(part, "KEYS", None)) in SCREENS[scope].entry.parts]
+        targets += [(widget, of) for widget in screen.query(Widget) if (of := getattr(widget, "KEYS", None)) in SCREENS[scope].entry.parts]
         for target, of in targets:
             for command in commands_of(of, scope):
                 if command.meaning not in {"leave", "theme"}:  # Textual has these two
@@ -222,8 +222,8 @@ class Dashboard(App[None]):
     @property
     def place_of_data(self) -> str:
         """Where the pairs are read from."""
-        place = self.pair_file or self.settings.data
-        return "" if place is None else str(place.absolute())
+        path = self.pair_file or self.settings.data
+        return "" if path is None else str(path.absolute())
 
     @work(thread=True, exclusive=True, group="data", exit_on_error=False)
     def load(self) -> None:

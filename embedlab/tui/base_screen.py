@@ -84,7 +84,7 @@ class DashboardScreen(PacedScreen[None]):
 
     def is_working(self, group: str) -> bool:
         """Whether a worker of GROUP that this screen started has not ended."""
-        return any(one.group == group and one.node is self and not one.is_finished for one in self.workers)
+        return any(worker.group == group and worker.node is self and not worker.is_finished for worker in self.workers)
 
     def is_sortable(self, key: str | None, columns: Sequence[FrameColumn]) -> bool:
         """Whether rows can be sorted by the column KEY; reports an order that no longer shows its column, which the caller ends."""

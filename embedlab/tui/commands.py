@@ -13,8 +13,14 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
     {
         "everywhere": (
             *(
-                command(f"screen_{one.entry.key}", one.entry.tooltip, action=f"mode('{name}')", label=one.entry.label, keys=one.entry.key)
-                for name, one in SCREENS.items()
+                command(
+                    f"screen_{screen.entry.key}",
+                    screen.entry.tooltip,
+                    action=f"mode('{name}')",
+                    label=screen.entry.label,
+                    keys=screen.entry.key,
+                )
+                for name, screen in SCREENS.items()
             ),
             command("help", "The keys of this screen.", action="screen.help", show=True),
             command("theme", "Choose another theme.", action="change_theme"),
@@ -96,7 +102,7 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("restore", "Take the pair itself back."),
         ),
         "dialog": (command("back", "Close.", action="dismiss"), command("leave", "Close.", action="dismiss", label="Close")),
-        **{name: one.entry.commands for name, one in SCREENS.items()},
+        **{name: screen.entry.commands for name, screen in SCREENS.items()},
     }
 )
 
@@ -110,7 +116,7 @@ def refuse_two_meanings(commands: Iterable[Command]) -> None:
                 raise ValueError(f"the key {key!r} means {meanings[key]!r} and {one.meaning!r}")
 
 
-refuse_two_meanings(one for own in COMMANDS.values() for one in own)
+refuse_two_meanings(one for commands in COMMANDS.values() for one in commands)
 
 
 def commands_of(scope: KeyScope, screen: KeyScope) -> list[Command]:

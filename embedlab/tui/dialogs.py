@@ -125,10 +125,10 @@ class ChoiceList(SelectionList[str]):
     def render_line(self, y: int) -> Strip:
         """A box and the label: Textual draws the same sign for both states, in two shades."""
         line = OptionList.render_line(self, y)
-        place = self.scroll_offset.y + y
-        if place >= self.option_count:
+        index = self.scroll_offset.y + y
+        if index >= self.option_count:
             return line
         style = next(iter(line)).style or self.rich_style
-        value = self.get_option_at_index(place).value
+        value = self.get_option_at_index(index).value
         sign = " " * len(_OFF) if value.startswith(FOLDED) else _ON if value in self.selected else _OFF
         return Strip([Segment(sign, style), *line])

@@ -43,9 +43,9 @@ class HelpScreen(ModalScreen[None]):
 
     def _text(self, searched: str) -> Content:
         """What has all words of SEARCHED."""
-        found = SCREENS[self._screen]
-        scopes = (self._screen, *found.entry.parts, "everywhere")
-        sections = [_introduction(found.help, searched), *(help_section(scope, self._screen, searched) for scope in scopes)]
+        screen = SCREENS[self._screen]
+        scopes = (self._screen, *screen.entry.parts, "everywhere")
+        sections = [_introduction(screen.help, searched), *(help_section(scope, self._screen, searched) for scope in scopes)]
         shown = [section for section in sections if section.plain]
         return Content("\n\n").join(shown) if shown else Content(f"nothing has {searched!r}")
 

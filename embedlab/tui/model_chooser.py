@@ -125,7 +125,7 @@ class ChooseModels(Choose):
     @property
     def is_opening(self) -> bool:
         """Whether a typed model is being looked at: what is typed meanwhile is for the list that it will be in."""
-        return any(one.group == "add" and one.node is self and not one.is_finished for one in self.workers)
+        return any(worker.group == "add" and worker.node is self and not worker.is_finished for worker in self.workers)
 
     @work(group="add")
     async def _add(self, text: str) -> None:
@@ -188,11 +188,11 @@ def listed(entries: Sequence[ChooserLine], text: str, unfolded: Collection[str],
 def _with_folded_seeds(entries: Sequence[ChooserLine], unfolded: Collection[str], chosen: Collection[str]) -> Iterator[ChooserLine]:
     """Yield ENTRIES with a line before the seeds of each run that folds them."""
     for run, group in groupby(entries, key=lambda entry: entry.seed_of):
-        own = list(group)
+        chooser_lines = list(group)
         if run is not None:
-            yield (head := _fold(f"{run}@", len(own), "seeds", own, unfolded, chosen))
-            own = own if head.value in unfolded else []
-        yield from own
+            yield (head := _fold(f"{run}@", len(chooser_lines), "seeds", chooser_lines, unfolded, chosen))
+            chooser_lines = chooser_lines if head.value in unfolded else []
+        yield from chooser_lines
 
 
 def _fold(
@@ -206,5 +206,5 @@ def _fold(
 
 def grid_of(model: str | None) -> str | None:
     """The grid whose cell a model is, by its name; None for others."""
-    found = _CELL.match(model) if model is not None else None
-    return found["grid"] if found is not None else None
+    match = _CELL.match(model) if model is not None else None
+    return match["grid"] if match is not None else None

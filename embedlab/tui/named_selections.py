@@ -100,9 +100,13 @@ class NamedSelections(ModalScreen[str | None]):
     def _options(self) -> list[Option]:
         return [
             Option(
-                Content.assemble((f"@{one.name}", "$text-accent bold"), f"  {plain(one.said)}  ", (plain(one.expression), "$text-faint"))
+                Content.assemble(
+                    (f"@{selection.name}", "$text-accent bold"),
+                    f"  {plain(selection.said)}  ",
+                    (plain(selection.expression), "$text-faint"),
+                )
             )
-            for one in self._known
+            for selection in self._known
         ]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -129,10 +133,10 @@ class NamedSelections(ModalScreen[str | None]):
 
     def action_remove(self) -> None:
         """Remove the name under the cursor, once confirmed."""
-        place = self.query_one(SelectionList).highlighted
-        if place is None:
+        highlighted = self.query_one(SelectionList).highlighted
+        if highlighted is None:
             return
-        name = self._known[place].name
+        name = self._known[highlighted].name
 
         def remove(is_sure: bool | None) -> None:
             if not is_sure:
@@ -142,7 +146,7 @@ class NamedSelections(ModalScreen[str | None]):
             except EmbedlabError as error:
                 self.query_one(".dialog-error", Static).update(f"{error.message}\n{error.hint}".strip())
                 return
-            self._known = [one for one in self._known if one.name != name]
+            self._known = [selection for selection in self._known if selection.name != name]
             choices = self.query_one(SelectionList)
             choices.clear_options()
             choices.add_options(self._options())

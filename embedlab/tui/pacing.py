@@ -71,7 +71,7 @@ class FramePace:
         if self._unanswered and self._now() - self._unanswered[0].at > _LOST_S:
             self._unanswered.clear()
             self._answers, self._room = self._has_answered, 0  # on a busy machine an answer waits behind many keys
-        unanswered = sum(one.size for one in self._unanswered)
+        unanswered = sum(unanswered.size for unanswered in self._unanswered)
         is_late = bool(self._unanswered) and (unanswered > self._room or self._now() - self._unanswered[0].at > self._way_s + LATE_S)
         writer = _writer(driver)
         return is_late or (writer is not None and writer._queue.qsize() > 0)

@@ -38,7 +38,7 @@ class ScoringProcesses:
         from embedlab.runs.launch import shared_flags, start_detached
 
         resolve(name, self._settings.runs_folder)
-        if any(one.name == name for one in self._running):
+        if any(scoring.name == name for scoring in self._running):
             raise UsageError(f"{name!r} is being scored already")
         log = state_folder() / "evaluations" / f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', name)}.log"
         start = log.stat().st_size if log.exists() else 0
@@ -48,25 +48,29 @@ class ScoringProcesses:
 
     def poll(self) -> Sequence[tuple[str, EmbedlabError | None]]:
         """The models whose processes ended since the last call, each with its error."""
-        codes = [(one, one.process.exit_code()) for one in self._running]
-        self._running = [one for one, code in codes if code is None]
-        return [(one.name, one.process.error(code, f"scoring {one.name!r}") if code else None) for one, code in codes if code is not None]
+        codes = [(scoring, scoring.process.exit_code()) for scoring in self._running]
+        self._running = [scoring for scoring, code in codes if code is None]
+        return [
+            (scoring.name, scoring.process.error(code, f"scoring {scoring.name!r}") if code else None)
+            for scoring, code in codes
+            if code is not None
+        ]
 
     @property
     def progress(self) -> str:
         """One line about all processes; empty when none runs."""
-        return "   ".join(f"scoring {short_name(one.name, _NAME)}: {_step(one) or 'starting'}" for one in self._running)
+        return "   ".join(f"scoring {short_name(scoring.name, _NAME)}: {_step(scoring) or 'starting'}" for scoring in self._running)
 
 
-def _step(one: _Scoring) -> str:
+def _step(scoring: _Scoring) -> str:
     """The last line of the process, without the name of the model that it begins with."""
-    return _last_line(one).removeprefix("scoring ").removeprefix(f"{one.name}: ").strip()
+    return _last_line(scoring).removeprefix("scoring ").removeprefix(f"{scoring.name}: ").strip()
 
 
-def _last_line(one: _Scoring) -> str:
-    with suppress(OSError), one.process.log.open("rb") as file:
+def _last_line(scoring: _Scoring) -> str:
+    with suppress(OSError), scoring.process.log.open("rb") as file:
         size = file.seek(0, 2)
-        file.seek(max(one.start, size - _TAIL))
+        file.seek(max(scoring.start, size - _TAIL))
         lines = [line for line in re.split(r"[\r\n]+", file.read().decode(errors="replace")) if line.strip()]
         return lines[-1].strip() if lines else ""
     return ""

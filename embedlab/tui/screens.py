@@ -39,8 +39,10 @@ class FoundScreen:
 def find_screens(folders: Iterable[str]) -> Mapping[str, FoundScreen]:
     """The screens in these FOLDERS by name, in the order of their keys."""
     paths = [path.parent for folder in folders for path in Path(folder).glob("*/screen.py")]
-    found = [FoundScreen(name=path.name, folder=path, entry=import_module(f"{package.__name__}.{path.name}.keys").ENTRY) for path in paths]
-    return MappingProxyType({one.name: one for one in sorted(found, key=lambda one: one.entry.key)})
+    screens = [
+        FoundScreen(name=path.name, folder=path, entry=import_module(f"{package.__name__}.{path.name}.keys").ENTRY) for path in paths
+    ]
+    return MappingProxyType({screen.name: screen for screen in sorted(screens, key=lambda found_screen: found_screen.entry.key)})
 
 
 SCREENS = find_screens(package.__path__)
@@ -48,4 +50,4 @@ SCREENS = find_screens(package.__path__)
 
 def style_sheets(base: Path) -> list[str | PurePath]:
     """BASE, then the styles of each screen."""
-    return [base, *(path for one in SCREENS.values() if (path := one.folder / "styles.tcss").is_file())]
+    return [base, *(path for screen in SCREENS.values() if (path := screen.folder / "styles.tcss").is_file())]

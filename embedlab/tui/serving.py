@@ -102,7 +102,7 @@ class DashboardServer(Server):
 
     def _check_host(self, request: web.Request) -> None:
         """Refuse a foreign name that resolves to this machine; the names of a server on a network are not known."""
-        if is_local_host(self.host) and request.host not in {part for name in (*LOOPBACK, self.host) for part in _hosts(name, self.port)}:
+        if is_local_host(self.host) and request.host not in {host for name in (*LOOPBACK, self.host) for host in _hosts(name, self.port)}:
             raise web.HTTPForbidden(text=f"this server is not {request.host!r}")
 
     async def _protect(self, request: web.Request, response: web.StreamResponse) -> None:

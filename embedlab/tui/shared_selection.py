@@ -130,16 +130,16 @@ class SharedSelection:
         # The view goes on changing while this runs: what is scored is what was selected then.
         still = replace(view, _outcomes=view.outcomes, _orders={})
         for is_tested in (False, True):
-            found = score_selection(still, numbers, reference, is_tested=is_tested)
+            selection_numbers = score_selection(still, numbers, reference, is_tested=is_tested)
             if _is_over(worker):
                 return
-            self._app.call_from_thread(self._take_numbers, numbers, found)
+            self._app.call_from_thread(self._take_numbers, numbers, selection_numbers)
 
-    def _take_numbers(self, of: SelectionNumbers, found: SelectionNumbers) -> None:
+    def _take_numbers(self, of: SelectionNumbers, numbers: SelectionNumbers) -> None:
         """Show what was found unless another selection was made meanwhile."""
         if self.counts is of:
-            self.numbers = found
-            self.counted.publish(found)
+            self.numbers = numbers
+            self.counted.publish(numbers)
 
     # the way to it
 

@@ -52,8 +52,8 @@ def shortened(text: str) -> str:
     pieces = _STYLE.split(text)  # text, codes, text, …
     shown, wanted = _PLAIN, _PLAIN
     out: list[str] = []
-    for place, piece in enumerate(pieces):
-        if place % 2:
+    for index, piece in enumerate(pieces):
+        if index % 2:
             wanted = _changed(wanted, piece)
             continue
         needed = _needed(piece, shown, wanted)

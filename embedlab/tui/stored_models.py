@@ -49,7 +49,7 @@ def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabE
 
 def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
     """The runs with scores, and the errors of unreadable runs."""
-    found: list[RunFolder] = []
+    folders: list[RunFolder] = []
     troubles: list[EmbedlabError] = []
     try:
         runs = find_runs(folder)
@@ -57,10 +57,10 @@ def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
         return [], [error]
     for run in runs:
         try:
-            found += [run] if run.scores_file.exists() else []
+            folders += [run] if run.scores_file.exists() else []
         except OSError as error:
             troubles.append(MissingError(f"cannot read the run {run.id!r}: {error.strerror}", hint=f"check the permissions of {run.path}"))
-    return found, troubles
+    return folders, troubles
 
 
 def oldest_run(models: Sequence[StoredModel], names: Collection[str]) -> str | None:
@@ -98,10 +98,10 @@ def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
 def one_seed(models: Sequence[StoredModel], name: str) -> StoredModel | None:
     """The seed that NAME, such as "sbert@2", means among the runs of MODELS."""
     run, _, seed = name.rpartition("@")
-    found = next((model for model in models if model.name == run and len(model.seeds) == len(model.files)), None)
-    if found is None or seed not in map(str, found.seeds):
+    stored_model = next((model for model in models if model.name == run and len(model.seeds) == len(model.files)), None)
+    if stored_model is None or seed not in map(str, stored_model.seeds):
         return None
-    member, path = list(found.files.items())[[str(one) for one in found.seeds].index(seed)]
+    member, path = list(stored_model.files.items())[[str(seed) for seed in stored_model.seeds].index(seed)]
     return StoredModel(name=name, files={member: path}, seeds=(int(seed),))
 
 

@@ -23,7 +23,7 @@ PATIENCE_S = 10.0  # for what a key opens, such as a dialog that reads a slow di
 _LOOK_AGAIN_S = 0.01
 _QUIET_ROUNDS = 2  # a handler may post one more message to a widget that was idle
 _ROUNDS = 100  # a widget that never rests must not hold the keys
-MOVES = frozenset(key for one in COMMANDS["table"] if one.action.startswith("move_") for key in one.key.keys)
+MOVES = frozenset(key for command in COMMANDS["table"] if command.action.startswith("move_") for key in command.key.keys)
 
 TypedEvent = events.Key | events.Paste
 

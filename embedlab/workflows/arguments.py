@@ -56,7 +56,7 @@ def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:
 
 def refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any]) -> None:
     """Refuse what is neither an argument of FUNCTION nor a setting, with the nearest name of either."""
-    settings = {one.name for one in fields(Settings)}
+    settings = {field.name for field in fields(Settings)}
     own = {name for name in signature(function).parameters if name != "settings"}
     if wrong := next((name for name in given if name not in settings), None):
         raise unknown("keyword", wrong, {*own, *settings})

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
+from embedlab.experiments.printed import PublishedRow, published_row
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
-from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.cost_table import Costs, cost_table
 from embedlab.reports.figure_subjects import ComparedModels
@@ -61,15 +61,15 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     names, stated = _apart(options.models, selected, session)
     slicing = _slicing(options)
     gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
-    if options.test != "mcnemar" and all(options.test in one.definition.tests for one in selected):
+    if options.test != "mcnemar" and all(options.test in selected.definition.tests for selected in selected):
         check_test(gathered.models, options.aggregate, options.test)
-    found = compared(gathered, slicing, session)
+    comparison = compared(gathered, slicing, session)
     rows = (published_row(model) for model in names) if options.published else ()
     printed = tuple(row for row in rows if row is not None)
-    table = comparison_table(found, printed, stated, rows=options.rows)
+    table = comparison_table(comparison, printed, stated, rows=options.rows)
     costs = costs_of(names, options, selected, slicing, gathered, session) if options.cost else None
-    frame = Report.of([table, *([cost_table(costs)] if costs is not None else [])], COMPARED, is_whole=found.is_whole)
-    return ComparisonReport(**vars(frame), compared=found, gathered=gathered, printed=printed, costs=costs)
+    frame = Report.of([table, *([cost_table(costs)] if costs is not None else [])], COMPARED, is_whole=comparison.is_whole)
+    return ComparisonReport(**vars(frame), compared=comparison, gathered=gathered, printed=printed, costs=costs)
 
 
 def _slicing(options: CompareOptions) -> Slicing:
@@ -89,7 +89,7 @@ def _slicing(options: CompareOptions) -> Slicing:
 
 def _apart(models: Sequence[str], selected: Sequence[SelectedTask], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the names of MODELS that score items, and those of which only figures of pairs are known; none is an error."""
-    if not any(one.definition.aggregates for one in selected):
+    if not any(selected.definition.aggregates for selected in selected):
         return [*models], []
     names, stated = without_stated(models, session)
     if not names:
@@ -127,9 +127,9 @@ def _check_slices(options: CompareOptions) -> None:
 def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
     """Refuse what no selected task has, and what is known of pairs alone."""
     refuse_without_items(selected, options.by, options.where)
-    if options.test == "mcnemar" and not any("mcnemar" in one.definition.tests for one in selected):
+    if options.test == "mcnemar" and not any("mcnemar" in selected.definition.tests for selected in selected):
         raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
-    if any(one.definition.aggregates for one in selected):
+    if any(selected.definition.aggregates for selected in selected):
         return
     if options.common:
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")

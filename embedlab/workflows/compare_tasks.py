@@ -34,84 +34,92 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
     """Return what the models called NAMES are and predict on all selected tasks; what is missing is reported, nothing left is an error."""
     models = [resolve_model(name, session) for name in names]
     known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
-    found = Gathered(models=[model_columns(model) for model in models], order=[one.task for one in selected], is_whole=known.is_whole)
-    for one in selected:
-        if one in known.ready.missing:
+    gathered = Gathered(
+        models=[model_columns(model) for model in models], order=[selected.task for selected in selected], is_whole=known.is_whole
+    )
+    for selected_task in selected:
+        if selected_task in known.ready.missing:
             continue
         try:
-            if one in known.together:
-                _add_pairs(found, models, one, slicing, session)
+            if selected_task in known.together:
+                _add_pairs(gathered, models, selected_task, slicing, session)
             else:
-                _add_answers(found, models, one, known, setting, session)
+                _add_answers(gathered, models, selected_task, known, setting, session)
         except MissingError as error:
             session.report(error)
-            found.is_whole = False
-    if found.is_empty:
-        raise MissingError(f"nothing to compare on {', '.join(one.task for one in selected)}", hint="the notes say why of each task")
-    return found
+            gathered.is_whole = False
+    if gathered.is_empty:
+        raise MissingError(
+            f"nothing to compare on {', '.join(selected.task for selected in selected)}", hint="the notes say why of each task"
+        )
+    return gathered
 
 
 def compared(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComparison:
     """Return the gathered models compared on what SLICING picks and cuts; what is left out is reported."""
     with session.progress("comparing") as tick:
-        found = gathered.compared(slicing, tick)
-    for note in found.left_out:
+        comparison = gathered.compared(slicing, tick)
+    for note in comparison.left_out:
         session.note(note)
-    return found
+    return comparison
 
 
 def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) -> None:
     """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED tasks has: items."""
-    if not any(task(one.task).outcomes != "none" for one in selected) and (by != DATASET or where):
+    if not any(task(selected.task).outcomes != "none" for selected in selected) and (by != DATASET or where):
         what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
-        names = ", ".join(dict.fromkeys(one.task for one in selected))
+        names = ", ".join(dict.fromkeys(selected.task for selected in selected))
         raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
 
 
-def _add_pairs(found: Gathered, models: Sequence[Model], one: SelectedTask, slicing: Slicing, session: Session) -> None:
-    scored, _ = score_pairs(models, session, task=one.task, datasets=one.names or None, common=slicing.common, is_reported=True)
-    found.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
+def _add_pairs(gathered: Gathered, models: Sequence[Model], selected: SelectedTask, slicing: Slicing, session: Session) -> None:
+    scored, _ = score_pairs(models, session, task=selected.task, datasets=selected.names or None, common=slicing.common, is_reported=True)
+    gathered.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 
 
-def _add_answers(found: Gathered, models: Sequence[Model], one: SelectedTask, known: Known, setting: SettingName, session: Session) -> None:
-    texts = known.texts.get(one)
+def _add_answers(
+    gathered: Gathered, models: Sequence[Model], selected: SelectedTask, known: Known, setting: SettingName, session: Session
+) -> None:
+    texts = known.texts.get(selected)
     states = texts.states if texts is not None else ()
-    found.states += states
-    found.notes += partial_notes(states)
-    members = member_columns(found.models)
+    gathered.states += states
+    gathered.notes += partial_notes(states)
+    members = member_columns(gathered.models)
     answers: dict[str, MemberOutcomes] = {}
     for model in models:
-        answered = _answered(model, one, known, setting, session)
+        answered = _answered(model, selected, known, setting, session)
         for name, own in answered.items():
             answers[name] = own
-            found.overlaps.setdefault(model.name, {}).update(own.overlaps)
-            found.marks |= set(own.marks)
-            found.notes += [model_note(model.name, note) for note in own.notes]
+            gathered.overlaps.setdefault(model.name, {}).update(own.overlaps)
+            gathered.marks |= set(own.marks)
+            gathered.notes += [model_note(model.name, note) for note in own.notes]
         for spec in model.members:
-            if spec.name in answered and spec.name not in found.facts:
-                found.facts[spec.name] = _stored_facts(spec, session.settings)
+            if spec.name in answered and spec.name not in gathered.facts:
+                gathered.facts[spec.name] = _stored_facts(spec, session.settings)
             if spec.name in answered:
-                signature = _signature(spec, one, answered[spec.name], found.facts[spec.name], setting, session.settings)
-                found.signatures.setdefault(model.name, []).append(signature)
-        if model.name not in found.texts and (text := training_text(model.members[0], session.settings).text) is not None:
-            found.texts[model.name] = text
-    if answers and task(one.task).trains_classifiers:
-        found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
-    if (outcomes := item_outcomes(one, answers, members, session.settings, found.texts)) is not None:
-        found.outcomes.append(outcomes)
-    found.figures += figure_evidence(one.task, answers, members)
+                signature = _signature(spec, selected, answered[spec.name], gathered.facts[spec.name], setting, session.settings)
+                gathered.signatures.setdefault(model.name, []).append(signature)
+        if model.name not in gathered.texts and (text := training_text(model.members[0], session.settings).text) is not None:
+            gathered.texts[model.name] = text
+    if answers and task(selected.task).trains_classifiers:
+        gathered.notes.append(f"{selected.task}: classifiers in the setting {setting!r}")
+    if (outcomes := item_outcomes(selected, answers, members, session.settings, gathered.texts)) is not None:
+        gathered.outcomes.append(outcomes)
+    gathered.figures += figure_evidence(selected.task, answers, members)
 
 
-def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
+def _answered(model: Model, selected: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
     """The answers of a model's members; none, with a note, where the task does not apply to the model."""
     found = {}
     for spec in model.members:
         try:
-            known.refuse_unfit(model, one)
+            known.refuse_unfit(model, selected)
             with session.progresses() as progress:
-                found[spec.name] = member_outcomes(one, spec, session.settings, known.texts.get(one), labelled(progress, spec), setting)
+                found[spec.name] = member_outcomes(
+                    selected, spec, session.settings, known.texts.get(selected), labelled(progress, spec), setting
+                )
         except UsageError as error:
-            session.note(f"{model.name}: {one.task} does not apply: {error.message}")
+            session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
             return {}
     return found
 
@@ -128,13 +136,17 @@ def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
 
 
 def _signature(
-    spec: ModelSpec, one: SelectedTask, own: MemberOutcomes, facts: Facts, setting: SettingName, settings: Settings
+    spec: ModelSpec, selected: SelectedTask, outcomes: MemberOutcomes, facts: Facts, setting: SettingName, settings: Settings
 ) -> Signature:
     """What decides a member's answers to a task."""
     place = ScorePlace.of(spec, settings)
-    name, used = one.evaluation_name(task(one.task).setting(setting)), EncoderFacts.of_stored(facts, precision=place.precision)
-    answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, own.data)
-    settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + own.settings + tuple(score.setting for score in own.scores)
+    name, used = selected.evaluation_name(task(selected.task).setting(setting)), EncoderFacts.of_stored(facts, precision=place.precision)
+    answered = evaluation_without_scores(name, spec.name, place.fingerprint, used, outcomes.data)
+    settings_used = (
+        ((setting,) if task(selected.task).trains_classifiers else ())
+        + outcomes.settings
+        + tuple(score.setting for score in outcomes.scores)
+    )
     signature = replace(replace(answered, earlier_fingerprint=place.earlier, **model_facts(spec)).signature, setting=settings_used)
     is_unknown = not spec.counts_words and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -39,9 +39,9 @@ def costs_of(
     slices: tuple[ScoredSlice, ...] = ()
     for name, model in models.items():
         variants = variants_of(name, model)
-        own = gather([name, *variants], selected, session, slicing=slicing, setting=options.setting).compared(slicing)
-        slices = slices or _slices(own)
-        rows += _rows(name, model, variants, own, measured.get(name), slices)
+        comparison = gather([name, *variants], selected, session, slicing=slicing, setting=options.setting).compared(slicing)
+        slices = slices or _slices(comparison)
+        rows += _rows(name, model, variants, comparison, measured.get(name), slices)
     used = next(iter(measured.values()), None)
     return Costs(rows=rows, slices=slices, machine=_machine(used, measured), notes=tuple(notes))
 
@@ -89,7 +89,7 @@ def _measured(models: Mapping[str, Model], sentences: Sequence[str], session: Se
                 found[name] = _measure(spec.name, sentences, session.settings)
             except EmbedlabError as error:
                 notes.append(f"{title_of(name)}: not measured: {error.message}")
-    pairs = [title_of(name) for name, one in found.items() if one.is_of_pairs]
+    pairs = [title_of(name) for name, cost in found.items() if cost.is_of_pairs]
     return found, [*notes, *([f"{', '.join(pairs)}: milliseconds of a pair, not of a sentence"] if pairs else [])]
 
 
@@ -103,29 +103,32 @@ def _measure(name: str, sentences: Sequence[str], settings: Settings) -> Measure
     return build(MeasuredCost, json.loads(written.decode().splitlines()[-1]), where="cost")
 
 
-def _slices(found: TaskComparison) -> tuple[ScoredSlice, ...]:
+def _slices(comparison: TaskComparison) -> tuple[ScoredSlice, ...]:
     """Return the first measure of each dataset, or of the average where there are many."""
     first: dict[tuple[str, str], ComparedSlice] = {}
-    for one in found.slices:
-        first.setdefault((one.task, one.slice_key), one)
-    averages = [one for one in first.values() if one.average_of]
-    shown = [one for one in first.values() if not one.average_of]
+    for compared in comparison.slices:
+        first.setdefault((compared.task, compared.slice_key), compared)
+    averages = [compared_slice for compared_slice in first.values() if compared_slice.average_of]
+    shown = [compared_slice for compared_slice in first.values() if not compared_slice.average_of]
     chosen = averages[-1:] if averages and len(shown) > MOST_SLICES else shown[:MOST_SLICES]
-    return tuple(ScoredSlice(key=one.key, title=one.slice_title, task=one.task, metric=one.metric) for one in chosen)
+    return tuple(
+        ScoredSlice(key=compared_slice.key, title=compared_slice.slice_title, task=compared_slice.task, metric=compared_slice.metric)
+        for compared_slice in chosen
+    )
 
 
 def _rows(
     name: str,
     model: Model,
     variants: Mapping[str, tuple[int, int]],
-    found: TaskComparison,
+    comparison: TaskComparison,
     cost: MeasuredCost | None,
     slices: Sequence[ScoredSlice],
 ) -> Iterator[CostRow]:
     length = vector_length(model.members[0])
     bits = model.members[0].bits or FLOAT_BITS
-    compared = {one.key: one for one in found.slices}
-    shown = {one.key: compared[one.key] for one in slices if one.key in compared}
+    compared = {compared.key: compared for compared in comparison.slices}
+    shown = {scored.key: compared[scored.key] for scored in slices if scored.key in compared}
     for own, (dims, depth) in {name: (length, bits), **variants}.items():
         yield CostRow(
             model=name,
@@ -134,15 +137,15 @@ def _rows(
             bits=depth,
             milliseconds=cost.milliseconds if cost is not None else (),
             memory_mib=cost.memory_mib if cost is not None else None,
-            scores={key: one.scores[own] for key, one in shown.items()},
-            losses={key: one.differences[own] for key, one in shown.items() if own in one.differences},
+            scores={key: compared.scores[own] for key, compared in shown.items()},
+            losses={key: compared.differences[own] for key, compared in shown.items() if own in compared.differences},
         )
 
 
 def _machine(used: MeasuredCost | None, measured: Mapping[str, MeasuredCost]) -> str:
     if used is None:
         return "nothing was measured"
-    counts = sorted({one.sentences for one in measured.values()})
+    counts = sorted({cost.sentences for cost in measured.values()})
     some = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     rounds, threads = len(used.milliseconds), f"{used.threads} thread{'s' * (used.threads != 1)}"
     on = used.processor if used.device == "cpu" else f"{used.device}, {used.processor}"

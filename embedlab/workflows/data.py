@@ -86,8 +86,11 @@ def _own_pairs(name: str) -> ListedSplit:
         return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="missing", summary="pairs of your own")
     kind, summary = "sts", "scored pairs of your own"
     with suppress(EmbedlabError, OSError):  # `data check` says why it cannot be read
-        own = own_data(name)
-        kind, summary = ("pairs" if own.kind == PAIRS else "triplets" if own.kind == TRIPLETS else "sts"), f"{own.kind.title} of your own"
+        data = own_data(name)
+        kind, summary = (
+            ("pairs" if data.kind == PAIRS else "triplets" if data.kind == TRIPLETS else "sts"),
+            f"{data.kind.title} of your own",
+        )
     return ListedSplit(dataset=name, split="all", kind=kind, expected=None, origin="file", summary=summary)
 
 
@@ -163,8 +166,8 @@ def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     """The datasets that NAME names, each with the source it is opened in; none for a user's own file of pairs."""
     if (own := set_of(name)) is not None:
         place = replace(source, folder=suite_folder(own, source.folder), sample=False)
-        found = [one for one in suite(own, source.folder) if name in {own, one.name}]
-        return [(one, place) for one in found] or [(dataset(name), source)]
+        datasets = [one for one in suite(own, source.folder) if name in {own, one.name}]
+        return [(one, place) for one in datasets] or [(dataset(name), source)]
     return [] if is_pair_file(name) else [(dataset(name), source)]
 
 

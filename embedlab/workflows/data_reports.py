@@ -11,18 +11,18 @@ from embedlab.workflows.report import Report
 
 def items_report(options: ItemsOptions, settings: Settings) -> Report:
     """The scored items of datasets; the frame has a row an item."""
-    found = listed_items(options.names, settings)
-    notes = (*sample_note(found.marks), *partial_notes(found.states))
-    roles: dict[str, Role] = {key: "sentence" for key in found.frame.columns if key.startswith("sentence")}
-    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in found.frame.columns)
-    table = Table(title=with_marks("Items", found.marks), columns=columns, rows=found.frame.to_dicts(), notes=notes)
-    return Report(frame=found.frame, tables=(table,), notes=notes)
+    items = listed_items(options.names, settings)
+    notes = (*sample_note(items.marks), *partial_notes(items.states))
+    roles: dict[str, Role] = {key: "sentence" for key in items.frame.columns if key.startswith("sentence")}
+    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in items.frame.columns)
+    table = Table(title=with_marks("Items", items.marks), columns=columns, rows=items.frame.to_dicts(), notes=notes)
+    return Report(frame=items.frame, tables=(table,), notes=notes)
 
 
 def overlaps_report(options: OverlapsOptions, settings: Settings) -> Report:
     """What evaluation sets share with a training set; the frame has a row an evaluation set."""
-    found = overlaps_of(options.training, options.evaluations, settings)
+    overlaps = overlaps_of(options.training, options.evaluations, settings)
     titles = ("training", "evaluation", "sentences", "shared_sentences", "pairs", "shared_pairs")
     columns = tuple(Column(key=key, title=key.replace("_", " ")) for key in titles)
-    table = Table(title=with_marks("Overlaps", found.marks), columns=columns, rows=found.frame.to_dicts(), notes=found.notes)
-    return Report(frame=found.frame, tables=(table,), notes=found.notes)
+    table = Table(title=with_marks("Overlaps", overlaps.marks), columns=columns, rows=overlaps.frame.to_dicts(), notes=overlaps.notes)
+    return Report(frame=overlaps.frame, tables=(table,), notes=overlaps.notes)

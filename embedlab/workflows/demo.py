@@ -46,7 +46,7 @@ def demo_report(session: Session) -> Report:
     if PACKAGED[UNTOUCHED].state == "missing":
         raise MissingError(f"the demo needs the model {UNTOUCHED!r}", hint=f"{EXTRA}, or embedlab demo --sample on generated sentences")
     _train(TrainOptions(recipe="", encoder=UNTOUCHED, overrides=OVERRIDES, seed=1, resume=True), session)
-    has_static = any(one.name == STATIC and one.state == "installed" for one in list_models())
+    has_static = any(model.name == STATIC and model.state == "installed" for model in list_models())
     if not has_static:
         session.note(f"without the static vectors of {STATIC}, which are not installed: {EXTRA}")
     models = [UNTOUCHED, *RECIPES, *([STATIC] if has_static else []), OVERLAP]
@@ -114,7 +114,7 @@ def found_sentences(frame: pl.DataFrame) -> Iterator[str]:
             orders.setdefault(start.order(other), []).append(f"{what} ({name}, {start.points(other)})")
     against = ", and ".join(f"{order} {' and '.join(others)}" for order, others in orders.items())
     how = ((plain, "without the contrastive term"), (contrastive, "with it"))
-    tuned = ", and ".join(f"{one.order(start)} before {term} ({one.model}, {one.points(start)})" for one, term in how)
+    tuned = ", and ".join(f"{row.order(start)} before {term} ({row.model}, {row.points(start)})" for row, term in how)
     yield f"1. On {start.items:,} pairs of captions {start.model} {against}."
     yield f"2. Fine-tuned on {ROWS:,} pairs of SNLI it {tuned}."
     yield (

@@ -81,9 +81,9 @@ def _why_not_writable(path: Path) -> str:
 def _plugins() -> Iterator[Finding]:
     from embedlab.workflows.plugins import plugin_states
 
-    for one in plugin_states():
-        found = f"{one.kind} {one.name} of {one.origin}".strip() if one.name else one.origin
-        yield Finding(check="plug-in", found=found, problem="" if one.is_usable else one.state)
+    for state in plugin_states():
+        found = f"{state.kind} {state.name} of {state.origin}".strip() if state.name else state.origin
+        yield Finding(check="plug-in", found=found, problem="" if state.is_usable else state.state)
 
 
 def _hub(settings: Settings) -> Iterator[Finding]:

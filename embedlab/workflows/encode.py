@@ -119,7 +119,7 @@ def _encode_all(partial: PartialVectors, encoder: Encoder, file: Path, session: 
         raise MissingError(f"{str(file)!r} was changed while it was read", hint="type the command again")
     if refused:
         row, first = refused[0]
-        known = first.at([text for _, one in refused for text in one.refused])
+        known = first.at([text for _, error in refused for text in error.refused])
         raise EmbedlabError(f"{file}, sentence {row + 1}: {known.message}", hint=known.hint) from first
 
 

@@ -65,9 +65,9 @@ def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationR
 
 def _runs_of(models: Sequence[str | Model], session: Session) -> Iterator[RunFolder]:
     """Yield the runs among MODELS; what is wrong with a name is reported when it is evaluated."""
-    for one in models:
+    for model in models:
         with suppress(EmbedlabError):
-            found = resolve(declared(one), session.settings.runs_folder) if isinstance(one, str) else one
+            found = resolve(declared(model), session.settings.runs_folder) if isinstance(model, str) else model
             yield from (RunFolder(Path(member.location).parent) for member in found.members if member.is_run)
 
 
@@ -92,7 +92,7 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
     """Whether what is shown is in no stored evaluation, so that single items are picked or grouped."""
     if options.where or options.by not in get_args(By):
         return True
-    return options.by != DATASET and not all(one.definition.aggregates for one in selected)
+    return options.by != DATASET and not all(selected.definition.aggregates for selected in selected)
 
 
 def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
@@ -112,43 +112,43 @@ def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     aggregate: Aggregate = options.aggregate or "all"
     slicing = Slicing(by=options.by, where=options.where, has_rest=has_rest, aggregate=aggregate, common=options.common)
     names = list(dict.fromkeys(options.models))
-    found = compared(gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session)
-    return EvaluationReport.of([score_table(found)], EVALUATED, is_whole=found.is_whole)
+    comparison = compared(gather(names, selected, session, slicing=slicing, setting=options.setting), slicing, session)
+    return EvaluationReport.of([score_table(comparison)], EVALUATED, is_whole=comparison.is_whole)
 
 
-def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: Session) -> EvaluationReport:
+def _evaluate_pairs_alone(options: EvaluateOptions, selected: SelectedTask, session: Session) -> EvaluationReport:
     """The table of the models that score pairs, then that of models of which only figures are known."""
     names, stated = without_stated(options.models, session)
     tables, is_whole = [], True
     if names:
-        table, is_whole = evaluate_on_pairs(options, names, one, session)
+        table, is_whole = evaluate_on_pairs(options, names, selected, session)
         tables.append(table)
     if stated:
-        tables.append(stated_table(stated, _stated_datasets(one), options.metric, one.task))
+        tables.append(stated_table(stated, _stated_datasets(selected), options.metric, selected.task))
     return EvaluationReport.of(tables, EVALUATED, is_whole=is_whole)
 
 
-def _stated_datasets(one: SelectedTask) -> dict[str, Sequence[str]]:
+def _stated_datasets(selected: SelectedTask) -> dict[str, Sequence[str]]:
     """The datasets of a selection, and of a whole task its averages with the datasets that they are over."""
-    datasets = one.names or one.definition.datasets
-    return {**dict.fromkeys(datasets, ()), **({} if one.names else one.definition.averages(datasets, one.task))}
+    datasets = selected.names or selected.definition.datasets
+    return {**dict.fromkeys(datasets, ()), **({} if selected.names else selected.definition.averages(datasets, selected.task))}
 
 
 def evaluate_on_pairs(
-    options: EvaluateOptions, models: Sequence[str | Model], one: SelectedTask, session: Session, *, is_reported: bool = False
+    options: EvaluateOptions, models: Sequence[str | Model], selected: SelectedTask, session: Session, *, is_reported: bool = False
 ) -> tuple[Table, bool]:
     """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
-    is_suite = not one.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
-    found, is_whole = score_pairs(
+    is_suite = not selected.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
+    pairs, is_whole = score_pairs(
         models,
         session,
-        task=one.task,
-        datasets=one.names,
+        task=selected.task,
+        datasets=selected.names,
         all_splits=is_suite,
         common=options.common,
         is_reported=is_reported,
     )
-    scored = found.test_pairs
+    scored = pairs.test_pairs
     evaluations = evaluate_pairs(scored)
     if is_suite and not options.common:
         keep(scored, evaluations, session)
@@ -174,14 +174,16 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     tables: dict[str, Table] = {}
     found: dict[str, SuiteEvaluations] = {}
     is_whole = known.is_whole
-    for one in (one for one in selected if one not in known.ready.missing):
-        title = one.task if one.is_each_alone else one.stored_name()  # datasets that are evaluated one by one share a table
+    for selected_task in (selected for selected in selected if selected not in known.ready.missing):
+        title = (
+            selected_task.task if selected_task.is_each_alone else selected_task.stored_name()
+        )  # datasets that are evaluated one by one share a table
         try:
-            if one in known.together:
-                tables[title] = evaluate_on_pairs(options, models, one, session, is_reported=True)[0]
-            elif own := evaluate_on_task(models, one, work, known, session):
+            if selected_task in known.together:
+                tables[title] = evaluate_on_pairs(options, models, selected_task, session, is_reported=True)[0]
+            elif own := evaluate_on_task(models, selected_task, work, known, session):
                 found[title] = joined_evaluations(found.get(title, {}), own)
-                tables[title] = suite_table(one, found[title])
+                tables[title] = suite_table(selected_task, found[title])
         except MissingError as error:
             if work.is_one:
                 raise
@@ -197,7 +199,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
 
 def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:
     """No table: each task is missing or does not apply, as was reported."""
-    message, hint = f"nothing to evaluate on {', '.join(one.task for one in selected)}", "the notes say why of each task"
+    message, hint = f"nothing to evaluate on {', '.join(selected.task for selected in selected)}", "the notes say why of each task"
     return UsageError(message, hint=hint) if is_whole else MissingError(message, hint=hint)
 
 
@@ -210,14 +212,14 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pai
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
     }
-    if options.common and not any(one.definition.aggregates for one in selected):
+    if options.common and not any(selected.definition.aggregates for selected in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     if options.common and options.mteb is not None:
         raise UsageError("option mteb writes scores of whole datasets, not of common pairs", hint="remove one of the two options")
     if not is_pairs_alone and (wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)):
         raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")
     if options.submission is not None and not has_submission:
-        names = ", ".join(one.name for one in all_tasks() if one.submission() is not None)
+        names = ", ".join(task.name for task in all_tasks() if task.submission() is not None)
         raise UsageError(f"option submission writes predictions of the task {names} alone", hint=f"select the task {names}")
     if is_pairs_alone and options.setting != "literature":
         message = f"option setting {options.setting!r} is for classifiers: sts has none"

@@ -36,7 +36,7 @@ def export_model(model: str, folder: Path, session: Session) -> str:
         folder,
         encoder,
         card=text + usage_section(folder.name) + scores_section(_evaluations(place, session)),
-        add=lambda place: store_lineage(spec, place, session.settings),
+        add=lambda path: store_lineage(spec, path, session.settings),
         hint="name another DIR",
         is_new=True,
     )
@@ -49,7 +49,9 @@ def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, 
     for path in _files(place.evaluations):
         with suppress(MissingError):
             found.append(Evaluation.load(path))
-    return [(one, stored_intervals(one, place, session.settings)) for one in found if place.counts(one.fingerprint)]
+    return [
+        (evaluation, stored_intervals(evaluation, place, session.settings)) for evaluation in found if place.counts(evaluation.fingerprint)
+    ]
 
 
 def _files(folder: Path) -> list[Path]:

@@ -31,12 +31,12 @@ def listed_items(names: Sequence[str], settings: Settings) -> ListedItems:
     for name in names:
         if name not in tasks:
             raise unknown("dataset of classified items", name, list(tasks))
-    found = [own for name in dict.fromkeys(names) for own in tasks[name].items(source, [name])]
-    states = tuple(own.part.state for own in found)
+    found = [gold for name in dict.fromkeys(names) for gold in tasks[name].items(source, [name])]
+    states = tuple(gold.part.state for gold in found)
     return ListedItems(frame=pl.concat(map(_frame, found), how="diagonal"), states=states, marks=tuple(data_marks(states)))
 
 
-def _frame(own: GoldItems) -> pl.DataFrame:
-    count, frame = len(own.labels), own.part.frame
-    known = {"dataset": [own.name] * count, "item": range(count), "split": [own.part.state.split] * count, "label": own.labels}
+def _frame(gold: GoldItems) -> pl.DataFrame:
+    count, frame = len(gold.labels), gold.part.frame
+    known = {"dataset": [gold.name] * count, "item": range(count), "split": [gold.part.state.split] * count, "label": gold.labels}
     return pl.DataFrame({**known, **{name: frame[name] for name in _SENTENCES if name in frame.columns}})

@@ -113,11 +113,11 @@ def _ranked(model: Model, options: NearestOptions, searched: _Searched, session:
         {
             "model": model.name,
             "rank": rank,
-            "similarity": one.similarity,
-            searched.kind: searched.places[one.number],
-            "sentence": corpus.sentences[one.number],
+            "similarity": neighbour.similarity,
+            searched.kind: searched.places[neighbour.number],
+            "sentence": corpus.sentences[neighbour.number],
         }
-        for rank, one in enumerate(closest.found, start=1)
+        for rank, neighbour in enumerate(closest.found, start=1)
     ]
     return rows, model_notes(model, members)
 
@@ -129,15 +129,15 @@ def _search(member: PairScorer, options: NearestOptions, corpus: Corpus, session
     if not isinstance(member, CachedEncoder):
         return _ScoreSearch(member, corpus, tick)
     member.encode([options.sentence, *(corpus.sentences if options.file is not None else ())], tick)
-    found = corpus.vectors(member.fingerprint, session.settings, member.similarity)
+    search = corpus.vectors(member.fingerprint, session.settings, member.similarity)
     if options.file is not None:  # a disk that cannot be written has no vectors
-        return found if found is not None and found.is_known.all() else _ScoreSearch(member, corpus, tick)
-    if found is None or not found.is_known.any():
+        return search if search is not None and search.is_known.all() else _ScoreSearch(member, corpus, tick)
+    if search is None or not search.is_known.any():
         raise MissingError(
             f"no vectors of {member.name!r} are cached for the sentences of the datasets",
             hint=f"`embedlab evaluate {member.name}` caches them, or name a FILE to search",
         )
-    return found
+    return search
 
 
 class _ScoreSearch:

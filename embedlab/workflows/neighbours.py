@@ -109,10 +109,10 @@ def find_neighbours(
     """
     approximate = sum((member.approximate(queries) for member in members[1:]), members[0].approximate(queries)) / np.float32(len(members))
     found = []
-    for place, (query, similarity) in enumerate(zip(queries, approximate, strict=True)):
+    for index, (query, similarity) in enumerate(zip(queries, approximate, strict=True)):
         if not itself and query in corpus.numbers:
             similarity[corpus.numbers[query]] = np.nan
-        partner = corpus.numbers.get(partners[place]) if partners else None
+        partner = corpus.numbers.get(partners[index]) if partners else None
         searched = int(np.isfinite(similarity).sum())
         found.append(
             Neighbours(found=_closest(query, similarity, members, top), searched=searched, rank=_rank(similarity, partner)),

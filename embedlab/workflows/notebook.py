@@ -63,8 +63,8 @@ class LoadedModel:
 def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination, word-vectors:FILE or dice)."""
     session = session_of(load, progress, settings)
-    found = resolve_model(declared(name), session)
-    return LoadedModel(name=found.name, members=tuple(load_members(found, session, cached=True)))
+    model = resolve_model(declared(name), session)
+    return LoadedModel(name=model.name, members=tuple(load_members(model, session, cached=True)))
 
 
 def encode(model: str, sentences: Sequence[str], *, progress: bool = False, **settings: Any) -> Vectors:

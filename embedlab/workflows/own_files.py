@@ -41,9 +41,9 @@ def note_files(names: Sequence[str], session: Session) -> None:
         if not is_pair_file(name) or is_hub_name(name):
             continue
         with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
-            own = own_data(name)
-            if not own.said.is_plain and own.file.held_out is None:
-                found, *_, correction = own.lines()
+            data = own_data(name)
+            if not data.said.is_plain and data.file.held_out is None:
+                found, *_, correction = data.lines()
                 session.note(found)
                 session.note(correction)
 

@@ -26,14 +26,14 @@ class ListedModel:
 def list_models() -> Iterator[ListedModel]:
     """Yield every model that packages bring; nothing is loaded."""
     for one in PACKAGED.values():
-        found = one.source.place
+        path = one.source.place
         yield ListedModel(
             name=one.name,
             model=one.repository,
             state=one.state,
             get=one.source.way,
             licence=one.licence,
-            place=str(found) if found is not None else None,
+            place=str(path) if path is not None else None,
         )
     for name, full in PREFIXED.items():
         place = _located(full)
@@ -56,9 +56,9 @@ def get_model(name: str, session: Session) -> Path:
     if found is None or isinstance(found.source, InPackage):
         extra = found.source.extra if found is not None and isinstance(found.source, InPackage) else name
         raise UsageError(f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'")
-    if (place := found.source.place) is not None:
+    if (path := found.source.place) is not None:
         session.note(f"{found.name} is there already")
-        return place
+        return path
     if session.settings.offline:
         raise MissingError(f"--offline forbids fetching {name!r}", hint="remove --offline")
     from embedlab.models.assembled import assemble

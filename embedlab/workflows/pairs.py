@@ -69,8 +69,8 @@ def _members(scored: ScoredPairs) -> Mapping[str, Sequence[str]]:
 
 def _numbers(scored: ScoredPairs, selection: ItemSelection) -> Iterator[str]:
     """Yield the score of each model on the pairs that match, and on the rest; with intervals where results took no part in picking them."""
-    if selection.holds.any() and (found := selected_and_rest(scored.outcomes, scored.models, selection)) is not None:
-        yield from selection_notes(found)
+    if selection.holds.any() and (halves := selected_and_rest(scored.outcomes, scored.models, selection)) is not None:
+        yield from selection_notes(halves)
 
 
 def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:

@@ -30,14 +30,14 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     refuse_unknown_choices(options)
     _check(options)
     selected = select_from(options.suites, options.tasks, session.settings.data)
-    if options.common and not any(one.definition.aggregates for one in selected):
+    if options.common and not any(selected.definition.aggregates for selected in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     slicing = Slicing(common=options.common, where=options.expression)
     gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
-    found = compared(gathered, slicing, session)
-    tested = [one for one in found.evidence if one.rows is not None]
+    comparison = compared(gathered, slicing, session)
+    tested = [evidence for evidence in comparison.evidence if evidence.rows is not None]
     if not tested:
-        names = ", ".join(one.task for one in selected)
+        names = ", ".join(selected.task for selected in selected)
         raise UsageError(f"{names} has no items whose differences are tested", hint="select a task with items, and no results in --where")
     if slicing.is_plain:
         for note in gathered.without_items():
@@ -45,8 +45,8 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     first, second = gathered.models
     detect = options.detect / 100 if options.detect is not None else None
     rows = detectable(tested, first, second, detect=detect, seeds=options.seeds)
-    table = power_table(rows, found, detect=options.detect, seeds=options.seeds)
-    return PowerReport.of([table], POWER, is_whole=found.is_whole)
+    table = power_table(rows, comparison, detect=options.detect, seeds=options.seeds)
+    return PowerReport.of([table], POWER, is_whole=comparison.is_whole)
 
 
 def _check(options: PowerOptions) -> None:

@@ -40,8 +40,8 @@ def run_report(name: str, settings: Settings) -> RunReport:
 
 
 def _curves(run: RunFolder) -> pl.DataFrame:
-    found = Curve()
-    found.read_on(run.events_file)
-    parts = (("loss", found.steps, found.losses), ("dev", found.dev_steps, found.dev_scores))
+    curve = Curve()
+    curve.read_on(run.events_file)
+    parts = (("loss", curve.steps, curve.losses), ("dev", curve.dev_steps, curve.dev_scores))
     rows = [(run.id, step, what, value) for what, steps, values in parts for step, value in zip(steps, values, strict=True)]
     return pl.DataFrame(rows, schema=CURVES, orient="row")

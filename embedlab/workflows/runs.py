@@ -51,7 +51,7 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
 
 def unfinished_runs(name: str, settings: Settings) -> list[RunFolder]:
     """Return the seeds of a run that can be resumed; none is a UsageError."""
-    chosen = [found for found in select_runs(settings.runs_folder, name) if run_status(found).is_unfinished]
+    chosen = [run for run in select_runs(settings.runs_folder, name) if run_status(run).is_unfinished]
     if not chosen:
         raise UsageError(f"run {name!r} has no unfinished seed", hint="`embedlab runs ls` shows the state of all runs")
     return chosen
@@ -60,8 +60,8 @@ def unfinished_runs(name: str, settings: Settings) -> list[RunFolder]:
 def cancel_runs(name: str, settings: Settings, *, force: bool) -> list[CancelledRun]:
     """Stop the running seeds of a run, with FORCE without a checkpoint; where none runs that is an error."""
     chosen = select_runs(settings.runs_folder, name)
-    running = [found for found in chosen if found.holder() is not None] or chosen[:1]
-    return [CancelledRun(run=found, pid=launch.cancel_run(found, force=force)) for found in running]
+    running = [folder for folder in chosen if folder.holder() is not None] or chosen[:1]
+    return [CancelledRun(run=folder, pid=launch.cancel_run(folder, force=force)) for folder in running]
 
 
 def prune_runs(names: Sequence[str], settings: Settings) -> Pruned:

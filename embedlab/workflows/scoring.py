@@ -32,7 +32,7 @@ def score_pairs(
     With ALL_SPLITS also STS-B's train and dev pairs; with COMMON numbers are of the pairs that all models score. What is missing is
     reported, unless it was before.
     """
-    resolved = [resolve_model(one, session) if isinstance(one, str) else one for one in dict.fromkeys(models)]
+    resolved = [resolve_model(model, session) if isinstance(model, str) else model for model in dict.fromkeys(models)]
     check_device(session.settings)
 
     source = Source.from_settings(session.settings)

@@ -11,7 +11,7 @@ from embedlab.workflows.session import Session
 
 def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the NAMES of models that score pairs, and the others with their figures."""
-    stated = [found for name in dict.fromkeys(names) if (found := _stated(name, session)) is not None]
+    stated = [stated_model for name in dict.fromkeys(names) if (stated_model := _stated(name, session)) is not None]
     return [name for name in names if name not in {model.name for model in stated}], stated
 
 
@@ -19,5 +19,5 @@ def _stated(name: str, session: Session) -> StatedModel | None:
     if prefix_of(model_of(name) or name) is None:
         return None
     spec = resolve(name, session.settings.runs_folder).members[0]
-    found = stated_figures(spec.kind, spec.location)
-    return StatedModel(name=name, figures=found) if found else None
+    figures = stated_figures(spec.kind, spec.location)
+    return StatedModel(name=name, figures=figures) if figures else None

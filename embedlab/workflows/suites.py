@@ -36,9 +36,9 @@ class Work:
         """Whether a task that cannot be done leaves nothing to show."""
         return len(self.selected) == 1
 
-    def stored_name(self, one: SelectedTask) -> str:
+    def stored_name(self, selected: SelectedTask) -> str:
         """The name of the stored evaluation of ONE of them in a member's folder."""
-        return one.stored_name(task(one.task).setting(self.setting))
+        return selected.stored_name(task(selected.task).setting(self.setting))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,11 +59,11 @@ class Known:
         """Whether nothing was missing."""
         return not self.ready.missing and not any(texts.missing for texts in self.texts.values())
 
-    def refuse_unfit(self, model: Model, one: SelectedTask) -> None:
+    def refuse_unfit(self, model: Model, selected: SelectedTask) -> None:
         """Raise why the task ONE does not apply to a member of MODEL, where it does not."""
         for spec in model.members:
-            if (spec.name, one) in self.ready.unfit:
-                raise self.ready.unfit[spec.name, one]
+            if (spec.name, selected) in self.ready.unfit:
+                raise self.ready.unfit[spec.name, selected]
 
 
 def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Known:
@@ -72,17 +72,21 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
     What is missing is reported first; of a single task that is an error, as is a model that cannot do it.
     """
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
-    together = frozenset(one for one in work.selected if is_scored_together(one.task))
+    together = frozenset(selected for selected in work.selected if is_scored_together(selected.task))
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, session.settings)
-        for one in work.selected:
-            if not work.again and one not in together:
-                found = stored_evaluation(place, work.stored_name(one), ready.texts.get(one), source)
-                stored |= {(spec.name, one): found} if found else {}
-        todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in stored and (spec.name, one) not in ready.unfit}
-        for one in todo:
-            for text in task(one.task).cost(spec, source, one.names):
+        for selected in work.selected:
+            if not work.again and selected not in together:
+                evaluation = stored_evaluation(place, work.stored_name(selected), ready.texts.get(selected), source)
+                stored |= {(spec.name, selected): evaluation} if evaluation else {}
+        todo = {
+            selected: text
+            for selected, text in ready.texts.items()
+            if (spec.name, selected) not in stored and (spec.name, selected) not in ready.unfit
+        }
+        for selected in todo:
+            for text in task(selected.task).cost(spec, source, selected.names):
                 session.note(f"{title_of(spec.name)}: {text}")
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
         if not together.issuperset(todo):
@@ -91,16 +95,16 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
     return Known(ready=ready, together=together, stored=stored)
 
 
-def evaluate_on_task(models: Sequence[Model], one: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:
+def evaluate_on_task(models: Sequence[Model], selected: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:
     """The evaluations of each model on a task; none where no model can do it."""
     evaluations: Evaluations = {}
     for model in models:
         try:
-            evaluations[model.name] = _evaluate_member(model, one, work, known, session)
+            evaluations[model.name] = _evaluate_member(model, selected, work, known, session)
         except UsageError as error:
             if work.is_one:
                 raise
-            session.note(f"{model.name}: {one.task} does not apply: {error.message}")
+            session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
     return evaluations
 
 
@@ -122,19 +126,19 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     return ready
 
 
-def _evaluate_member(model: Model, one: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
+def _evaluate_member(model: Model, selected: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
     found = []
-    known.refuse_unfit(model, one)
+    known.refuse_unfit(model, selected)
     for spec in model.members:
-        place = ScorePlace.of(spec, session.settings).evaluations
-        if stored := known.stored.get((spec.name, one)):
+        evaluations = ScorePlace.of(spec, session.settings).evaluations
+        if stored := known.stored.get((spec.name, selected)):
             session.note(f"{spec.name}: {stored.task} as it was evaluated before on the same data; --again does it again")
             found.append(with_training(stored, spec))
         else:
             with session.progresses() as progress:
-                result = evaluate_task(one.task, spec, session.settings, labelled(progress, spec), one.names, work.setting)
+                result = evaluate_task(selected.task, spec, session.settings, labelled(progress, spec), selected.names, work.setting)
             try:
-                result.save(place, work.stored_name(one))
+                result.save(evaluations, work.stored_name(selected))
             except MissingError as full:  # a disk that takes nothing costs time, not the answer
                 session.warn(f"{full.message}: the evaluation is shown, not stored")
             found.append(result.evaluation)

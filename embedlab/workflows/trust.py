@@ -32,19 +32,19 @@ class TrustedPlace:
     state: str  # "trusted", "changed since it was trusted" or "absent"
 
 
-def trust_place(place: Path, *, plugins: bool) -> TrustedPlace:
+def trust_place(path: Path, *, plugins: bool) -> TrustedPlace:
     """Trust the settings of a folder, and with PLUGINS its plug-in files also when they change; or a file as it is now."""
-    place = place.parent if place.name in SETTINGS_FILES else place
-    if not place.is_dir():
-        trust_file(place)
-        return TrustedPlace(place=str(place.absolute()), covers="a plug-in file as it is now", state=TRUSTED)
-    file, values = _settings(place)
-    folder = place.resolve()
+    path = path.parent if path.name in SETTINGS_FILES else path
+    if not path.is_dir():
+        trust_file(path)
+        return TrustedPlace(place=str(path.absolute()), covers="a plug-in file as it is now", state=TRUSTED)
+    file, values = _settings(path)
+    folder = path.resolve()
     inside = [file for file in plugins_of(values, folder / file.name) if file.resolve().is_relative_to(folder)] if plugins else []
-    known, own = trusted(), TrustedFolder(settings=digest_of(values), plugins=tuple(map(str, inside)))
-    _store(replace(known, folders={**known.folders, str(folder): own}))
+    known, trusted_folder = trusted(), TrustedFolder(settings=digest_of(values), plugins=tuple(map(str, inside)))
+    _store(replace(known, folders={**known.folders, str(folder): trusted_folder}))
     shown = [f"{key} = {value}" for key, value in values.items() if needs_trust(key, value) and key != "plugins"]
-    return TrustedPlace(place=str(folder), covers="; ".join([*shown, *_plugins_shown(own)]), state=TRUSTED)
+    return TrustedPlace(place=str(folder), covers="; ".join([*shown, *_plugins_shown(trusted_folder)]), state=TRUSTED)
 
 
 def trust_file(path: Path) -> str:
@@ -73,12 +73,12 @@ def trusted_places() -> list[TrustedPlace]:
 
 
 def _folders(folders: Mapping[str, TrustedFolder]) -> Iterator[TrustedPlace]:
-    for path, one in sorted(folders.items()):
+    for path, folder in sorted(folders.items()):
         state = "absent"
         with suppress(EmbedlabError):
             own = folder_settings(Path(path))
             state = folder_state(Path(path), own[1]) if own is not None else "absent"
-        yield TrustedPlace(place=path, covers="; ".join(["settings", *_plugins_shown(one)]), state=state)
+        yield TrustedPlace(place=path, covers="; ".join(["settings", *_plugins_shown(folder)]), state=state)
 
 
 def _files(files: Mapping[str, str]) -> Iterator[TrustedPlace]:

@@ -27,12 +27,12 @@ def verify_files(first: Path, second: Path, session: Session) -> Verification:
     """Compare the results of one model and task in both files; what is only in one is noted."""
     mine, theirs = (read_results(path, lambda task: bool(aggregates_of(task))) for path in (first, second))
     sides = [
-        ResultPair(first=own, second=other, files=(first, second), settings=session.settings)
-        for own, other in _matched(mine, theirs, first, second)
+        ResultPair(first=result, second=other, files=(first, second), settings=session.settings)
+        for result, other in _matched(mine, theirs, first, second)
     ]
-    found = [verification_table(one) for one in sides]
-    _note_others(first, mine, [one.first for one in sides], session)
-    _note_others(second, theirs, [one.second for one in sides], session)
+    found = [verification_table(side) for side in sides]
+    _note_others(first, mine, [side.first for side in sides], session)
+    _note_others(second, theirs, [side.second for side in sides], session)
     return Verification(tables=tuple(table for table, _ in found), is_same=all(is_same for _, is_same in found))
 
 
@@ -42,7 +42,7 @@ def _matched(
     """The results to compare: the only ones, or those of one model on the same task in both files."""
     if len(mine) == len(theirs) == 1:
         return [(mine[0], theirs[0])]
-    found = [(own, other) for own in mine for other in theirs if _is_counterpart(own, other)]
+    found = [(result, other) for result in mine for other in theirs if _is_counterpart(result, other)]
     if not found:
         own, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
         raise UsageError(
@@ -52,8 +52,8 @@ def _matched(
     return found
 
 
-def _is_counterpart(one: StoredResult, other: StoredResult) -> bool:
-    return one.model == other.model and bool({*one.signature.task} & {*other.signature.task})
+def _is_counterpart(result: StoredResult, other: StoredResult) -> bool:
+    return result.model == other.model and bool({*result.signature.task} & {*other.signature.task})
 
 
 def _name(result: StoredResult) -> str:
@@ -62,7 +62,7 @@ def _name(result: StoredResult) -> str:
 
 def _note_others(path: Path, results: Sequence[StoredResult], matched: Sequence[StoredResult], session: Session) -> None:
     """Say which results of a file have no counterpart."""
-    if others := [_name(one) for one in results if all(one is not own for own in matched)]:
+    if others := [_name(result) for result in results if all(result is not stored_result for stored_result in matched)]:
         session.note(f"not compared, only in {path}: {'; '.join(others)}")
 
 
@@ -75,5 +75,5 @@ class VerificationReport(Report):
 
 def verification_report(first: Path, second: Path, session: Session) -> VerificationReport:
     """The same as a report: one row a difference."""
-    found = verify_files(first, second, session)
-    return VerificationReport(**vars(report_of(found.tables)), is_same=found.is_same)
+    verification = verify_files(first, second, session)
+    return VerificationReport(**vars(report_of(verification.tables)), is_same=verification.is_same)

@@ -57,9 +57,9 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
     lacking = [member for member in member_columns(models) if outcomes.predictions[member].fill_nan(None).count() == 0]
     if lacking:
         raise UsageError(f"{lacking[0]} has no prediction of these items", hint="select a task that both models can do")
-    found = compared(gathered, slicing, session)
+    comparison = compared(gathered, slicing, session)
     with session.progress("looking at kinds of items") as tick:
         rng = np.random.default_rng(HALVES_SEED)
-        explanation = explained(outcomes, models, found.evidence, selection, rng=rng, examples=options.examples, progress=tick)
-    report = Report.of(why_tables(explanation, found, rows=options.rows), WHY, is_whole=found.is_whole)
+        explanation = explained(outcomes, models, comparison.evidence, selection, rng=rng, examples=options.examples, progress=tick)
+    report = Report.of(why_tables(explanation, comparison, rows=options.rows), WHY, is_whole=comparison.is_whole)
     return WhyReport(**vars(report), explanation=explanation, rows=options.rows)

@@ -16,7 +16,7 @@ def test_words_are_a_lower_cased_set() -> None:
 
 
 def test_dice_gives_the_five_published_values() -> None:
-    with (PACKAGE / "papers/reference/tsukagoshi_signals/table2_example_pairs.csv").open(encoding="utf-8") as file:
+    with (PACKAGE / "experiments/reference/tsukagoshi_signals/table2_example_pairs.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [f"{dice(row['sentence1'], row['sentence2']):.3f}" for row in rows] == [row["dice"] for row in rows]
     assert len(rows) == 5

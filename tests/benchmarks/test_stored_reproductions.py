@@ -14,7 +14,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.papers.file import select_tables
+from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.reproduction import Reproduction
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder

@@ -13,13 +13,13 @@ from embedlab.cli.grid_board import sparkline
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.settings import Settings
-from embedlab.grids.cell import CellLock
-from embedlab.grids.local import prepare_grid, run_local, started
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.queue import Queue
+from embedlab.experiments.cell import CellLock
+from embedlab.experiments.local import prepare_grid, run_local, started
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.queue import Queue
 from embedlab.reports.notes import SAMPLE_NOTE
-from tests.grids.conftest import GRID, STAND_IN, plan_of, work_here
-from tests.grids.test_table import value_of, without_evaluations, write_results
+from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
+from tests.experiments.test_pivot import value_of, without_evaluations, write_results
 from tests.stored_json import store_values, stored_values
 
 

@@ -11,7 +11,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import load_recipe, to_toml
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.papers.file import paper_names, select_tables
+from embedlab.experiments.paper_file import paper_names, select_tables
 from embedlab.runs.store import RunFolder
 from tests.conftest import thin_out_the_sample
 

@@ -12,8 +12,8 @@ from embedlab.comparison.stored_comparisons import COMPARISONS
 from embedlab.core.seal import KEY, UNSEALED, seal
 from embedlab.core.trust import trusted
 from embedlab.encoders.texts import sentence_keys
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.queue import Ending, Queue
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.queue import Ending, Queue
 from embedlab.outcomes.stored_links import LINKS
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder

@@ -19,13 +19,13 @@ from embedlab.cli.commands import tui
 from embedlab.core import python_processes
 from embedlab.core.paths import PACKAGE
 from embedlab.core.settings import load_settings
-from embedlab.grids.cell import PROGRAM, CellLock
-from embedlab.grids.local import Crew
-from embedlab.grids.plan import GridFolder, GridPlan
+from embedlab.experiments.cell import PROGRAM, CellLock
+from embedlab.experiments.local import Crew
+from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.launch import run_together, start_detached
 from embedlab.runs.store import RunFolder
 from embedlab.tui.pair_table.scorer import ScorerProcess
-from tests.grids.conftest import STAND_IN, plan_of
+from tests.experiments.conftest import STAND_IN, plan_of
 
 STARTS = {
     "Popen",

@@ -14,7 +14,7 @@ from embedlab.core.settings import load_settings
 from embedlab.data.overlaps import overlap
 from embedlab.data.source import Source, dataset
 from embedlab.data.starter import MANIFEST, SOURCES
-from embedlab.grids.plan import GridPlace
+from embedlab.experiments.plan import GridPlace
 from embedlab.runs.launch import shared_flags
 from embedlab.tui.pair_table.data import load_pairs
 from embedlab.workflows.data import check_data, fetch_data, list_splits

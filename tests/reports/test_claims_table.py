@@ -6,7 +6,7 @@ from math import nan
 import pytest
 
 from embedlab.analysis.claims import Claim, Direction, SettledClaim, Verdict
-from embedlab.papers.file import select_tables
+from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.claims_table import claim_sentences, claims_table, page_claims_table
 from embedlab.reports.layout import plain_text
 

@@ -5,10 +5,10 @@ from math import nan
 import pytest
 
 from embedlab.analysis.ordering import RankAgreement
-from embedlab.papers.file import load_paper, paper_names, select_tables
-from embedlab.papers.order import Ranking, RowOrder
-from embedlab.papers.printed import published_texts
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.paper_file import load_paper, paper_names, select_tables
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.printed import published_texts
+from embedlab.experiments.row_order import Ranking, RowOrder
 from embedlab.reports.latex import to_latex
 from embedlab.reports.layout import plain_text
 from embedlab.reports.reproduction_tables import deviations_table, orders_table, printed_table

@@ -14,7 +14,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.seal import KEY
 from embedlab.data.overlaps import KnownText
 from embedlab.encoders.sealed_tensors import read_heads
-from embedlab.grids.plan import GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder

@@ -2,13 +2,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from embedlab.core.settings import Settings
-from embedlab.grids.estimate import Cost
-from embedlab.grids.expand import expand_grid
-from embedlab.grids.grid_file import load_grid
-from embedlab.grids.plan import GridPlace
-from embedlab.grids.progress import CellProgress, GridProgress
-from embedlab.grids.queue import CellState, QueueEntry
-from embedlab.grids.table import Spread, apart_over_seeds, marked_best
+from embedlab.experiments.estimate import Cost
+from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.pivot import Spread, apart_over_seeds, marked_best
+from embedlab.experiments.plan import GridPlace
+from embedlab.experiments.planner import expand_grid
+from embedlab.experiments.progress import CellProgress, GridProgress
+from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.runs.events import EventLog, Failed, Step
 from embedlab.tui.launch.grid_board import GridLook, chosen, shown, step_text
 from embedlab.tui.widgets.heat_map import Heat, draw_heat_map

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.settings import Settings
-from embedlab.grids.estimate import Cost
-from embedlab.grids.expand import expand_grid
-from embedlab.grids.grid_file import load_grid
-from embedlab.grids.plan import GridPlace
-from embedlab.grids.progress import GridProgress
-from embedlab.grids.queue import QueueEntry
+from embedlab.experiments.estimate import Cost
+from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.plan import GridPlace
+from embedlab.experiments.planner import expand_grid
+from embedlab.experiments.progress import GridProgress
+from embedlab.experiments.queue import QueueEntry
 from embedlab.runs.events import Dev, Finished
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.key_table import shown_key

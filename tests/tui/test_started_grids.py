@@ -8,9 +8,9 @@ from textual.widgets import OptionList
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.grids.local import prepare_grid
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.worker import alive
+from embedlab.experiments.local import prepare_grid
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.worker import alive
 from embedlab.runs.events import Finished
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import resume_launch

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.settings import Settings
-from embedlab.grids.grid_file import grid_names
+from embedlab.experiments.grid_file import grid_names
 from embedlab.runs.events import Finished
 from embedlab.runs.status import run_status
 from embedlab.runs.store import find_runs

@@ -285,10 +285,10 @@ def test_a_model_is_exported_and_loads_again(tiny_encoder: Path, own: str) -> No
 
 
 def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from embedlab.grids.local import prepare_grid
-    from embedlab.grids.plan import GridFolder
-    from tests.grids.conftest import plan_of
-    from tests.grids.test_table import value_of, write_results
+    from embedlab.experiments.local import prepare_grid
+    from embedlab.experiments.plan import GridFolder
+    from tests.experiments.conftest import plan_of
+    from tests.experiments.test_pivot import value_of, write_results
 
     monkeypatch.chdir(tmp_path)
     plan = plan_of(tmp_path)

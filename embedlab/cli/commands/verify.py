@@ -26,7 +26,7 @@ def verify(options: VerifyOptions, *, terminal: Terminal) -> None:
     """
     from embedlab.workflows.verify import verify_files
 
-    found = verify_files(options.first, options.second, terminal)
-    terminal.show(*found.tables)
-    if not found.is_same:
+    verification = verify_files(options.first, options.second, terminal)
+    terminal.show(*verification.tables)
+    if not verification.is_same:
         raise typer.Exit(ExitCode.FAILED)

@@ -38,8 +38,8 @@ def _locate(rest: str) -> str:
 def _further(location: str) -> Iterator[Path]:
     """Refuse a path in the folder's files that leaves it; nothing outside the folder decides its scores."""
     folder = Path(location)
-    for place in {folder, listed_source(folder)}:
-        named_files(place)
+    for path in {folder, listed_source(folder)}:
+        named_files(path)
     yield from ()
 
 

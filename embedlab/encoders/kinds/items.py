@@ -27,12 +27,12 @@ def read_items(location: str) -> pl.DataFrame:
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
     refuse_json_numbers(path, table, ["dataset"])
-    found = as_texts(path, table, (*_KEYS, wanted)).select("dataset", "item", prediction=wanted, place=PLACE)
-    numbers = found["item"].str.strip_chars().cast(pl.UInt32, strict=False)
-    if (wrong := found.filter(numbers.is_null())).height:
+    frame = as_texts(path, table, (*_KEYS, wanted)).select("dataset", "item", prediction=wanted, place=PLACE)
+    numbers = frame["item"].str.strip_chars().cast(pl.UInt32, strict=False)
+    if (wrong := frame.filter(numbers.is_null())).height:
         item, place = wrong["item"][0], wrong["place"][0]
         raise MissingError(f"{path}, line {place}: item {str(item)!r} is not a row number", hint="count rows from 0: `embedlab data items`")
-    return found.with_columns(item=numbers)
+    return frame.with_columns(item=numbers)
 
 
 def _locate(rest: str) -> str:

@@ -26,12 +26,12 @@ def score_rows(location: str, part: Part) -> RowScores | None:
     task = _task_of(files, dataset, part)
     if task is None:
         return None
-    found = read_predictions(files.predictions[task], part.state.split)
-    if found is None:
+    predictions = read_predictions(files.predictions[task], part.state.split)
+    if predictions is None:
         return None
     stated = read_figures(files.results[task], part.state.split) if task in files.results else None
-    how = _alignment(found, part, stated, is_typed=dataset is not None)
-    return RowScores(scores=np.array(found.values, np.float32), note=f"{found.task} predicted by {found.model}, {how}")
+    how = _alignment(predictions, part, stated, is_typed=dataset is not None)
+    return RowScores(scores=np.array(predictions.values, np.float32), note=f"{predictions.task} predicted by {predictions.model}, {how}")
 
 
 def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
@@ -40,27 +40,29 @@ def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
     if files.predictions:
         return ()
     found = (read_figures(path) for path in files.results.values())
-    return tuple(one for one in found if one is not None)
+    return tuple(figures for figures in found if figures is not None)
 
 
-def _alignment(found: Predictions, part: Part, stated: StatedFigures | None, *, is_typed: bool) -> str:
+def _alignment(predictions: Predictions, part: Part, stated: StatedFigures | None, *, is_typed: bool) -> str:
     """Return why the similarities belong to the rows of PART; where nothing says so, or something contradicts it, refuse them."""
-    state, count = part.state, len(found.values)
+    state, count = part.state, len(predictions.values)
     if count != len(part.frame):
         raise MissingError(
-            f"{found.path} has {count} similarities, {state.name} {state.split} has {len(part.frame)} rows",
+            f"{predictions.path} has {count} similarities, {state.name} {state.split} has {len(part.frame)} rows",
             hint="predict on the rows that embedlab reads, or name others with --task",
         )
     revision = (state.revision or "").rpartition("@")[2]
     if stated is not None and revision and revision != stated.revision:
         raise MissingError(
-            f"{found.path} is of revision {stated.revision[:8]}, {state.name} was read at {revision[:8]}", hint="predict again on that one"
+            f"{predictions.path} is of revision {stated.revision[:8]}, {state.name} was read at {revision[:8]}",
+            hint="predict again on that one",
         )
     if stated is not None and "cosine_spearman" in stated.figures:
-        here, there = spearman(part.frame["gold"].to_numpy(), np.array(found.values)), stated.figures["cosine_spearman"]
+        here, there = spearman(part.frame["gold"].to_numpy(), np.array(predictions.values)), stated.figures["cosine_spearman"]
         if not abs(here - there) <= _ROUNDED:
             raise MissingError(
-                f"{found.path} gives a Spearman of {100 * here:.2f} on {state.name}, where {stated.path.name} states {100 * there:.2f}",
+                f"{predictions.path} gives a Spearman of {100 * here:.2f} on {state.name}, "
+                f"where {stated.path.name} states {100 * there:.2f}",
                 hint="the rows are in another order, or not the same: predict on the rows that embedlab reads",
             )
         return f"aligned by row: it gives the correlation that {stated.path.name} states"
@@ -68,10 +70,10 @@ def _alignment(found: Predictions, part: Part, stated: StatedFigures | None, *, 
         return f"aligned by row at revision {revision[:8]}"
     if is_typed:
         return f"aligned by row with {state.name}, as typed"
-    task = found.task
+    task = predictions.task
     raise MissingError(
-        f"{found.path} does not state the revision of its dataset",
-        hint=f"put mteb's {task}.json next to it, or state whose rows they are: mteb:{found.path}#{state.name}",
+        f"{predictions.path} does not state the revision of its dataset",
+        hint=f"put mteb's {task}.json next to it, or state whose rows they are: mteb:{predictions.path}#{state.name}",
     )
 
 

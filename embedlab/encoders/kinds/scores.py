@@ -39,10 +39,10 @@ class FileScores:
     def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
         """The same of the pairs of a frame."""
         wanted = _hashes(pairs)
-        found = [
+        frames = [
             wanted.join(self._values, left_on=sides, right_on=_SIDES, how="left", maintain_order="left") for sides in (_SIDES, _SIDES[::-1])
         ]
-        either = found[0]["value"].fill_null(found[1]["value"])
+        either = frames[0]["value"].fill_null(frames[1]["value"])
         return either.cast(pl.Float32).fill_null(float("nan")).to_numpy()
 
 

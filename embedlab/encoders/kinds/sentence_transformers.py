@@ -79,9 +79,9 @@ def _locate(rest: str) -> str:
 
 def _further(location: str) -> Iterator[Path]:
     """Yield the base models that adapters in a folder name; a path in the folder's files that leaves it is a MissingError."""
-    for place in (Path(location), *module_folders(Path(location))):
-        named_files(place)
-        adapter = read_model_file(place / ADAPTER, AdapterFile)
+    for path in (Path(location), *module_folders(Path(location))):
+        named_files(path)
+        adapter = read_model_file(path / ADAPTER, AdapterFile)
         if adapter is not None:
             with suppress(MissingError):  # the package says that it is missing
                 yield named_base(adapter)

@@ -64,10 +64,10 @@ class WordVectorEncoder:
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
         """The vectors of the known words, whose mean is the vector of SENTENCE."""
-        places = [(self._place(found[0]), found.span()) for found in _TOKEN.finditer(sentence)]
+        places = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
         known = [(place, span) for place, span in places if place is not None]
         return WeightedTokens(
-            vectors=self._vectors[[place for place, _ in known]], weights=np.ones(len(known)), spans=tuple(span for _, span in known)
+            vectors=self._vectors[[index for index, _ in known]], weights=np.ones(len(known)), spans=tuple(span for _, span in known)
         )
 
     def _place(self, word: str) -> int | None:

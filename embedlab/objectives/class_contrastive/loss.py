@@ -18,10 +18,10 @@ def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: floa
     any anchor the loss is 0, still part of the graph.
     """
     vectors = F.normalize(vectors)
-    own = torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
+    tensor = torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
     scores = vectors @ vectors.T / temperature
-    surprise = scores.masked_fill(own, float("-inf")).logsumexp(dim=1, keepdim=True) - scores
-    positives = (labels.unsqueeze(0) == labels.unsqueeze(1)) & ~own
+    surprise = scores.masked_fill(tensor, float("-inf")).logsumexp(dim=1, keepdim=True) - scores
+    positives = (labels.unsqueeze(0) == labels.unsqueeze(1)) & ~tensor
     counts = positives.sum(dim=1)
     terms = surprise.masked_fill(~positives, 0.0).sum(dim=1) / counts.clamp(min=1)
     return terms.sum() if reduction == "sum" else terms.sum() / (counts > 0).sum().clamp(min=1)
@@ -63,8 +63,8 @@ class ClassContrastive(Objective):
             case "tenths":
                 return tenths(columns["gold"])
             case "exact":
-                found: Tensor = torch.unique(columns["gold"], return_inverse=True)[1]
-                return found
+                tensor: Tensor = torch.unique(columns["gold"], return_inverse=True)[1]
+                return tensor
             case "none":
                 return torch.arange(rows)
             case _:

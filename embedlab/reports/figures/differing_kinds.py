@@ -15,27 +15,27 @@ def _plots(subject: ExplainedDifference) -> Sequence[Plot]:
 
     The second plot has the combinations of two properties that the other half of the topics confirms, where there are any.
     """
-    found = subject.found
-    first, second = titles_of([found.first, found.second]).values()
-    shown = found.uneven[: subject.rows]
-    rows = [("all", found.whole), *((one.title, one.slice) for one in shown)]
+    explanation = subject.found
+    first, second = titles_of([explanation.first, explanation.second]).values()
+    shown = explanation.uneven[: subject.rows]
+    rows = [("all", explanation.whole), *((uneven.title, uneven.slice) for uneven in shown)]
     plots = [_dots(f"Where {second} and {first} differ", rows, subject)]
-    if confirmed := found.search.confirmed[: subject.rows]:
-        combined = [(one.found.title, one.found.slice) for one in confirmed]
+    if confirmed := explanation.search.confirmed[: subject.rows]:
+        combined = [(tested.found.title, tested.found.slice) for tested in confirmed]
         plots.append(_dots("Two properties together, confirmed", combined, subject))
     return plots
 
 
 def _dots(title: str, rows: Sequence[tuple[str, ComparedSlice]], subject: ExplainedDifference) -> Dots:
-    found = subject.found
-    first, second = titles_of([found.first, found.second]).values()
-    differences = [one.differences[found.second] for _, one in rows]
-    series = _series(f"{second} − {first}", differences, scale_of(found.whole.task, found.whole.metric))
+    explanation = subject.found
+    first, second = titles_of([explanation.first, explanation.second]).values()
+    differences = [compared.differences[explanation.second] for _, compared in rows]
+    series = _series(f"{second} − {first}", differences, scale_of(explanation.whole.task, explanation.whole.metric))
     return Dots(title=title, labels=[label for label, _ in rows], series=[series], axis="points", zero=True)
 
 
 def _series(name: str, differences: Sequence[Difference], scale: float) -> Series:
-    numbers = ([scale * getattr(one, key) for one in differences] for key in ("delta", "low", "high"))
+    numbers = ([scale * getattr(difference, key) for difference in differences] for key in ("delta", "low", "high"))
     values, low, high = numbers
     return Series(name=name, values=values, low=low, high=high)
 

@@ -14,7 +14,7 @@ from embedlab.reports.plots import Dots, Plot, Series
 
 def _plots(subject: EvaluatedModels) -> Sequence[Plot]:
     """One plot a task, of its first metric and setting."""
-    return [_dots(str(task), own) for (task,), own in subject.frame.group_by("task", maintain_order=True)]
+    return [_dots(str(task), frame) for (task,), frame in subject.frame.group_by("task", maintain_order=True)]
 
 
 def _dots(task: str, frame: pl.DataFrame) -> Plot:
@@ -26,8 +26,8 @@ def _dots(task: str, frame: pl.DataFrame) -> Plot:
     return Dots(title=f"Scores on {task}", labels=labels, series=series, axis=f"{metric.capitalize()} ({setting})" if setting else metric)
 
 
-def _series(name: str, own: pl.DataFrame, labels: Sequence[str]) -> Series:
-    rows = {row["slice"]: row for row in own.iter_rows(named=True)}
+def _series(name: str, frame: pl.DataFrame, labels: Sequence[str]) -> Series:
+    rows = {row["slice"]: row for row in frame.iter_rows(named=True)}
     values = [_number(rows, label, "score") for label in labels]
     low, high = ([_number(rows, label, end) for label in labels] for end in ("low", "high"))
     return Series(

@@ -10,23 +10,27 @@ from embedlab.reports.reproduction_plots import reproduction_plots
 
 
 def _plots(subject: ReproducedTables) -> Sequence[Plot]:
-    found: list[Plot] = []
-    for one in subject.found:
-        found += reproduction_plots(one)
-        if one.compared is not None:  # a figure of the paper: models by a property of pairs
-            found += [plot for task, slices in tasks_of(one.compared).items() for plot in score_plots(one.compared, task, slices)]
-    return found
+    trade_offs: list[Plot] = []
+    for reproduction in subject.found:
+        trade_offs += reproduction_plots(reproduction)
+        if reproduction.compared is not None:  # a figure of the paper: models by a property of pairs
+            trade_offs += [
+                plot
+                for task, slices in tasks_of(reproduction.compared).items()
+                for plot in score_plots(reproduction.compared, task, slices)
+            ]
+    return trade_offs
 
 
 def _caption(subject: ReproducedTables) -> str:
     said = []
-    for one in subject.found:
-        both = [number for number in one.numbers.values() if number.printed is not None and number.mean is not None]
+    for reproduction in subject.found:
+        both = [number for number in reproduction.numbers.values() if number.printed is not None and number.mean is not None]
         if both:
             seeds = sorted({len(number.values) for number in both})
             count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
-            said.append(f"{one.table.paper} {one.table.name}: {len(both)} numbers, {runs}.")
+            said.append(f"{reproduction.table.paper} {reproduction.table.name}: {len(both)} numbers, {runs}.")
     return " ".join(["Published and ours; bars are one standard deviation over seeds, the line is where both are equal.", *said])
 
 

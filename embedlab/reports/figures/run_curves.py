@@ -11,8 +11,8 @@ from embedlab.runs.curves import Curve
 def _plots(subject: TrainedRuns) -> Sequence[Plot]:
     """The losses, and below them the dev scores where there are any."""
     found = _read(subject)
-    losses = [DrawnCurve(name=name, x=one.steps, y=one.losses) for name, one in found.items() if one.steps]
-    scores = [DrawnCurve(name=name, x=one.dev_steps, y=one.dev_scores) for name, one in found.items() if one.dev_steps]
+    losses = [DrawnCurve(name=name, x=curve.steps, y=curve.losses) for name, curve in found.items() if curve.steps]
+    scores = [DrawnCurve(name=name, x=curve.dev_steps, y=curve.dev_scores) for name, curve in found.items() if curve.dev_steps]
     return [
         *([CurvePanel(title="", curves=losses, axis="loss", along="step")] if losses else []),
         *([CurvePanel(title="", curves=scores, axis="dev score x 100", along="step")] if scores else []),
@@ -29,7 +29,7 @@ def _read(subject: TrainedRuns) -> dict[str, Curve]:
 
 def _caption(subject: TrainedRuns) -> str:
     runs = ", ".join(run.id for run in subject.runs)
-    points = max((len(one.steps) for one in _read(subject).values()), default=0)
+    points = max((len(curve.steps) for curve in _read(subject).values()), default=0)
     return f"Loss, the mean since the point before ({points} points), and dev score of {runs}. Each line is one run; no interval is drawn."
 
 

@@ -70,7 +70,7 @@ class Comparer:
                 app.call_from_thread(call, *values)
 
         try:
-            found = compare_slices(
+            sliced = compare_slices(
                 data,
                 request,
                 selection=selection,
@@ -78,17 +78,17 @@ class Comparer:
                 progress=partial(show, progress),
                 preview=None if preview is None else partial(show, preview),
             )
-            show(self._take, data, request, found, take)
+            show(self._take, data, request, sliced, take)
         except _Stale:
             return
         except EmbedlabError as error:
             app.call_from_thread(self._screen.dashboard.report, error)
 
-    def _take(self, data: PairData, request: ComparisonRequest, found: SlicedComparison, take: Callable[[SlicedComparison], None]) -> None:
+    def _take(self, data: PairData, request: ComparisonRequest, sliced: SlicedComparison, take: Callable[[SlicedComparison], None]) -> None:
         """Remember what was found, and pass it on, unless other pairs were loaded meanwhile."""
         if data is not self._data:
             return
         while len(self._results) >= _MOST:
             del self._results[next(iter(self._results))]
-        self._results[request] = found
-        take(found)
+        self._results[request] = sliced
+        take(sliced)

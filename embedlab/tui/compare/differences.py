@@ -47,34 +47,36 @@ class Forest:
 
 def forest(comparison: Comparison, model: str) -> Forest:
     """The differences of MODEL on every slice that has one."""
-    found = [(one, one.differences[model]) for one in comparison.slices if model in one.differences]
-    rows = [_row(one, difference, model, comparison.reference) for one, difference in found if difference.delta == difference.delta]
+    found = [(compared, compared.differences[model]) for compared in comparison.slices if model in compared.differences]
+    rows = [
+        _row(compared, difference, model, comparison.reference) for compared, difference in found if difference.delta == difference.delta
+    ]
     margin = 100 * comparison.margin if comparison.margin is not None else None
     return Forest(model=model, reference=comparison.reference, rows=rows, margin=margin, metric=_metric(comparison))
 
 
 def _metric(comparison: Comparison) -> str:
     """What is compared; several measures are named by their slices."""
-    metrics = {one.metric for one in comparison.slices}
+    metrics = {compared.metric for compared in comparison.slices}
     return "Spearman" if metrics <= {"spearman"} else metrics.pop() if len(metrics) == 1 else "score"
 
 
-def _row(one: ComparedSlice, found: Difference, model: str, reference: str) -> ForestRow:
-    letters = [one.letters(name) for name in (model, reference)]
+def _row(compared: ComparedSlice, difference: Difference, model: str, reference: str) -> ForestRow:
+    letters = [compared.letters(name) for name in (model, reference)]
     return ForestRow(
-        key=one.key,
-        title=one.title,
-        pairs=one.pairs,
-        delta=100 * found.delta,
-        low=100 * found.low,
-        high=100 * found.high,
+        key=compared.key,
+        title=compared.title,
+        pairs=compared.pairs,
+        delta=100 * difference.delta,
+        low=100 * difference.low,
+        high=100 * difference.high,
         letters="/".join(letters) if all(letters) else "",
-        design_effect=found.uncertainty.design_effect,
-        reach=found.reach_sign if found.reach == "checkpoints" else "",
-        topic=found.topic_sign,
-        is_significant=found.significant,
-        is_equivalent=found.equivalent,
-        is_average=bool(one.average_of),
+        design_effect=difference.uncertainty.design_effect,
+        reach=difference.reach_sign if difference.reach == "checkpoints" else "",
+        topic=difference.topic_sign,
+        is_significant=difference.significant,
+        is_equivalent=difference.equivalent,
+        is_average=bool(compared.average_of),
     )
 
 
@@ -96,10 +98,10 @@ class FifthsMap:
 def fifths_map(comparison: Comparison, model: str) -> FifthsMap:
     """The cells of a comparison by Dice; a slice is "DATASET/fifth-N" there."""
     rows: dict[str, list[ForestRow | None]] = {}
-    for one in comparison.slices:
-        dataset, _, fifth = one.key.rpartition("/fifth-")
+    for compared in comparison.slices:
+        dataset, _, fifth = compared.key.rpartition("/fifth-")
         cells = rows.setdefault(dataset, [None] * FIFTHS)
-        found = one.differences.get(model)
-        if found is not None and found.delta == found.delta:
-            cells[int(fifth) - 1] = _row(one, found, model, comparison.reference)
+        difference = compared.differences.get(model)
+        if difference is not None and difference.delta == difference.delta:
+            cells[int(fifth) - 1] = _row(compared, difference, model, comparison.reference)
     return FifthsMap(model=model, reference=comparison.reference, rows=list(rows.items()), metric=_metric(comparison))

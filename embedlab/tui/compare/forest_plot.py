@@ -117,8 +117,8 @@ def draw_forest(forest: Forest, width: int, *, cursor: int | None = None) -> Con
     numbers = _NUMBERS if width - label - 2 - _NUMBERS >= _SHORTEST_PLOT else _DELTA
     cells = max(width - label - 2 - numbers, 8)
     lines = [title]
-    for place, row in enumerate(forest.rows):
-        name, sign = f"{short_name(plain(row.title), label):<{label}}", (CURSOR, "bold") if place == cursor else (" ", "")
+    for index, row in enumerate(forest.rows):
+        name, sign = f"{short_name(plain(row.title), label):<{label}}", (CURSOR, "bold") if index == cursor else (" ", "")
         lines.append(Content.assemble((name, sign[1]), sign, *_whisker(row, forest, cells), " ", *_numbers(row, numbers)))
     lines.append(Content.styled(f"{'':{label + 1}}{_axis(forest, cells)}", "$text-faint"))
     lines += [Content.styled(text, "$text-faint") for text in _explained(forest)]
@@ -204,7 +204,7 @@ def draw_map(shown: FifthsMap, width: int, *, cursor: tuple[int, int] | None = N
         lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
     lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-faint"))
     lines += [Content.styled(text, "$text-faint") for text in explained_signs([cell for _, cells in shown.rows for cell in cells])]
-    steps = [f"{shade} to {shown.largest * part / len(_SHADES):z.1f}" for part, shade in enumerate(_SHADES, start=1)]
+    steps = [f"{shade} to {shown.largest * index / len(_SHADES):z.1f}" for index, shade in enumerate(_SHADES, start=1)]
     lines.append(Content.styled(f"size of the difference: {'  '.join(steps)}", "$text-faint"))
     return Content("\n").join(lines)
 

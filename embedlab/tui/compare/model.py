@@ -98,7 +98,7 @@ def compare_slices(
     if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
         return _with_rows(known, rows)
     show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
-    found = compare_outcomes(
+    comparison = compare_outcomes(
         outcomes,
         models,
         by=request.by,
@@ -111,13 +111,18 @@ def compare_slices(
         preview=show,
     )
     if cache is not None:
-        Store(cache).put(COMPARISONS, key, found)
-    return _with_rows(found, rows)
+        Store(cache).put(COMPARISONS, key, comparison)
+    return _with_rows(comparison, rows)
 
 
 def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers]) -> SlicedComparison:
-    rows = {**rows, **{one.key: rows[one.slice_key] for one in comparison.slices if not one.average_of}}  # of several measures
-    averages = {one.key: np.concatenate([rows[key] for key in one.average_of]) for one in comparison.slices if one.average_of}
+    rows = {
+        **rows,
+        **{compared.key: rows[compared.slice_key] for compared in comparison.slices if not compared.average_of},
+    }  # of several measures
+    averages = {
+        compared.key: np.concatenate([rows[key] for key in compared.average_of]) for compared in comparison.slices if compared.average_of
+    }
     return SlicedComparison(comparison=comparison, rows={**rows, **averages})
 
 
@@ -125,11 +130,11 @@ def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], 
     """Return SHOW without the calls that follow another too soon to be seen."""
     last = -PREVIEW_EVERY_S
 
-    def show_rarely(found: Comparison) -> None:
+    def show_rarely(comparison: Comparison) -> None:
         nonlocal last
         if monotonic() - last >= PREVIEW_EVERY_S:
             last = monotonic()
-            show(found)
+            show(comparison)
 
     return show_rarely
 
@@ -140,18 +145,19 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedT
     Scores of slices whose text is SHARED with training text are marked, as on the command line. Titles fit into the ROOM of the table.
     """
     widest = _title_width(comparison, with_intervals=with_intervals, room=room)
-    is_marked, hangs = any(one for own in shared.values() for one in own.values()), _hangs(comparison)
+    is_marked, hangs = any(overlap for own in shared.values() for overlap in own.values()), _hangs(comparison)
     columns: dict[str, list[object]] = {
-        "key": [one.key for one in comparison.slices],
-        "title": [_short_title(one.title, widest) for one in comparison.slices],
-        "pairs": [one.pairs for one in comparison.slices],
+        "key": [compared.key for compared in comparison.slices],
+        "title": [_short_title(compared.title, widest) for compared in comparison.slices],
+        "pairs": [compared.pairs for compared in comparison.slices],
     }
     for name in comparison.models:
         columns[f"text:{name}"] = [
-            _cell(one, name, _mark(shared, one, name) if is_marked else "", with_interval=with_intervals) + _verdict(one, name, hangs)
-            for one in comparison.slices
+            _cell(compared, name, _mark(shared, compared, name) if is_marked else "", with_interval=with_intervals)
+            + _verdict(compared, name, hangs)
+            for compared in comparison.slices
         ]
-        columns[f"value:{name}"] = [one.scores[name].value for one in comparison.slices]
+        columns[f"value:{name}"] = [compared.scores[name].value for compared in comparison.slices]
     return pl.DataFrame(columns, strict=False)
 
 
@@ -187,18 +193,18 @@ def slice_columns(comparison: Comparison, *, with_intervals: bool, room: int = 0
 
 def _score_width(comparison: Comparison, *, with_intervals: bool) -> int:
     """The cells of a model's column, in which groups of more than two letters are whole."""
-    letters = max((len(one.letters(name)) for one in comparison.slices for name in one.scores), default=0)
+    letters = max((len(compared.letters(name)) for compared in comparison.slices for name in compared.scores), default=0)
     return (INTERVAL_WIDTH if with_intervals else BARE_WIDTH) + max(0, letters - 2) + _hangs(comparison)
 
 
 def _hangs(comparison: Comparison) -> bool:
     """Return whether some difference hangs on one topic, which has a sign."""
-    return any(found.topic_sign for one in comparison.slices for found in one.differences.values())
+    return any(difference.topic_sign for compared in comparison.slices for difference in compared.differences.values())
 
 
 def _title_width(comparison: Comparison, *, with_intervals: bool, room: int) -> int:
     """The cells of the slices' titles: what they need, as far as the scores of all models remain visible."""
-    longest = max((len(one.title) for one in comparison.slices), default=0)
+    longest = max((len(compared.title) for compared in comparison.slices), default=0)
     scores = len(comparison.models) * (_score_width(comparison, with_intervals=with_intervals) + 1)
     most = max(NARROWEST_TITLE, room - OTHER_CELLS - scores) if room else WIDEST_TITLE
     return min(max(longest, NARROWEST_TITLE), WIDEST_TITLE, most)
@@ -210,40 +216,40 @@ def _short_title(title: str, width: int) -> str:
     return bare if len(bare) <= width else f"{bare[: width - 1 - width // 2]}…{bare[len(bare) - width // 2 :]}"
 
 
-def _mark(shared: SharedText, one: ComparedSlice, name: str) -> str:
+def _mark(shared: SharedText, compared: ComparedSlice, name: str) -> str:
     """†, ‡ or ', or a blank that holds their place."""
-    return overlap_sign(shared.get(one.key, {}).get(name)) or " "
+    return overlap_sign(shared.get(compared.key, {}).get(name)) or " "
 
 
-def _cell(one: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> str:
-    score = one.scores[name]
+def _cell(compared: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> str:
+    score = compared.scores[name]
     if score.value != score.value:
         return "·"
     interval = f" [{100 * score.low:z.1f} {100 * score.high:z.1f}]" if with_interval and score.low == score.low else ""
-    return f"{100 * score.value:z.1f}{mark}{interval} {one.letters(name):<2}"
+    return f"{100 * score.value:z.1f}{mark}{interval} {compared.letters(name):<2}"
 
 
-def _verdict(one: ComparedSlice, name: str, hangs: bool) -> str:
+def _verdict(compared: ComparedSlice, name: str, hangs: bool) -> str:
     """▲ or ▼ where the model differs from the reference after correction, or a blank; where some HANGS on one topic, § or a blank."""
-    found, width = one.differences.get(name), 2 if hangs else 1
-    if one.scores[name].value != one.scores[name].value:
+    difference, width = compared.differences.get(name), 2 if hangs else 1
+    if compared.scores[name].value != compared.scores[name].value:
         return ""
-    if found is None:
+    if difference is None:
         return " " * width
-    sign = ("▲" if found.delta > 0 else "▼") if found.significant else " "
-    return f"{sign}{found.topic_sign}".ljust(width)
+    sign = ("▲" if difference.delta > 0 else "▼") if difference.significant else " "
+    return f"{sign}{difference.topic_sign}".ljust(width)
 
 
-def opened_slice(view: PairView, comparison: Comparison, one: ComparedSlice, rows: RowNumbers) -> ShownSlice:
+def opened_slice(view: PairView, comparison: Comparison, compared: ComparedSlice, rows: RowNumbers) -> ShownSlice:
     """A slice of what VIEW selects as pairs to show, with the expression that picks them where one does."""
-    expression = _expression(view, comparison.by, one, rows)
-    return ShownSlice(title=one.title, rows=rows, expression=expression if _picks(view, expression, rows) else "")
+    expression = _expression(view, comparison.by, compared, rows)
+    return ShownSlice(title=compared.title, rows=rows, expression=expression if _picks(view, expression, rows) else "")
 
 
-def _expression(view: PairView, by: str, one: ComparedSlice, rows: RowNumbers) -> str:
+def _expression(view: PairView, by: str, compared: ComparedSlice, rows: RowNumbers) -> str:
     datasets = view.data.table["dataset"][rows].unique(maintain_order=True).to_list()
     terms = [dataset_term(datasets)]
-    if by == "source" and not one.average_of and (source := view.data.table["source"][rows].unique()).len() == 1 and source[0]:
+    if by == "source" and not compared.average_of and (source := view.data.table["source"][rows].unique()).len() == 1 and source[0]:
         terms.append(f"source:{source[0]}")
     if by == "dice" and len(rows):
         terms.append(str(selecting_ranges(view.data.table, rows, ["dice"])[0]))
@@ -271,30 +277,30 @@ def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mappin
     comparison = result.comparison
     return [
         {
-            "slice": one.key,
-            "pairs": one.pairs,
+            "slice": compared.key,
+            "pairs": compared.pairs,
             "model": name,
             "spearman": score.value,
             "sd": score.sd,
             "low": score.low,
             "high": score.high,
             "tie_group": score.letters,
-            "reach": one.reach,
-            **_difference(one, name),
+            "reach": compared.reach,
+            **_difference(compared, name),
             "aggregate": comparison.aggregate,
             "reference": comparison.reference,
             "test": comparison.test,
-            "design_effect": one.design_effect,
+            "design_effect": compared.design_effect,
             "marks": " ".join([*data.marks, *([COMMON] if comparison.common else [])]),
         }
-        for one in comparison.slices
-        for name, score in one.scores.items()
+        for compared in comparison.slices
+        for name, score in compared.scores.items()
     ]
 
 
-def _difference(one: ComparedSlice, name: str) -> dict[str, float | None]:
-    found = one.differences.get(name)
+def _difference(compared: ComparedSlice, name: str) -> dict[str, float | None]:
+    difference = compared.differences.get(name)
     keys = ("delta", "delta_low", "delta_high", "delta_without_topic", "p", "p_holm")
-    without = found.topic.without if found and found.topic else None
-    values = (found.delta, found.low, found.high, without, found.p, found.p_holm) if found else (None,) * 6
+    without = difference.topic.without if difference and difference.topic else None
+    values = (difference.delta, difference.low, difference.high, without, difference.p, difference.p_holm) if difference else (None,) * 6
     return dict(zip(keys, values, strict=True))

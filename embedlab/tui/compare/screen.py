@@ -192,28 +192,28 @@ class CompareScreen(DashboardScreen):
             preview=partial(self._take_preview, request),
         )
 
-    def _take_preview(self, request: ComparisonRequest, found: SlicedComparison) -> None:
+    def _take_preview(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         """Show the scores and intervals that are known already."""
         if request == self.requested:
             self.is_preview = True
-            self._show(found)
+            self._show(sliced)
 
-    def _take(self, request: ComparisonRequest, found: SlicedComparison) -> None:
+    def _take(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         if request == self.requested:
             self.is_preview, self._shown_request = False, request
-            self._show(found)
+            self._show(sliced)
 
     @work(thread=True, exclusive=True, group="marks", exit_on_error=False)
-    def _find_shared(self, data: PairData, of: tuple[str, str], found: SlicedComparison) -> None:
+    def _find_shared(self, data: PairData, of: tuple[str, str], sliced: SlicedComparison) -> None:
         """Look up what the slices share with training text; nothing waits for it."""
-        shared = shared_text(data, found.rows, found.comparison.models, self.dashboard.training_texts)
+        shared = shared_text(data, sliced.rows, sliced.comparison.models, self.dashboard.training_texts)
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._take_shared, data, of, shared)
 
     def _take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> None:
         if data is self.data:
             self._shared[of] = shared
-            if self.result is not None and of == self._slices and any(one for own in shared.values() for one in own.values()):
+            if self.result is not None and of == self._slices and any(overlap for own in shared.values() for overlap in own.values()):
                 self._show(self.result)
 
     @property
@@ -221,13 +221,13 @@ class CompareScreen(DashboardScreen):
         """What decides which pairs each slice has."""
         return self.requested.by, self.requested.selected
 
-    def _show(self, found: SlicedComparison) -> None:
-        self.result = found
+    def _show(self, sliced: SlicedComparison) -> None:
+        self.result = sliced
         of = self._slices
         if self.data is not None and of not in self._shared and not self.is_preview:
             self._shared = {of: {}} if len(self._shared) > 8 else {**self._shared, of: {}}
-            self._find_shared(self.data, of, found)
-        comparison = found.comparison
+            self._find_shared(self.data, of, sliced)
+        comparison = sliced.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
         frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(of, {}), room=self.size.width)
@@ -255,12 +255,12 @@ class CompareScreen(DashboardScreen):
         self.query_one("#compare-status", Static).update(f"comparing {done} of {total}")
 
     def _show_status(self) -> None:
-        request, found = self.requested, self.result
-        if found is None:
+        request, sliced = self.requested, self.result
+        if sliced is None:
             return
-        reference = found.comparison.reference
+        reference = sliced.comparison.reference
         marks = self.data.marks if self.data else []
-        absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
+        absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in sliced.comparison.models]
         marks += [COMMON] if request.common else []
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
         view = self.dashboard.selected.view
@@ -305,55 +305,55 @@ class CompareScreen(DashboardScreen):
         self._show_plot()
 
     def _show_slice(self) -> None:
-        one, data = self._slice, self.data
+        compared, data = self._slice, self.data
         if self.result is None or data is None:
             return
-        shared = self._shared.get(self._slices, {}).get(one.key, {}) if one is not None else {}
+        shared = self._shared.get(self._slices, {}).get(compared.key, {}) if compared is not None else {}
         seeds = {model.name: model.seeds for model in data.models}
         comparison = self.result.comparison
-        another = {found.model: found for found in comparison.elsewhere} if one is not None and one.average_of else {}
+        another = {elsewhere.model: elsewhere for elsewhere in comparison.elsewhere} if compared is not None and compared.average_of else {}
         facts = ModelFacts(reference=comparison.reference, shared=shared, seeds=seeds, elsewhere=another)
-        self.query_one(SliceDetail).show(one, facts)
+        self.query_one(SliceDetail).show(compared, facts)
         names = comparison.models
-        found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
+        found = disagreements(data, names, self._rows(compared), DISAGREEMENTS) if compared is not None else []
         self.query_one(DisagreementList).show(found, names)
         self._show_plot()
 
-    def _rows(self, one: ComparedSlice) -> RowNumbers:
-        rows: RowNumbers = self.result.rows[one.key] if self.result is not None else np.zeros(0, dtype=np.intp)
+    def _rows(self, compared: ComparedSlice) -> RowNumbers:
+        rows: RowNumbers = self.result.rows[compared.key] if self.result is not None else np.zeros(0, dtype=np.intp)
         return rows
 
     def _show_plot(self) -> None:
         self.show_differences()
-        one, model, data = self._slice, self._model, self.data
+        compared, model, data = self._slice, self._model, self.data
         plot = self.query_one(PairPlot)
-        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS or not data.is_plotted:
+        if compared is None or model is None or data is None or self.result is None or self._panel not in VIEWS or not data.is_plotted:
             plot.show(None)
             return
         reference = self.result.comparison.reference
-        pairs = PlottedPairs(data=data, rows=self._rows(one), reference=reference if reference != model else None, model=model)
+        pairs = PlottedPairs(data=data, rows=self._rows(compared), reference=reference if reference != model else None, model=model)
         view = VIEWS["gold" if VIEWS[self._panel].needs_two and pairs.reference is None else self._panel]
-        plot.show(view.draw(pairs), place=one.title)
+        plot.show(view.draw(pairs), place=compared.title)
 
     # the differences over all slices
 
     def show_differences(self) -> None:
         """Draw the differences of the model under the cursor, or of the first that is not the reference."""
-        pane, found = self.query_one(DifferencePane), self.result
-        if found is None or self._panel not in {FOREST, FIFTHS_MAP}:
+        pane, sliced = self.query_one(DifferencePane), self.result
+        if sliced is None or self._panel not in {FOREST, FIFTHS_MAP}:
             return
-        model = self._compared_model(found)
+        model = self._compared_model(sliced)
         if model is None:
             pane.show(f"one model has no differences: press {shown_key('models')} to choose another")
         elif self._panel == FOREST and self.is_preview:
             pane.show("comparing the slices: their differences follow")
         elif self._panel == FOREST:
-            pane.show(forest(found.comparison, model))
+            pane.show(forest(sliced.comparison, model))
         else:
             self._show_fifths(pane, model)
 
-    def _compared_model(self, found: SlicedComparison) -> str | None:
-        comparison, under = found.comparison, self.model_under_cursor
+    def _compared_model(self, sliced: SlicedComparison) -> str | None:
+        comparison, under = sliced.comparison, self.model_under_cursor
         others = [name for name in comparison.models if name != comparison.reference]
         return under if under in others else next(iter(others), None)
 
@@ -391,29 +391,35 @@ class CompareScreen(DashboardScreen):
 
     # from a number to its pairs
 
-    def _open(self, one: ComparedSlice, rows: RowNumbers, comparison: Comparison, model: str | None, *, row: int | None = None) -> None:
+    def _open(
+        self, compared: ComparedSlice, rows: RowNumbers, comparison: Comparison, model: str | None, *, row: int | None = None
+    ) -> None:
         """Show the pairs of a slice; with MODEL and the reference alone, where it is another model."""
         view, reference = self.dashboard.selected.view, self.requested.reference
         if view is None or self.data is None:
             return
         is_faced = self.data.pairing is None and reference is not None and model not in {None, reference}
         pairing = Pairing(reference=str(reference), other=str(model)) if is_faced else None
-        title = f"Compare: {one.title}" + (f" × {short_name(str(model), 16)}" if model is not None else "")
-        open_slice(self.dashboard, opened_slice(view, comparison, one, rows), title=title, pairing=pairing, row=row)
+        title = f"Compare: {compared.title}" + (f" × {short_name(str(model), 16)}" if model is not None else "")
+        open_slice(self.dashboard, opened_slice(view, comparison, compared, rows), title=title, pairing=pairing, row=row)
 
     def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
         """Show the pairs of a selection in the plot."""
-        one, view = self._slice, self.dashboard.selected.view
-        if one is not None and view is not None and self.result is not None:
-            within = opened_slice(view, self.result.comparison, one, self._rows(one))
-            open_box(self.dashboard, event.rows, event.fields, title=f"Compare: plot of {one.title}", within=within)
+        compared, view = self._slice, self.dashboard.selected.view
+        if compared is not None and view is not None and self.result is not None:
+            within = opened_slice(view, self.result.comparison, compared, self._rows(compared))
+            open_box(self.dashboard, event.rows, event.fields, title=f"Compare: plot of {compared.title}", within=within)
 
     def on_difference_pane_opened(self, event: DifferencePane.Opened) -> None:
         """Show the pairs behind a difference, with both of its models."""
-        found = self.comparer.known(self.fifths_request) if event.by else self.result
-        one = next((one for one in found.comparison.slices if one.key == event.row.key), None) if found is not None else None
-        if found is not None and one is not None:
-            self._open(one, found.rows[one.key], found.comparison, event.model)
+        sliced = self.comparer.known(self.fifths_request) if event.by else self.result
+        compared = (
+            next((compared_slice for compared_slice in sliced.comparison.slices if compared_slice.key == event.row.key), None)
+            if sliced is not None
+            else None
+        )
+        if sliced is not None and compared is not None:
+            self._open(compared, sliced.rows[compared.key], sliced.comparison, event.model)
 
     def on_disagreement_list_opened(self, event: DisagreementList.Opened) -> None:
         """Show a disagreement among the pairs of its slice."""

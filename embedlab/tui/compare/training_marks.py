@@ -17,4 +17,4 @@ def shared_text(data: PairData, rows: Mapping[str, RowNumbers], models: Sequence
     if not known:
         return {}
     frame = with_text_keys(data.table.select("sentence1", "sentence2"))
-    return {key: {name: text.overlap(frame[own]) for name, text in known.items()} for key, own in rows.items()}
+    return {key: {name: text.overlap(frame[row]) for name, text in known.items()} for key, row in rows.items()}

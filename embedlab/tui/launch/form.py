@@ -23,12 +23,12 @@ from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
 from embedlab.data.own_data import own_data
-from embedlab.grids.estimate import Cost, remaining_cost
-from embedlab.grids.grid_file import grid_names, load_grid
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.progress import GridFollower
-from embedlab.grids.queue import QueueEntry
-from embedlab.grids.worker import is_alive
+from embedlab.experiments.estimate import Cost, remaining_cost
+from embedlab.experiments.grid_file import grid_names, load_grid
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.progress import GridFollower
+from embedlab.experiments.queue import QueueEntry
+from embedlab.experiments.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.store.files import write_atomic
@@ -149,12 +149,12 @@ def recipe_fields(name: str) -> list[Field]:
     """The form of a recipe: its name, seeds, every value, and room for keys that it leaves out."""
     recipe, _ = recipe_of(name)
     values = flatten(recipe_to_table(recipe))
-    own = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
+    fields = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
     return [
         Field(key=NAME, value=recipe.name, hint="letters, digits, . _ + -"),
         Field(key=SEEDS, value="1", hint="how many: 3 trains with 1, 2 and 3"),
         Field(key=PARTIAL, value="", hint=_PARTIAL_FIELD_HINT),
-        *own,
+        *fields,
         Field(key=OTHERS, value="", hint="such as optim.clip=1.0 data.rows=1000"),
     ]
 
@@ -303,7 +303,7 @@ def _waiting(plan: GridPlan) -> Sequence[QueueEntry]:
 
 
 def _grid_table(name: str) -> dict[str, Any]:
-    from embedlab.grids.grid_file import grid_path
+    from embedlab.experiments.grid_file import grid_path
 
     return {"axes": {}, **read_toml(grid_path(name))}
 
@@ -319,7 +319,7 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path, title: str) 
     # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
     path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{title}.toml"
     write_atomic(path, text)
-    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_LIMIT]:  # each change of the form leaves one
+    for old in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime)[:-_EDITED_LIMIT]:  # each change of the form leaves one
         shutil.rmtree(old, ignore_errors=True)
     return path
 

@@ -7,10 +7,10 @@ from statistics import fmean
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.progress import CellProgress, GridFollower, GridProgress
-from embedlab.grids.table import Spread, apart_over_seeds, marked_best
-from embedlab.grids.worker import is_alive
+from embedlab.experiments.pivot import Spread, apart_over_seeds, marked_best
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.progress import CellProgress, GridFollower, GridProgress
+from embedlab.experiments.worker import is_alive
 from embedlab.runs.events import Step
 from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS
@@ -138,8 +138,8 @@ def heat_map(progress: GridProgress) -> Heat:
     marks, note = chosen({place: spread for place, spread in spreads.items() if place not in unfinished})
     return Heat(
         title=f"dev score: {across or 'all'}{f' across, {down} down' if down else ''}{averaged}",
-        rows=_labels(plan, down, [place[0] for place in states]),
-        columns=_labels(plan, across, [place[1] for place in states]),
+        rows=_labels(plan, down, [state[0] for state in states]),
+        columns=_labels(plan, across, [state[1] for state in states]),
         values={place: spread.mean for place, spread in spreads.items()},
         states={place: _SIGNS[state] for place, state in states.items()},
         runs=runs,
@@ -162,10 +162,10 @@ def chosen(spreads: Mapping[Place, Spread]) -> tuple[dict[Place, str], str]:
 
 def _dev(plan: GridPlan, number: int) -> float | None:
     try:
-        found = run_status(plan.run(plan.cell(number))).dev
+        dev = run_status(plan.run(plan.cell(number))).dev
     except EmbedlabError:
         return None
-    return found.score if found is not None else None
+    return dev.score if dev is not None else None
 
 
 def _label(plan: GridPlan, labels: Mapping[str, str], axis: str | None) -> str:

@@ -72,27 +72,27 @@ class GridPane(VerticalScroll, can_focus=False):
     @work(thread=True, group="look", exit_on_error=False)
     def _look(self, board: GridBoard) -> None:
         try:
-            found = board.look()
+            look = board.look()
         except (EmbedlabError, OSError) as error:
             self.app.call_from_thread(self._lose, error if isinstance(error, EmbedlabError) else EmbedlabError(str(error)))
         else:
-            self.app.call_from_thread(self._show, board, found)
+            self.app.call_from_thread(self._show, board, look)
 
     def _lose(self, error: EmbedlabError) -> None:
         self._is_looking = False
         self.post_message(self.Lost(error))
 
-    def _show(self, board: GridBoard, found: GridLook | None) -> None:
+    def _show(self, board: GridBoard, look: GridLook | None) -> None:
         self._is_looking = False
         if board is not self.board:  # another was chosen meanwhile
             self.look()
-        elif found is not None:
+        elif look is not None:
             self.display = True
-            self.query_one("#grid-lines", SteadyText).update("\n".join(plain(line) for line in found.lines))
-            self.query_one(HeatMap).show(found.heat)
-            self.compared = found.compared
-            if (self.can_stop, self.can_resume) != (found.is_running, found.is_left):
-                self.can_stop, self.can_resume = found.is_running, found.is_left
+            self.query_one("#grid-lines", SteadyText).update("\n".join(plain(line) for line in look.lines))
+            self.query_one(HeatMap).show(look.heat)
+            self.compared = look.compared
+            if (self.can_stop, self.can_resume) != (look.is_running, look.is_left):
+                self.can_stop, self.can_resume = look.is_running, look.is_left
                 self.screen.refresh_bindings()  # the footer lists the keys that do something now
             if self._shown != board.name:
                 self._shown = board.name

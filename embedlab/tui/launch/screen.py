@@ -281,22 +281,22 @@ class LaunchScreen(StartingScreen):
     def _check_values(self, loaded: _Loaded, values: dict[str, str]) -> None:
         """By the same rules as the command line; a grid reads its data's state, so this may take a moment."""
         worker = get_current_worker()
-        found = launch_or_error(loaded.choice, values, self.dashboard.settings)
+        error = launch_or_error(loaded.choice, values, self.dashboard.settings)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._show_check, found, loaded, values)
+            self.app.call_from_thread(self._show_check, error, loaded, values)
 
-    def _show_check(self, found: Launch | EmbedlabError, loaded: _Loaded, values: dict[str, str]) -> None:
+    def _show_check(self, error: Launch | EmbedlabError, loaded: _Loaded, values: dict[str, str]) -> None:
         if not self._says(loaded, values):
             return
         notes, wrong = self.query_one("#launch-notes", Static), self.query_one("#launch-error", Static)
-        if isinstance(found, EmbedlabError):
+        if isinstance(error, EmbedlabError):
             self.launch = None
-            wrong.update(f"{found.message}\n{found.hint}".strip())
+            wrong.update(f"{error.message}\n{error.hint}".strip())
             notes.update("")
         else:
-            self.launch = found
+            self.launch = error
             wrong.update("")
-            notes.update(start_notes(found))
+            notes.update(start_notes(error))
 
     def _says(self, loaded: _Loaded, values: dict[str, str]) -> bool:
         """Whether the screen shows the form LOADED with these VALUES, and no other is to follow."""
@@ -313,11 +313,11 @@ class LaunchScreen(StartingScreen):
             self._refuse_start("nothing is chosen yet", hint="choose a recipe or a grid in the list")
             return
         values = self.values
-        found = await asyncio.to_thread(launch_or_error, loaded.choice, values, self.dashboard.settings)
-        self._show_check(found, loaded, values)
-        if isinstance(found, EmbedlabError):
+        error = await asyncio.to_thread(launch_or_error, loaded.choice, values, self.dashboard.settings)
+        self._show_check(error, loaded, values)
+        if isinstance(error, EmbedlabError):
             self._refuse_start("its values are not right yet", hint="see the line below the form")
-        elif await self._is_confirmed(found):
+        elif await self._is_confirmed(error):
             if self._says(loaded, values):
                 self.set_focus(self.query_one(LaunchList))  # the next key is a command, not a value
                 await self._start(loaded.choice, values)
@@ -369,7 +369,7 @@ class LaunchScreen(StartingScreen):
     def _remember_file(self, choice: Choice) -> None:
         """List a file of the user's own at the next start too."""
         state, path = self.dashboard.memory.state, str(Path(choice.name).absolute())
-        self.dashboard.remember(replace(state, own_files=(*(one for one in state.own_files if one != path), path)[-OWN_FILES:]))
+        self.dashboard.remember(replace(state, own_files=(*(file for file in state.own_files if file != path), path)[-OWN_FILES:]))
 
     def on_grid_pane_shown(self, event: GridPane.Shown) -> None:
         """List a grid that was started now."""

@@ -43,21 +43,25 @@ class StartingScreen(DashboardScreen):
 
     async def _start(self, choice: Choice, values: Mapping[str, str]) -> None:
         """Start CHOICE with VALUES, planned once more: its files and its runs may have changed while the question was open."""
-        found = await asyncio.to_thread(launch_or_error, choice, values, self.dashboard.settings)
-        if isinstance(found, EmbedlabError):
-            self.dashboard.report(found)
+        embedlab_error = await asyncio.to_thread(launch_or_error, choice, values, self.dashboard.settings)
+        if isinstance(embedlab_error, EmbedlabError):
+            self.dashboard.report(embedlab_error)
             return
         try:
-            process = launch.start_run(found.arguments, found.run) if found.run else launch.start_detached(found.arguments, found.log)
+            process = (
+                launch.start_run(embedlab_error.arguments, embedlab_error.run)
+                if embedlab_error.run
+                else launch.start_detached(embedlab_error.arguments, embedlab_error.log)
+            )
         except EmbedlabError as error:
             self.dashboard.report(error)
             return
-        self._started.append((found.title, process))
+        self._started.append((embedlab_error.title, process))
         self.notify("started in a process of its own; quitting does not end it")
-        if found.plan is not None:
-            self.grids.follow(found.plan.name)
+        if embedlab_error.plan is not None:
+            self.grids.follow(embedlab_error.plan.name)
         else:
-            self._show_run(found.run)
+            self._show_run(embedlab_error.run)
 
     def _report_ended(self) -> None:
         """Report the errors of started processes that ended, whichever screen is shown; what was stopped is not an error."""
@@ -136,10 +140,10 @@ class StartingScreen(DashboardScreen):
     @work(group=DIALOG)
     async def _resume(self, name: str) -> None:
         choice = Choice(kind=STARTED, name=name, summary="")
-        found = await asyncio.to_thread(launch_or_error, choice, {}, self.dashboard.settings)
-        if isinstance(found, EmbedlabError):
-            self.dashboard.report(found)
-        elif await self._is_confirmed(found):
+        error = await asyncio.to_thread(launch_or_error, choice, {}, self.dashboard.settings)
+        if isinstance(error, EmbedlabError):
+            self.dashboard.report(error)
+        elif await self._is_confirmed(error):
             await self._start(choice, {})
 
     @work(group=DIALOG)

@@ -50,8 +50,8 @@ def _title(choice: Choice) -> str:
     return PurePath(choice.name).name if choice.name.endswith(".toml") else choice.name
 
 
-def start_notes(found: Launch) -> Content:
+def start_notes(launch: Launch) -> Content:
     """What is missing for a start, what is known of it, and the command."""
-    lacks = [Content.styled(f"! {line}", "$text-warning") for line in found.missing]
-    known = [*found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]
+    lacks = [Content.styled(f"! {line}", "$text-warning") for line in launch.missing]
+    known = [*launch.notes, f"$ embedlab {shlex.join(launch.arguments)}", "ctrl+s starts it"]
     return Content("\n").join([*lacks, *map(Content, known)])

@@ -70,13 +70,13 @@ class PairData:
     def coverage(self) -> tuple[str, ...]:
         """Models that scored a part of a dataset alone, such as the pairs that it shares with another one."""
         counts = self.table.group_by("dataset", maintain_order=True).agg(
-            pl.len().alias("all"), *(pl.col(one.name).count() for one in self.models)
+            pl.len().alias("all"), *(pl.col(model.name).count() for model in self.models)
         )
         parts = [
-            (one.name, f"{row[one.name]:,} of {row['all']:,} {row['dataset']}")
-            for one in self.models
+            (model.name, f"{row[model.name]:,} of {row['all']:,} {row['dataset']}")
+            for model in self.models
             for row in counts.iter_rows(named=True)
-            if 0 < row[one.name] < row["all"]
+            if 0 < row[model.name] < row["all"]
         ]
         own = {name: [part for of, part in parts if of == name] for name, _ in parts}
         return tuple(f"scored in part by {short_name(name, _NAME)}: {', '.join(found)}" for name, found in own.items())
@@ -207,8 +207,8 @@ def _from_settings(settings: Settings) -> PairData:
         except EmbedlabError as error:
             missing.append(error.reason)
     more = read_plugin_parts(settings)
-    found = _from_parts([*parts, *more.parts], [*missing, *more.missing], more.gold_ranges)
-    return replace(found, files=more.files)
+    pair_data = _from_parts([*parts, *more.parts], [*missing, *more.missing], more.gold_ranges)
+    return replace(pair_data, files=more.files)
 
 
 def _is_at_hand(chosen: Dataset, split: str, settings: Settings) -> bool:

@@ -80,9 +80,9 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
     troubles: list[EmbedlabError] = []
     stored = {
         member: {
-            one.name: one
-            for one in stored_outcomes(scores.parent / "evaluations", name, troubles.append)
-            if ("sample" in one.marks) == settings.sample
+            outcome.name: outcome
+            for outcome in stored_outcomes(scores.parent / "evaluations", name, troubles.append)
+            if ("sample" in outcome.marks) == settings.sample
         }
         for model in models
         for member, scores in model.files.items()
@@ -97,8 +97,8 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
             text = f"the data of {', '.join(stale)} are not those that were answered"
             troubles.append(MissingError(text, hint=f"embedlab evaluate MODEL --task {name}"))
             answers = {
-                member: replace(own, outcomes={key: one for key, one in own.outcomes.items() if key not in stale})
-                for member, own in answers.items()
+                member: replace(answer, outcomes={key: outcome for key, outcome in answer.outcomes.items() if key not in stale})
+                for member, answer in answers.items()
             }
             outcomes = item_outcomes(selected, answers, list(answers), settings)
     if outcomes is None:
@@ -111,7 +111,9 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
         table=table,
         gold_ranges={dataset: (low or 0.0, high if high is not None else 1.0) for dataset, low, high in spans.iter_rows()},
         models=tuple(columns),
-        data_marks=tuple(mark for mark in ("sample", "partial") if any(mark in one.marks for own in same.values() for one in own.values())),
+        data_marks=tuple(
+            mark for mark in ("sample", "partial") if any(mark in outcomes.marks for own in same.values() for outcomes in own.values())
+        ),
         troubles=(*troubles,),
         task=name,
         items=outcomes,
@@ -125,14 +127,14 @@ def _same_items(stored: Stored) -> tuple[Stored, list[str]]:
     """Return of each dataset the answers to those items that most members answered, and what the others answered."""
     versions: dict[str, list[tuple[StoredOutcomes, list[str]]]] = {}  # by dataset: answers to the same items, and whose
     for member, own in stored.items():
-        for key, one in own.items():
+        for key, outcomes in own.items():
             known = versions.setdefault(key, [])
             for first, members in known:
-                if first.classes == one.classes and first.items.select("item", "gold").equals(one.items.select("item", "gold")):
+                if first.classes == outcomes.classes and first.items.select("item", "gold").equals(outcomes.items.select("item", "gold")):
                     members.append(member)
                     break
             else:
-                known.append((one, [member]))
+                known.append((outcomes, [member]))
     chosen = {key: max(known, key=lambda version: len(version[1]))[1] for key, known in versions.items()}
     same = {member: {key: one for key, one in own.items() if member in chosen[key]} for member, own in stored.items()}
     return same, [f"{member} answered other items of {key}" for member, own in stored.items() for key in own if member not in chosen[key]]
@@ -141,8 +143,8 @@ def _same_items(stored: Stored) -> tuple[Stored, list[str]]:
 def _stale_datasets(outcomes: Outcomes) -> list[str]:
     """Return the datasets whose sentences are not those that were answered."""
     first = outcomes.sentences["sentence1"]
-    found = pl.Series(text_keys(pl.DataFrame({"sentence1": first.fill_null(""), "sentence2": first.fill_null("")}))[:, 0])
-    differs = (found != outcomes.rows["first_text"]) & first.is_not_null() & outcomes.rows["first_text"].is_not_null()
+    column = pl.Series(text_keys(pl.DataFrame({"sentence1": first.fill_null(""), "sentence2": first.fill_null("")}))[:, 0])
+    differs = (column != outcomes.rows["first_text"]) & first.is_not_null() & outcomes.rows["first_text"].is_not_null()
     return outcomes.column("dataset").filter(differs).unique(maintain_order=True).to_list()
 
 
@@ -170,11 +172,13 @@ def item_table(outcomes: Outcomes, models: Sequence[ModelColumns]) -> pl.DataFra
             dice_of_rows(sentences["sentence1"], sentences["sentence2"]).alias("dice"),
         ]
     )
-    table = table.with_columns(pair_keys(table), _gold_text(outcomes), *(outcomes.predictions[one] for one in outcomes.predictions.columns))
+    table = table.with_columns(
+        pair_keys(table), _gold_text(outcomes), *(outcomes.predictions[column] for column in outcomes.predictions.columns)
+    )
     errors: list[pl.Series] = []
     for model in models:
-        found = sides_of(outcomes, model.members, model.members).errors[0]
-        errors.append(pl.Series(f"error({model.name})", found).fill_nan(None))
+        error = sides_of(outcomes, model.members, model.members).errors[0]
+        errors.append(pl.Series(f"error({model.name})", error).fill_nan(None))
         table = table.with_columns(*_answers(outcomes, model), errors[-1])
     between = pl.DataFrame(errors).select(pl.max_horizontal(pl.all()) - pl.min_horizontal(pl.all())).to_series() if errors else None
     return table.with_columns((between if between is not None else pl.lit(None, pl.Float64)).alias("gap"))
@@ -190,14 +194,14 @@ def _answers(outcomes: Outcomes, model: ModelColumns) -> tuple[pl.Series, pl.Ser
     predicted = outcomes.predictions.select(model.members).fill_nan(None)
     numbers = predicted.select(pl.sum_horizontal(pl.all(), ignore_nulls=False) / len(model.members)).to_series()
     texts = numbers.round(3).cast(pl.String)
-    for place, block in enumerate(outcomes.blocks):
-        rows = outcomes.rows_of(place)
-        own = predicted[rows]
+    for index, block in enumerate(outcomes.blocks):
+        rows = outcomes.rows_of(index)
+        frame = predicted[rows]
         if MEASURES[block.measures[0]].is_of_ranks:
             texts = texts.scatter(rows, _ranks_as_texts(numbers[rows]))
-        if not block.classes or own.null_count().sum_horizontal().item():
+        if not block.classes or frame.null_count().sum_horizontal().item():
             continue
-        classes = own.to_numpy().astype(np.intp)
+        classes = frame.to_numpy().astype(np.intp)
         gold = outcomes.rows["gold"].to_numpy()[rows].astype(np.intp)
         counts = np.stack([(classes == number).sum(axis=1) for number in range(len(block.classes))])
         most = counts.argmax(axis=0)

@@ -39,7 +39,7 @@ def open_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
 def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
     """The cache file of the pairs with the scores of MODELS; its name depends on the present score files."""
     parts = [__version__, str(settings.sample), str(settings.allow_partial), str(settings.data)]
-    parts += [f"{one.name} {one.identity}" for one in added("datasets")]
+    parts += [f"{plugin.name} {plugin.identity}" for plugin in added("datasets")]
     for model in models:
         parts += [model.name, *(str(seed) for seed in model.seeds)]
         parts += [f"{member} {path} {_state(path)}" for member, path in model.files.items()]

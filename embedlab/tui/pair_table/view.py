@@ -149,13 +149,13 @@ class PairView:
 
         Marked pairs are named by their numbers.
         """
-        one = self.selection
-        terms = [] if one.within is None else [one.within.expression]
+        selection = self.selection
+        terms = [] if selection.within is None else [selection.within.expression]
         terms += [dataset_term([self.shown_dataset])] if self.shown_dataset is not None else []
-        if one.once or not all(terms):
+        if selection.once or not all(terms):
             return None
-        text = with_terms(one.expression, terms) if terms else one.expression
-        if not one.only_marked:
+        text = with_terms(selection.expression, terms) if terms else selection.expression
+        if not selection.only_marked:
             return text
         rows = self.data.table[self.rows()].select("dataset", "pair").iter_rows()
         named = [(dataset_term([dataset]), pair) for dataset, pair in rows]
@@ -174,9 +174,9 @@ class PairView:
     @property
     def title(self) -> str:
         """The selection in words; empty for all pairs."""
-        one = self.selection
-        parts = [one.within.title if one.within is not None else "", self.shown_dataset or "", one.expression]
-        parts += [MARKED if one.only_marked else "", "each once" if one.once else ""]
+        selection = self.selection
+        parts = [selection.within.title if selection.within is not None else "", self.shown_dataset or "", selection.expression]
+        parts += [MARKED if selection.only_marked else "", "each once" if selection.once else ""]
         return " · ".join(part for part in parts if part)
 
     @property

@@ -69,8 +69,8 @@ class FactFinder:
         texts = {model.name: text for model in self._data.models if (text := self._texts.of(model.name)) is not None}
         if not texts:
             return None
-        found = trained_column(self._data.table, texts)
-        return found if found.null_count() < len(found) else None
+        column = trained_column(self._data.table, texts)
+        return column if column.null_count() < len(column) else None
 
     def _shared(self, name: str, row: int) -> Overlap | None:
         text = self._texts.of(name)
@@ -97,25 +97,25 @@ class FactFinder:
         if name in {WORD_OVERLAP.name, OVERLAP_OF_ITEMS}:
             return [self.corpus.words]
         similarity, members = self._similarity(name), self._members(name)
-        found: list[Search | None]
+        searches: list[Search | None]
         if any(member.is_derived for member in members):
-            found = [self.corpus.derived_vectors(member, self._settings, similarity) for member in members]
+            searches = [self.corpus.derived_vectors(member, self._settings, similarity) for member in members]
         else:
             model = self._stored.get(name) or find_model(name, self._settings)
             facts = [ScoreFile.read_facts(path) for path in model.files.values()] if model is not None else []
-            found = [self._vectors_of(one["fingerprint"], similarity) for one in facts]
-            if len(members) == 1 and found == [None]:
-                found = [self.corpus.static_vectors(members[0], similarity)]
-        return [search for search in found if search is not None] if all(search is not None for search in found) else []
+            searches = [self._vectors_of(fact["fingerprint"], similarity) for fact in facts]
+            if len(members) == 1 and searches == [None]:
+                searches = [self.corpus.static_vectors(members[0], similarity)]
+        return [search for search in searches if search is not None] if all(search is not None for search in searches) else []
 
     def _vectors_of(self, fingerprint: str, similarity: Similarity) -> Search | None:
         known = self._vectors.get((fingerprint, similarity))
         if known is not None and known.is_current:
             return known
-        found = self.corpus.vectors(fingerprint, self._settings, similarity)
-        if found is not None:
-            self._vectors[fingerprint, similarity] = found
-        return found
+        search = self.corpus.vectors(fingerprint, self._settings, similarity)
+        if search is not None:
+            self._vectors[fingerprint, similarity] = search
+        return search
 
     def _members(self, name: str) -> "Sequence[ModelSpec]":
         """The members of a model; none of one that is gone, whose scores and vectors are still there."""

@@ -50,9 +50,9 @@ class PairDetail(VerticalScroll):
 
     @work(thread=True, exclusive=True, group="trained", exit_on_error=False)
     def _find_trained(self, finder: "FactFinder") -> None:
-        found = finder.trained()
-        if found is not None and not get_current_worker().is_cancelled:
-            self.post_message(self.TrainedFound(finder, found))
+        column = finder.trained()
+        if column is not None and not get_current_worker().is_cancelled:
+            self.post_message(self.TrainedFound(finder, column))
 
     def follow(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
         """Show the pair that SHOWN gives once the cursor rests: details change the layout, which is too expensive while a key is held."""

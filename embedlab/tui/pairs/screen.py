@@ -202,9 +202,12 @@ class PairsScreen(DashboardScreen):
         view = self.view
         if view is None:
             return ""
-        one = view.selection
-        causes = [f"the filter {one.expression!r}" if one.expression else "", f"dataset {view.shown_dataset}" if view.shown_dataset else ""]
-        causes += [f"the pairs of {one.within.title}" if one.within else "", f"{MARKED} alone" if one.only_marked else ""]
+        selection = view.selection
+        causes = [
+            f"the filter {selection.expression!r}" if selection.expression else "",
+            f"dataset {view.shown_dataset}" if view.shown_dataset else "",
+        ]
+        causes += [f"the pairs of {selection.within.title}" if selection.within else "", f"{MARKED} alone" if selection.only_marked else ""]
         return f"no pair is left by {' and '.join(cause for cause in causes if cause)} · esc goes back"
 
     @property
@@ -394,7 +397,7 @@ class PairsScreen(DashboardScreen):
     def action_back(self) -> None:
         """Leave the pane, undo the last narrowing, return to where the pairs were opened, or show all of them again."""
         bar, table, selected = self.query_one(FilterBar), self.query_one(FrameTable), self.dashboard.selected
-        one = self.view.selection if self.view is not None else None
+        pair_selection = self.view.selection if self.view is not None else None
         if self.maximized is not None:
             self.minimize()
         elif self.focused is bar and bar.value:
@@ -407,10 +410,10 @@ class PairsScreen(DashboardScreen):
             selected.select(selected.path[-1].opened)
         elif bar.value:
             selected.type("")
-        elif one is not None and one.only_marked:
+        elif pair_selection is not None and pair_selection.only_marked:
             self.action_only_marked()
-        elif one is not None and one.within is not None:
-            selected.select(replace(one, within=None))
+        elif pair_selection is not None and pair_selection.within is not None:
+            selected.select(replace(pair_selection, within=None))
         elif self.view is not None and self.view.data.pairing is not None:
             self.dashboard.face(None)
 
@@ -456,8 +459,8 @@ class PairsScreen(DashboardScreen):
     def action_next_mark(self, by: int) -> None:
         """Go to the next or previous marked pair."""
         table = self.query_one(FrameTable)
-        places = [place for place, row in enumerate(table.rows.tolist()) if row in table.marks]
-        later = [place for place in places if (place - table.cursor_row) * by > 0]
+        places = [index for index, row in enumerate(table.rows.tolist()) if row in table.marks]
+        later = [index for index in places if (index - table.cursor_row) * by > 0]
         if later:
             table.cursor_row = later[0] if by > 0 else later[-1]
 
@@ -492,7 +495,7 @@ class PairsScreen(DashboardScreen):
         """Choose the models and the columns."""
         state = self.dashboard.memory.state.pairs
         columns = [ChooserLine(label=name, value=f"column:{name}") for name in OPTIONAL]
-        present = [one.value for one in columns if one.label not in state.hidden]
+        present = [column.value for column in columns if column.label not in state.hidden]
         if (chosen := await self.dashboard.models_dialog("Models and columns", columns, present)) is None:
             return
         hidden = tuple(name for name in OPTIONAL if f"column:{name}" not in chosen)

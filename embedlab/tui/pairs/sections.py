@@ -138,11 +138,11 @@ def _note(pair: ShownPair, width: int) -> Content | None:
 
 
 def _tags(pair: ShownPair, width: int) -> Content | None:
-    found = [
+    contents = [
         Content.assemble((tag.name, "$text-accent"), (f" ({plain(first) or 'none'} | {plain(second) or 'none'})", "$text-faint"))
         for tag, first, second in pair.facts.tags
     ]
-    return Content.assemble(("tags  ", "$text-faint"), Content(" · ").join(found)) if found else None
+    return Content.assemble(("tags  ", "$text-faint"), Content(" · ").join(contents)) if contents else None
 
 
 def _training(pair: ShownPair, width: int) -> Content | None:
@@ -165,13 +165,13 @@ def _training(pair: ShownPair, width: int) -> Content | None:
 
 
 def _appearances(pair: ShownPair, width: int) -> Content | None:
-    found, table = pair.facts.appearances, pair.table
-    if found is None or table is None:
+    appearances, table = pair.facts.appearances, pair.table
+    if appearances is None or table is None:
         return None
-    lines = [f"the same pair: {_named(table, found.of_pair)}"] if found.of_pair else []
+    lines = [f"the same pair: {_named(table, appearances.of_pair)}"] if appearances.of_pair else []
     lines += [
         f"sentence {number} in {len(rows)} other pair{'s' if len(rows) > 1 else ''}: {_counted(table, rows)}"
-        for number, rows in enumerate(found.of_sentences, start=1)
+        for number, rows in enumerate(appearances.of_sentences, start=1)
         if rows
     ]
     return Content.styled("\n".join(lines), "$text-faint") if lines else None
@@ -200,24 +200,30 @@ def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
         lines = [Content.styled(f"nearest to sentence {side + 1} among {len(facts.corpus.sentences):,}", "bold")]
         shown = 5 if len(pair.models) < 3 else 3
         for name in pair.models:
-            found = facts.neighbours.get(name)
-            lines += [Content.styled("…", "$text-faint")] if found is None else _of_model(name, found, side, facts.corpus, shown, width)
+            neighbours = facts.neighbours.get(name)
+            lines += (
+                [Content.styled("…", "$text-faint")]
+                if neighbours is None
+                else _of_model(name, neighbours, side, facts.corpus, shown, width)
+            )
         return Content("\n").join(lines)
 
     return draw
 
 
-def _of_model(name: str, found: ModelNeighbours, side: int, corpus: "Corpus", shown: int, width: int) -> Iterator[Content]:
+def _of_model(name: str, neighbours: ModelNeighbours, side: int, corpus: "Corpus", shown: int, width: int) -> Iterator[Content]:
     """What one model finds closest: the rank of the pair's other sentence, then the closest ones."""
     label = short_name(plain(name), 14)
-    if found.trouble:
-        yield Content.assemble((label, model_colour(name)), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-faint"))
+    if neighbours.trouble:
+        yield Content.assemble(
+            (label, model_colour(name)), (_cut(f"  {plain(neighbours.trouble)}", width - cell_len(label)), "$text-faint")
+        )
         return
-    one = found.of_sentences[side]
-    rank = f"  the other sentence is number {one.rank:,}" if one.rank is not None else ""
-    fewer = f"  ({one.searched:,} searched)" if one.searched < len(corpus.sentences) - 1 else ""
+    sentence = neighbours.of_sentences[side]
+    rank = f"  the other sentence is number {sentence.rank:,}" if sentence.rank is not None else ""
+    fewer = f"  ({sentence.searched:,} searched)" if sentence.searched < len(corpus.sentences) - 1 else ""
     yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-faint"))
-    for neighbour in one.found[:shown]:
+    for neighbour in sentence.found[:shown]:
         yield Content.assemble(
             (f"{neighbour.similarity:z6.3f} ", "$text-faint"), _cut(plain(corpus.sentences[neighbour.number]), width - 7)
         )

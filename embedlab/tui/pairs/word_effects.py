@@ -39,8 +39,8 @@ class PairWords:
     def is_about(self, other: "PairWords") -> bool:
         """Return whether OTHER is about the same sentences, models and reference."""
 
-        def facts(one: PairWords) -> object:
-            return one.sentences, one.dataset, [(model.name, len(model.reference)) for model in one.models]
+        def facts(pair_words: PairWords) -> object:
+            return pair_words.sentences, pair_words.dataset, [(model.name, len(model.reference)) for model in pair_words.models]
 
         return facts(self) == facts(other)
 
@@ -82,7 +82,7 @@ class PairWords:
     def effects(self) -> tuple[Floats, Floats] | None:
         """Points of rank by which each word brings the sentences together, of the difference B minus A; None until known."""
         found = [self.ranks.get(model.name) for model in self.shown_models]
-        known = [one for one in found if one is not None]
+        known = [deletions for deletions in found if deletions is not None]
         if len(known) < len(found):
             return None
         if self.view == "difference":

@@ -94,9 +94,9 @@ def calibration_view(pairs: PlottedPairs) -> Picture:
     """The mean gold score, as a share of its scale, over the mean cosine of ten equal groups of pairs."""
     gold, lines, errors = pairs.gold_shares, [], []
     for name in dict.fromkeys(name for name in (pairs.reference, pairs.model) if name is not None):
-        found = calibration_curve(pairs.values(name), gold, CALIBRATION_BINS)
-        lines.append(PlotLine(title=_title(pairs, name), x=found.predicted, y=found.observed, style=_style(name)))
-        errors.append(f"{_title(pairs, name)} {found.error:z.3f}")
+        calibration = calibration_curve(pairs.values(name), gold, CALIBRATION_BINS)
+        lines.append(PlotLine(title=_title(pairs, name), x=calibration.predicted, y=calibration.observed, style=_style(name)))
+        errors.append(f"{_title(pairs, name)} {calibration.error:z.3f}")
     low, high = span(*(line.x for line in lines))
     low, high = min(low, 0.0), max(high, 1.0)
     diagonal = PlotLine(title="cosine = gold", x=np.array([low, high]), y=np.array([low, high]), style="faint")

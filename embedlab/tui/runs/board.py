@@ -85,26 +85,26 @@ class Board:
         errors = [self.trouble] if self.trouble is not None else []
         hint = "check its files and permissions"
         errors += [MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint) for path, reason in self.unreadable]
-        damaged = [found for found in self.runs if found.status.state == "unreadable"]
-        return [*errors, *(MissingError(f"cannot read the run {found.run.id!r}: {found.status.message}", hint=hint) for found in damaged)]
+        damaged = [run for run in self.runs if run.status.state == "unreadable"]
+        return [*errors, *(MissingError(f"cannot read the run {run.run.id!r}: {run.status.message}", hint=hint) for run in damaged)]
 
     @property
     def has_ended(self) -> bool:
         """Whether no run is at work: its texts then change with the day alone."""
-        return all(found.status.state in {*_ENDED, "unreadable"} and not found.status.is_scoring for found in self.runs)
+        return all(run.status.state in {*_ENDED, "unreadable"} and not run.status.is_scoring for run in self.runs)
 
     @cached_property
     def odd(self) -> Mapping[str, str]:
         """What is odd about a seed that is apart from the others of its run, by run id."""
-        return odd_seeds((found.run, found.status) for found in self.runs)
+        return odd_seeds((run.run, run.status) for run in self.runs)
 
     def by_id(self) -> Mapping[str, BoardRun]:
         """The runs by the id that a user types."""
-        return {found.run.id: found for found in self.runs}
+        return {run.run.id: run for run in self.runs}
 
     def frame(self, rows: Iterable[Mapping[str, object]] | None = None) -> pl.DataFrame:
         """ROWS, or one row per run, for `columns`; then the folders that cannot be read."""
-        rows = list(rows) if rows is not None else [board_row(found, self.time_s, self.odd) for found in self.runs]
+        rows = list(rows) if rows is not None else [board_row(run, self.time_s, self.odd) for run in self.runs]
         rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
@@ -114,11 +114,14 @@ class Board:
         Where they would hide the dev score and the time left, these come before the numbers that can wait, and a name has what is left.
         Notes take room only where a run has one.
         """
-        longest = max((len(found.run.id) for found in self.runs), default=0)
-        has_notes = bool(self.unreadable or self.odd) or any(run_note(found.status) for found in self.runs)
+        longest = max((len(run.run.id) for run in self.runs), default=0)
+        has_notes = bool(self.unreadable or self.odd) or any(run_note(run.status) for run in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
         width = min(max(longest, 12), _WIDEST_NAME)
-        columns = [replace(one, width=one.width + len(ODD) + 1) if self.odd and one.key == "state" else one for one in _COLUMNS]
+        columns = [
+            replace(frame_column, width=frame_column.width + len(ODD) + 1) if self.odd and frame_column.key == "state" else frame_column
+            for frame_column in _COLUMNS
+        ]
         shown = sorted(columns, key=lambda column: column.key in _CAN_WAIT) if room < _ROOMY else columns
         if room < _ROOMY:
             first = GUTTER + sum(column.width + GAP for column in shown if column.key not in _CAN_WAIT)
@@ -156,12 +159,12 @@ class RunFollower:
         stamp = _stamp(run)
         known = self._ended.get(run.path)
         if known is not None and known[0] == stamp:
-            found = replace(known[1], is_scoring=known[1].state == "finished" and is_being_scored(run))  # which changes no file
+            status = replace(known[1], is_scoring=known[1].state == "finished" and is_being_scored(run))  # which changes no file
         else:
-            found = run_status(run, now)
-            if found.state in _ENDED:
-                self._ended[run.path] = (stamp, found)
-        return BoardRun(run=run, status=found, objective=self._objective(run))
+            status = run_status(run, now)
+            if status.state in _ENDED:
+                self._ended[run.path] = (stamp, status)
+        return BoardRun(run=run, status=status, objective=self._objective(run))
 
     def _objective(self, run: RunFolder) -> str:
         stamp = _stamp_of(run.recipe_file)
@@ -189,12 +192,12 @@ def _stamp_of(path: Path) -> object:
     return fact.st_size, fact.st_mtime_ns
 
 
-def board_row(found: BoardRun, now: float, odd: Mapping[str, str]) -> dict[str, object]:
+def board_row(run: BoardRun, now: float, odd: Mapping[str, str]) -> dict[str, object]:
     """The values of one run, as of NOW; ODD: of the seeds that are apart from others, by run id."""
-    status, step, apart = found.status, found.status.step, odd.get(found.run.id, "")
+    status, step, apart = run.status, run.status.step, odd.get(run.run.id, "")
     is_alive = status.state in {"running", "silent"}
     return {
-        "run": found.run.id,
+        "run": run.run.id,
         "state": f"{SIGNS[status.shown_state]} {status.shown_state}{f' {ODD}' if apart else ''}",
         "progress": _progress(step.step, step.steps) if step else "",
         "loss": step.loss if step else None,
@@ -207,7 +210,7 @@ def board_row(found: BoardRun, now: float, odd: Mapping[str, str]) -> dict[str, 
         "eta_s": step.eta_s if step and is_alive else None,
         "share": step.step / max(step.steps, 1) if step else None,
         "state_place": float(list(SIGNS).index(status.shown_state)),
-        "objective": found.objective,
+        "objective": run.objective,
         "note": run_note(status, apart),
     }
 
@@ -243,7 +246,7 @@ def _progress(step: int, steps: int) -> str:
 def states(board: Board) -> str:
     """The number of runs in each state, for the line above the table."""
     counts: dict[str, int] = {}
-    for found in board.runs:
-        counts[found.status.shown_state] = counts.get(found.status.shown_state, 0) + 1
+    for run in board.runs:
+        counts[run.status.shown_state] = counts.get(run.status.shown_state, 0) + 1
     order: Sequence[str] = tuple(SIGNS)
     return "  ".join(f"{SIGNS[state]} {counts[state]} {state}" for state in order if state in counts)

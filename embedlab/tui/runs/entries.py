@@ -27,19 +27,19 @@ def entries(board: Board, query: str, opened: Collection[str], *, is_folding: bo
 
     QUERY: words of which all must occur in a run's id, objective or state.
     """
-    found: list[RunEntry] = []
+    run_entries: list[RunEntry] = []
     matching = [run for run in board.runs if _matches(run, query)]
-    for name, seeds in groupby(matching, key=lambda one: one.run.name):
+    for name, seeds in groupby(matching, key=lambda run: run.run.name):
         runs = tuple(seeds)
         if is_folding and len(runs) > 1 and name not in opened:
-            found.append(RunEntry(name=name, runs=runs))
+            run_entries.append(RunEntry(name=name, runs=runs))
         else:
-            found += [RunEntry(name=one.run.id, runs=(one,)) for one in runs]
-    return found
+            run_entries += [RunEntry(name=run.run.id, runs=(run,)) for run in runs]
+    return run_entries
 
 
-def _matches(found: BoardRun, query: str) -> bool:
-    text = f"{found.run.id} {found.objective} {found.status.shown_state}".lower()
+def _matches(run: BoardRun, query: str) -> bool:
+    text = f"{run.run.id} {run.objective} {run.status.shown_state}".lower()
     return all(word in text for word in query.lower().split())
 
 
@@ -49,18 +49,18 @@ def rows(shown: Sequence[RunEntry], now: float, odd: Mapping[str, str]) -> Itera
         if not entry.is_folded:
             yield board_row(entry.runs[0], now, odd)
             continue
-        each = [board_row(one, now, odd) for one in entry.runs]
-        states = [one.status.shown_state for one in entry.runs]
+        each = [board_row(run, now, odd) for run in entry.runs]
+        states = [run.status.shown_state for run in entry.runs]
         counts = {state: states.count(state) for state in SIGNS if state in states}
         one_state = f"{SIGNS[states[0]]} {len(states)} {states[0]}"
-        mark = f" {ODD}" if any(one.run.id in odd for one in entry.runs) else ""
-        steps = [one.status.step.step if one.status.step is not None else -1 for one in entry.runs]
+        mark = f" {ODD}" if any(run.run.id in odd for run in entry.runs) else ""
+        steps = [run.status.step.step if run.status.step is not None else -1 for run in entry.runs]
         yield {
             **each[steps.index(min(steps))],
             "run": entry.name,
             "state": (one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items())) + mark,
             **{key: _mean([values[key] for values in each]) for key in ("loss", "dev", "rows_per_s", "memory_mib")},
-            "note": next((text for one in entry.runs if (text := run_note(one.status, odd.get(one.run.id, "")))), ""),
+            "note": next((text for run in entry.runs if (text := run_note(run.status, odd.get(run.run.id, "")))), ""),
         }
 
 

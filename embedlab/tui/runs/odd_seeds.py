@@ -21,11 +21,11 @@ def odd_seeds(runs: Iterable[tuple[RunFolder, Status]]) -> Mapping[str, str]:
     for run, status in runs:
         if status.state == "finished" and status.dev is not None:
             seeds[run.name].append((run, status.dev.score))
-    tried = [(own, *odd_one([score for _, score in own])) for own in seeds.values() if len(own) > 2]
+    tried = [(seed, *odd_one([score for _, score in seed])) for seed in seeds.values() if len(seed) > 2]
     found = {}
-    for (own, place, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
+    for (own, index, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
         if p < SURE:
-            (run, score), others = own[place], fmean(other for number, (_, other) in enumerate(own) if number != place)
+            (run, score), others = own[index], fmean(other for number, (_, other) in enumerate(own) if number != index)
             side = "above" if score > others else "below"
             over = f", corrected over {len(tried)} runs" if len(tried) > 1 else ""
             found[run.id] = (

@@ -34,7 +34,7 @@ class RunPanes(DashboardScreen):
         loss, dev = self.query_one("#loss-curves", CurvePlot), self.query_one("#dev-curves", CurvePlot)
         loss.show(series(board, curves, "losses"), self.options)
         scores = series(board, curves, "dev_scores")
-        has_scores = any(len(line.x) for one in scores for line in one.seeds)
+        has_scores = any(len(line.x) for score in scores for line in score.seeds)
         self.query_one("#run-panes").set_class(bool(curves) and not has_scores, "-no-dev")  # the loss takes all the room
         dev.show(scores, replace(self.options, is_log=False))
 
@@ -50,8 +50,8 @@ class RunPanes(DashboardScreen):
 
     def action_smooth(self) -> None:
         """Smooth the curves a little, much, or not."""
-        place = SMOOTHING.index(self.options.smoothing)
-        self._redraw(replace(self.options, smoothing=SMOOTHING[(place + 1) % len(SMOOTHING)]))
+        index = SMOOTHING.index(self.options.smoothing)
+        self._redraw(replace(self.options, smoothing=SMOOTHING[(index + 1) % len(SMOOTHING)]))
 
     def action_seed_dots(self) -> None:
         """Show the points of each seed, or the range of the seeds alone."""
@@ -67,13 +67,13 @@ def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[Curve
     """The curves of each run over its seeds: "losses", which another objective has on another axis, or "dev_scores"."""
     steps, known = ("steps" if values == "losses" else "dev_steps"), board.by_id()
     found = []
-    for name, ids in groupby((one for one in curves if one in known), key=lambda one: known[one].run.name):
+    for name, ids in groupby((curve for curve in curves if curve in known), key=lambda one: known[one].run.name):
         members = list(ids)
         found.append(
             CurveSeries(
                 title=name if len(members) > 1 else members[0],
                 colour=model_colour(name),
-                seeds=[_line(one, getattr(curves[one], steps), getattr(curves[one], values)) for one in members],
+                seeds=[_line(member, getattr(curves[member], steps), getattr(curves[member], values)) for member in members],
                 axis=known[members[0]].objective if values == "losses" else "",
             )
         )

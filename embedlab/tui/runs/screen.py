@@ -118,28 +118,28 @@ class RunsScreen(RunSearch, RunPanes):
     def _read(self, *, wanted: bool) -> None:
         """Start an update; one that is not WANTED for a key shows nothing where nothing has changed."""
         self._is_looking, self._is_wanted = True, wanted
-        self._look([found.run for found in self._chosen()][:CURVES_SHOWN])
+        self._look([run.run for run in self._chosen()][:CURVES_SHOWN])
 
     @work(thread=True, group="look", exit_on_error=False)
     def _look(self, runs: list[RunFolder]) -> None:
         assert self._follower is not None
         board = self._follower.look()
-        runs = runs or [found.run for found in board.runs if found.run.name == board.runs[0].run.name][:CURVES_SHOWN]
+        runs = runs or [run.run for run in board.runs if run.run.name == board.runs[0].run.name][:CURVES_SHOWN]
         log = (runs[0].id, log_tail(runs[0])) if runs and self.shows_log else ("", [])
-        found = Look(board=board, curves=self._curves.read(runs), log=log)
+        look = Look(board=board, curves=self._curves.read(runs), log=log)
         if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._show, found)
+            self.app.call_from_thread(self._show, look)
 
-    def _show(self, found: Look) -> None:
+    def _show(self, look: Look) -> None:
         self._is_looking = False
-        if found.rest is not None and found.rest == self._rest and not self._is_wanted and not self._looks_again:
+        if look.rest is not None and look.rest == self._rest and not self._is_wanted and not self._looks_again:
             return
-        self._rest = found.rest
-        self.dashboard.report_once([*found.board.troubles, *self._gone(found.board)])
-        self.show_table(found.board)
-        self._show_emptiness(is_empty=not found.board.runs and not found.board.unreadable)
+        self._rest = look.rest
+        self.dashboard.report_once([*look.board.troubles, *self._gone(look.board)])
+        self.show_table(look.board)
+        self._show_emptiness(is_empty=not look.board.runs and not look.board.unreadable)
         self._show_note()
-        self.show_panes(found.board, found.curves, found.log)
+        self.show_panes(look.board, look.curves, look.log)
         self.refresh_bindings()
         if self._looks_again:
             self.look()
@@ -159,7 +159,7 @@ class RunsScreen(RunSearch, RunPanes):
         if self._order is not None:
             order = board_order(frame, self._order[0], is_descending=self._order[1])
         by, is_descending = self._order or (None, False)
-        table.marks = frozenset(row for row, one in enumerate(self.entries) if self.marked >= {found.run.id for found in one.runs})
+        table.marks = frozenset(row for row, entry in enumerate(self.entries) if self.marked >= {run.run.id for run in entry.runs})
         names = [self._goes_to, *([here.name, here.runs[0].run.id, here.runs[0].run.name] if here is not None else [])]
         wanted = [name for name in names if name in ids]
         if self._goes_to in ids:
@@ -167,7 +167,7 @@ class RunsScreen(RunSearch, RunPanes):
         table.show(frame, order, columns, sorted_by=by, is_descending=is_descending, stay_on=ids.index(wanted[0]) if wanted else None)
         table.take_height(self.size.height // 2)
         frozen = f"   frozen: {shown_key('freeze')} continues" if self._is_frozen else ""
-        searched = f"   {sum(len(one.runs) for one in self.entries)} of {len(board.runs)} runs" if self.searched else ""
+        searched = f"   {sum(len(entry.runs) for entry in self.entries)} of {len(board.runs)} runs" if self.searched else ""
         status = f"{self.dashboard.settings.runs_folder}   {states(board)}{searched}{frozen}"
         self.query_one("#runs-status", Static).update(status)
 
@@ -194,8 +194,8 @@ class RunsScreen(RunSearch, RunPanes):
         line.display = bool(shown)
         line.update(plain(shown))
 
-    def _note_of(self, found: BoardRun) -> str:
-        return run_note(found.status, self.board.odd.get(found.run.id, ""))
+    def _note_of(self, run: BoardRun) -> str:
+        return run_note(run.status, self.board.odd.get(run.run.id, ""))
 
     def go_to(self, run: RunFolder) -> None:
         """Put the cursor on RUN as soon as the table shows it."""
@@ -212,12 +212,12 @@ class RunsScreen(RunSearch, RunPanes):
 
     def offers(self, meaning: str) -> bool:
         """Stop what is at work, and resume what was interrupted."""
-        found = self._run_under_cursor()
+        run = self._run_under_cursor()
         match meaning:
             case "stop":
-                return found is not None and found.status.is_alive
+                return run is not None and run.status.is_alive
             case "resume":
-                return found is not None and found.status.is_unfinished
+                return run is not None and run.status.is_unfinished
             case "log" | "sort" | "mark" | "filter":
                 return bool(self.entries)
         return super().offers(meaning)
@@ -231,26 +231,26 @@ class RunsScreen(RunSearch, RunPanes):
     def _run_under_cursor(self) -> BoardRun | None:
         """The run under the cursor; of folded seeds the first, or the first that has a message."""
         here = self._entry_under_cursor()
-        found = [self.board.by_id().get(one.run.id) for one in here.runs] if here is not None else []
-        present = [one for one in found if one is not None]
-        return next((one for one in present if self._note_of(one)), present[0] if present else None)
+        runs = [self.board.by_id().get(run.run.id) for run in here.runs] if here is not None else []
+        present = [run for run in runs if run is not None]
+        return next((run for run in present if self._note_of(run)), present[0] if present else None)
 
     def _chosen(self) -> list[BoardRun]:
         """The marked runs, or those of the row under the cursor."""
-        marked = [found for name, found in self.board.by_id().items() if name in self.marked]
+        marked = [run for name, run in self.board.by_id().items() if name in self.marked]
         here = self._entry_under_cursor()
         return marked or (list(here.runs) if here is not None else [])
 
     def _one(self, *, of_all_seeds: bool = False) -> BoardRun | None:
         """The run under the cursor; warns the user if there is none, or several that are folded and of which one is meant."""
-        found, here = self._run_under_cursor(), self._entry_under_cursor()
-        if found is None:
+        run, here = self._run_under_cursor(), self._entry_under_cursor()
+        if run is None:
             self.dashboard.report(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
         elif here is not None and here.is_folded and not of_all_seeds:
             error = UsageError(f"{here.name!r} has {len(here.runs)} seeds", hint="press enter to show them, then choose one")
             self.dashboard.report(error, severity="warning")
             return None
-        return found
+        return run
 
     # messages of the table
 
@@ -267,7 +267,7 @@ class RunsScreen(RunSearch, RunPanes):
         """Mark a run, or all folded seeds, for the plot and the difference."""
         if event.row >= len(self.entries):  # a folder that cannot be read
             return
-        runs = {found.run.id for found in self.entries[event.row].runs}
+        runs = {run.run.id for run in self.entries[event.row].runs}
         self.marked = self.marked - runs if runs <= self.marked else self.marked | runs
         event.table.show_marks(event.table.marks ^ {event.row})
         self.look()
@@ -284,7 +284,7 @@ class RunsScreen(RunSearch, RunPanes):
     def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
         """Show the pairs behind a dev score; elsewhere in the row show folded seeds, or open the run's log."""
         here, column = self._entry_under_cursor(), event.table.current_column
-        if here is not None and column is not None and column.key == "dev" and any(one.status.dev for one in here.runs):
+        if here is not None and column is not None and column.key == "dev" and any(run.status.dev for run in here.runs):
             self._open_pairs(here)
         elif here is not None and here.is_folded:
             self.opened.add(here.name)
@@ -327,7 +327,7 @@ class RunsScreen(RunSearch, RunPanes):
         from embedlab.tui.runs.difference import DifferenceScreen
 
         here = self._run_under_cursor()
-        chosen = [found.run for found in self._chosen()]
+        chosen = [run.run for run in self._chosen()]
         if len(chosen) == 1 and here is not None and here.run not in chosen:
             chosen.append(here.run)
         if len(chosen) == 2:
@@ -339,34 +339,34 @@ class RunsScreen(RunSearch, RunPanes):
     @work(group=DIALOG)
     async def action_cancel(self) -> None:
         """Stop the run after it has saved a checkpoint."""
-        found = self._one()
-        if found is not None and await self.app.push_screen_wait(Confirm(f"Stop {found.run.id}? It saves a checkpoint first.")):
-            self._do(lambda: launch.cancel_run(found.run), f"stopping {found.run.id}")
+        run = self._one()
+        if run is not None and await self.app.push_screen_wait(Confirm(f"Stop {run.run.id}? It saves a checkpoint first.")):
+            self._do(lambda: launch.cancel_run(run.run), f"stopping {run.run.id}")
 
     @work(group=DIALOG)
     async def action_resume(self) -> None:
         """Resume an unfinished run in a separate process."""
-        found = self._one()
-        if found is None:
+        run = self._one()
+        if run is None:
             return
-        if not found.status.is_unfinished:
-            self.dashboard.report(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
-        elif not found.run.recipe_file.exists():
+        if not run.status.is_unfinished:
+            self.dashboard.report(UsageError(f"run {run.run.id!r} is {run.status.state}: nothing to resume"), severity="warning")
+        elif not run.run.recipe_file.exists():
             hint = f"press {shown_key('log')} to read why, 4 to start it again, {shown_key('delete')} to delete it"
             self.dashboard.report(
-                UsageError(f"run {found.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
+                UsageError(f"run {run.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
             )
-        elif await self.app.push_screen_wait(Confirm(f"Resume {found.run.id}?", is_safe=True)):
-            arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
-            self._do(lambda: launch.start_run(arguments, found.run), f"resumed {found.run.id}")
+        elif await self.app.push_screen_wait(Confirm(f"Resume {run.run.id}?", is_safe=True)):
+            arguments = ["runs", "resume", run.run.id, *shared_flags(self.dashboard.settings)]
+            self._do(lambda: launch.start_run(arguments, run.run), f"resumed {run.run.id}")
 
     @work(group=DIALOG)
     async def action_rename(self) -> None:
         """Give the run with all its seeds another name."""
-        found = self._one(of_all_seeds=True)
-        if found is None:
+        board_run = self._one(of_all_seeds=True)
+        if board_run is None:
             return
-        folder, old = self.dashboard.settings.runs_folder, found.run.name
+        folder, old = self.dashboard.settings.runs_folder, board_run.run.name
         question = TextDialog(
             f"New name of {old} with all its seeds", value=old, check=lambda name: name == old or free_folder(folder, name)
         )
@@ -378,7 +378,7 @@ class RunsScreen(RunSearch, RunPanes):
     @work(group=DIALOG)
     async def action_delete(self) -> None:
         """Delete the marked runs, or the one under the cursor."""
-        runs = [found.run for found in self._chosen()]
+        runs = [run.run for run in self._chosen()]
         if not runs:
             self._one()
             return
@@ -403,8 +403,8 @@ class RunsScreen(RunSearch, RunPanes):
 
     def action_evaluate(self) -> None:
         """Score the available pairs with the run's model."""
-        if (found := self._one(of_all_seeds=True)) is not None:
-            self.dashboard.score_model(found.run.name)
+        if (run := self._one(of_all_seeds=True)) is not None:
+            self.dashboard.score_model(run.run.name)
 
     def _do(self, work: Callable[[], object], done: str) -> bool:
         """Do something quick and report it, or report the error; returns whether it succeeded."""
@@ -424,9 +424,9 @@ class RunsScreen(RunSearch, RunPanes):
         return is_done
 
 
-def _hint(found: BoardRun) -> str:
+def _hint(run: BoardRun) -> str:
     """The next step of an unfinished run, on a line of its own."""
-    hint = found.status.hint
-    if not hint and found.status.state == "crashed":
+    hint = run.status.hint
+    if not hint and run.status.state == "crashed":
         hint = f"{shown_key('resume')} resumes it, {shown_key('log')} shows its log"
     return f"\nhint: {hint}" if hint else ""

@@ -83,39 +83,39 @@ def find_reasons(
     selection = None if view.is_whole else replace(view.picked(), holds=view.holds[places])
     members = member_columns(models)
     evidence = outcome_evidence(outcomes, members, slices_of(outcomes, members, selection=selection))
-    if all(np.isnan(one.points).any() for one in evidence):
+    if all(np.isnan(evidence.points).any() for evidence in evidence):
         raise UsageError(f"no dataset of {view.title or 'these pairs'} has a score of both models", hint="select more")
     rng = np.random.default_rng(HALVES_SEED)
-    found = explained(outcomes, models, evidence, selection, rng=rng, examples=TYPICAL, progress=progress)
+    explanation = explained(outcomes, models, evidence, selection, rng=rng, examples=TYPICAL, progress=progress)
     kinds = {(kind.by, kind.value): kind for kind in item_kinds(outcomes, selection)}
-    among = found.errors.known & (selection.holds if selection is not None else True)
-    build = _Panes(found=found, kinds=kinds, among=among, places=places, view=view, models=models)
+    among = explanation.errors.known & (selection.holds if selection is not None else True)
+    build = _Panes(found=explanation, kinds=kinds, among=among, places=places, view=view, models=models)
     panes = {"where": build.where(), "common": build.common(), "typical": build.typical(), "seeds": build.seeds()}
-    return Reasons(first=first, second=second, items=found.items, panes=panes)
+    return Reasons(first=first, second=second, items=explanation.items, panes=panes)
 
 
 def _common_outcomes(view: PairView, models: Sequence[ModelColumns], settings: Settings) -> tuple[Outcomes, RowNumbers]:
     """Return the datasets of VIEW that both MODELS did whole, and the row of the pair table of each row."""
     members, data = member_columns(models), view.data
     table = data.table.with_row_index("row")
-    own = table if data.items is None else table.with_columns(data.items.predictions[member] for member in members)
-    own = own.filter(pl.all_horizontal(pl.col(members).fill_nan(None).is_not_null()).all().over("dataset"))
-    if own.is_empty():
+    frame = table if data.items is None else table.with_columns(data.items.predictions[member] for member in members)
+    frame = frame.filter(pl.all_horizontal(pl.col(members).fill_nan(None).is_not_null()).all().over("dataset"))
+    if frame.is_empty():
         raise UsageError("no dataset is scored whole by both models", hint="score the models on the same datasets")
-    rows = own["row"].to_numpy().astype(np.intp)
+    rows = frame["row"].to_numpy().astype(np.intp)
     if data.items is None:
-        return pair_outcomes(own, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=settings.cache), rows
+        return pair_outcomes(frame, members, task=DEFAULT_TASK, averages=STS_AVERAGES, cache=settings.cache), rows
     return _restricted(data.items, rows), rows
 
 
 def _restricted(outcomes: Outcomes, rows: RowNumbers) -> Outcomes:
     """Return whole datasets of OUTCOMES alone, those of ROWS."""
     there = sorted({int(block) for block in outcomes.block_of_rows[rows]})
-    numbers = {block: place for place, block in enumerate(there)}
-    own = outcomes.rows[rows].with_columns(pl.col("block").replace_strict(numbers, return_dtype=pl.UInt16))
+    numbers = {block: index for index, block in enumerate(there)}
+    frame = outcomes.rows[rows].with_columns(pl.col("block").replace_strict(numbers, return_dtype=pl.UInt16))
     return replace(
         outcomes,
-        rows=own,
+        rows=frame,
         predictions=outcomes.predictions[rows],
         blocks=tuple(outcomes.blocks[block] for block in there),
         texts=lambda: outcomes.sentences[rows],
@@ -143,9 +143,9 @@ class _Panes:
         """The kinds of items on which the lead is most unlike that elsewhere, then confirmed combinations."""
         whole = self.found.whole
         rows = [WhyRow(cells=self._cells("all", self.found.items, whole, None))]
-        rows += [self._uneven_row(one) for one in self.found.uneven]
-        rows += [self._tested_row(one) for one in self.found.search.confirmed]
-        kinds, sure = len(self.found.uneven), sum(one.contrast.significant for one in self.found.uneven)
+        rows += [self._uneven_row(uneven) for uneven in self.found.uneven]
+        rows += [self._tested_row(tested) for tested in self.found.search.confirmed]
+        kinds, sure = len(self.found.uneven), sum(uneven.contrast.significant for uneven in self.found.uneven)
         reach = REACHES[self.found.uneven[0].contrast.reach] if self.found.uneven else "*"
         notes = [f"{reach} 5% after Holm over {kinds} kinds of items, of which {sure or 'none'} {'are' if sure > 1 else 'is'} clear"]
         tested = self.found.search.tested
@@ -161,16 +161,16 @@ class _Panes:
         more = "" if contrast is None else _interval(scale, contrast.delta, contrast.low, contrast.high) + contrast.reach_sign
         return (title, f"{items:,}", *numbers, said, more)
 
-    def _uneven_row(self, one: Uneven) -> WhyRow:
-        kind = self.kinds.get((one.by, one.value))
+    def _uneven_row(self, uneven: Uneven) -> WhyRow:
+        kind = self.kinds.get((uneven.by, uneven.value))
         rows = None if kind is None else self.places[np.sort(kind.rows)]
-        expression = "" if rows is None else self._named(f"{one.by}:{one.value}", rows)
-        cells = self._cells(one.title, one.items, one.slice, one.contrast)
-        return WhyRow(cells=cells, rows=rows, expression=expression, is_sure=one.contrast.significant)
+        expression = "" if rows is None else self._named(f"{uneven.by}:{uneven.value}", rows)
+        cells = self._cells(uneven.title, uneven.items, uneven.slice, uneven.contrast)
+        return WhyRow(cells=cells, rows=rows, expression=expression, is_sure=uneven.contrast.significant)
 
-    def _tested_row(self, one: Tested) -> WhyRow:
-        cells = self._cells(f"{one.found.title} (the tested half)", one.found.items, one.found.slice, one.found.contrast)
-        return WhyRow(cells=cells, rows=self.places[np.sort(one.rows)], is_sure=one.is_confirmed)
+    def _tested_row(self, tested: Tested) -> WhyRow:
+        cells = self._cells(f"{tested.found.title} (the tested half)", tested.found.items, tested.found.slice, tested.found.contrast)
+        return WhyRow(cells=cells, rows=self.places[np.sort(tested.rows)], is_sure=tested.is_confirmed)
 
     def _named(self, term: str, rows: RowNumbers) -> str:
         """The TERM if it picks exactly ROWS of what is selected; empty otherwise."""
@@ -195,7 +195,7 @@ class _Panes:
             )
             if not side.common:
                 rows.append(WhyRow(cells=(f"  fewer than {FEWEST}: too few to have something in common", "", "", "", "")))
-            rows += [self._common_row(one, letter, own) for one in _surest(side)]
+            rows += [self._common_row(common, letter, own) for common in _surest(side)]
         notes = ("* 5% after Holm over all shares of a side, or by the number of words; how seeds vary is not counted",)
         return WhyPane(titles=("items", "n", "share", "of others", "difference in points"), rows=tuple(rows), notes=notes)
 
@@ -203,25 +203,30 @@ class _Panes:
         only = self.found.errors.only_a if letter == "A" else self.found.errors.only_b
         return np.flatnonzero(only & self.among)
 
-    def _common_row(self, one: Common, letter: str, own: NDArray[np.intp]) -> WhyRow:
-        sign = "*" if one.significant else ""
-        shares = f"{100 * one.share:z.0f}%", f"{100 * one.elsewhere:z.0f}%"
-        cells = (f"  {letter}: {one.title}", f"{one.items:,}", *shares, _interval(100, one.difference, one.low, one.high) + sign)
-        holds = self._fact_rows(one)
+    def _common_row(self, common: Common, letter: str, own: NDArray[np.intp]) -> WhyRow:
+        sign = "*" if common.significant else ""
+        shares = f"{100 * common.share:z.0f}%", f"{100 * common.elsewhere:z.0f}%"
+        cells = (
+            f"  {letter}: {common.title}",
+            f"{common.items:,}",
+            *shares,
+            _interval(100, common.difference, common.low, common.high) + sign,
+        )
+        holds = self._fact_rows(common)
         rows = None if holds is None else self.places[np.intersect1d(own, holds)]
-        return WhyRow(cells=cells, rows=rows, is_by_results=True, is_sure=one.significant)
+        return WhyRow(cells=cells, rows=rows, is_by_results=True, is_sure=common.significant)
 
-    def _fact_rows(self, one: Common) -> NDArray[np.intp] | None:
+    def _fact_rows(self, common: Common) -> NDArray[np.intp] | None:
         """The rows that a fact is true of; None where they are not known again."""
-        if one.by == "error":
-            errors = self.found.errors.errors[0 if one.title.startswith(f"{self.found.first} ") else 1]
+        if common.by == "error":
+            errors = self.found.errors.errors[0 if common.title.startswith(f"{self.found.first} ") else 1]
             return np.flatnonzero(np.nan_to_num(errors) > 0)
-        if one.by == "word":
-            word = one.title.removeprefix("word ").strip("'\"")
+        if common.by == "word":
+            word = common.title.removeprefix("word ").strip("'\"")
             words = pl.col("sentence1", "sentence2").str.to_lowercase().str.extract_all(r"\w+")
             has = self.found.outcomes.sentences.select(pl.any_horizontal(words.list.contains(word).fill_null(value=False)))
             return np.flatnonzero(has.to_series().to_numpy())
-        kind = next((kind for kind in self.kinds.values() if (kind.by, kind.title) == (one.by, one.title)), None)
+        kind = next((kind for kind in self.kinds.values() if (kind.by, kind.title) == (common.by, common.title)), None)
         return None if kind is None else kind.rows
 
     def typical(self) -> WhyPane:
@@ -236,7 +241,10 @@ class _Panes:
 
     def seeds(self) -> WhyPane:
         """How many items change sides with another seed."""
-        rows = [WhyRow(cells=(one.model, str(one.seeds), f"{one.items:,}", f"{100 * one.changed:z.0f}%")) for one in self.found.steadiness]
+        rows = [
+            WhyRow(cells=(steadiness.model, str(steadiness.seeds), f"{steadiness.items:,}", f"{100 * steadiness.changed:z.0f}%"))
+            for steadiness in self.found.steadiness
+        ]
         notes = () if rows else ("neither model has two seeds: how many items change sides with the seed is unknown",)
         titles = ("model", "seeds", "items that one alone gets right", "on another side with another seed")
         return WhyPane(titles=titles, rows=tuple(rows), notes=notes)
@@ -244,9 +252,9 @@ class _Panes:
 
 def _surest(side: Side) -> Iterator[Common]:
     """Yield what is clear, the surest first, and the three surest where nothing is."""
-    shown = [one for one in side.common if one.significant] or [*side.common[:3]]
+    shown = [common for common in side.common if common.significant] or [*side.common[:3]]
     yield from shown[:SURE]
-    yield from [one for one in side.words if one.significant][:SURE]
+    yield from [word for word in side.words if word.significant][:SURE]
 
 
 def _interval(scale: float, value: float, low: float, high: float) -> str:

@@ -120,17 +120,17 @@ class WhyScreen(DashboardScreen):
             self.app.call_from_thread(self._say, f"comparing kinds of items: {done} of {total}")
 
         try:
-            found = find_reasons(view, *models, self.dashboard.settings, progress)
-            self.app.call_from_thread(self._take, request, found)
+            reasons = find_reasons(view, *models, self.dashboard.settings, progress)
+            self.app.call_from_thread(self._take, request, reasons)
         except _Stale:
             return
         except EmbedlabError as error:
             self.app.call_from_thread(self._refuse, error)
 
-    def _take(self, request: tuple[object, ...], found: Reasons) -> None:
+    def _take(self, request: tuple[object, ...], reasons: Reasons) -> None:
         if request == self._requested:
-            self.reasons = found
-            self._say(f"A {found.first} · B {found.second} · {found.items:,} items · enter shows the items behind a line")
+            self.reasons = reasons
+            self._say(f"A {reasons.first} · B {reasons.second} · {reasons.items:,} items · enter shows the items behind a line")
             self._show()
 
     def _refuse(self, error: EmbedlabError) -> None:
@@ -145,7 +145,7 @@ class WhyScreen(DashboardScreen):
         for name in PANES:
             pane = self.reasons.panes[name] if self.reasons is not None else WhyPane(titles=(), rows=())
             table = self.query_one(f"#reasons-{name}", ReasonTable)
-            frame = pl.DataFrame({f"c{place}": [row.cells[place] for row in pane.rows] for place in range(len(pane.titles))})
+            frame = pl.DataFrame({f"c{index}": [row.cells[index] for row in pane.rows] for index in range(len(pane.titles))})
             frame = frame.cast(pl.String) if frame.height else frame
             table.show(frame, np.arange(frame.height), _columns(pane), stay_on=table.current_row)
             self.query_one(f"#why-{name} .why-note", Static).update("\n".join(pane.notes))
@@ -154,11 +154,11 @@ class WhyScreen(DashboardScreen):
         is_all = self.size.width >= ALL_FROM[0] and self.size.height >= ALL_FROM[1]
         panes = self.query_one("#why-panes")
         panes.styles.grid_size_columns = 2 if is_all else 1
-        for place, name in enumerate(PANES, start=1):
+        for index, name in enumerate(PANES, start=1):
             pane = self.query_one(f"#why-{name}")
             pane.set_class(is_all or name == self.active, "-shown")
             pane.set_class(name == self.active, "-active")
-            where = "" if is_all else f"   {place} of {len(PANES)}: {shown_key('view')} shows the next"
+            where = "" if is_all else f"   {index} of {len(PANES)}: {shown_key('view')} shows the next"
             pane.query_one(".why-title", Static).update(f"{TITLES[name]}{where}")
         self.set_focus(self.query_one(f"#reasons-{self.active}"))
 
@@ -199,12 +199,12 @@ class WhyScreen(DashboardScreen):
 def _columns(pane: WhyPane) -> list[FrameColumn]:
     """Columns as wide as their texts, of which the first gives way; sentences share what is left."""
     columns = []
-    for place, title in enumerate(pane.titles):
-        longest = max((len(row.cells[place]) for row in pane.rows), default=0)
+    for index, title in enumerate(pane.titles):
+        longest = max((len(row.cells[index]) for row in pane.rows), default=0)
         is_text = title.startswith("sentence")
-        width = len(title) if is_text else max(len(title), min(longest, _NARROWEST if place == 0 else _WIDEST))
+        width = len(title) if is_text else max(len(title), min(longest, _NARROWEST if index == 0 else _WIDEST))
         needs = 0 if is_text else min(longest, _WIDEST)
         columns.append(
-            FrameColumn(key=f"c{place}", title=title, width=width, needs=needs, grows=is_text, align_right=place > 0 and not is_text)
+            FrameColumn(key=f"c{index}", title=title, width=width, needs=needs, grows=is_text, align_right=index > 0 and not is_text)
         )
     return columns

@@ -25,16 +25,16 @@ def line_dots(x: Values, y: Values, across: Axis, up: Axis) -> Dots:
     dots = np.zeros((up.bins, across.bins), dtype=bool)
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
-    for place in range(max(len(x) - 1, 0)):
+    for index in range(max(len(x) - 1, 0)):
         steps = 1 + int(
             max(
-                abs(x[place + 1] - x[place]) / (across.high - across.low) * across.bins,
-                abs(y[place + 1] - y[place]) / (up.high - up.low) * up.bins,
+                abs(x[index + 1] - x[index]) / (across.high - across.low) * across.bins,
+                abs(y[index + 1] - y[index]) / (up.high - up.low) * up.bins,
             )
         )
         shares = np.linspace(0.0, 1.0, min(steps, 4 * (across.bins + up.bins)) + 1)
-        columns = across.places(x[place] + shares * (x[place + 1] - x[place]))
-        rows = up.places(y[place] + shares * (y[place + 1] - y[place]))
+        columns = across.places(x[index] + shares * (x[index + 1] - x[index]))
+        rows = up.places(y[index] + shares * (y[index + 1] - y[index]))
         inside = (columns >= 0) & (rows >= 0)
         dots[rows[inside], columns[inside]] = True
     return dots

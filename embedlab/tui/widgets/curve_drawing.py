@@ -70,7 +70,7 @@ def draw_curves(
 ) -> Content:
     """The plot in WIDTH x HEIGHT cells, axes and names included; CURSOR is the x whose values are named, from 0 to 1 of the axis."""
     options = options or CurveOptions()
-    known = [found for one in series if len((found := _prepared(one, options)).spread.x)]
+    known = [prepared for series in series if len((prepared := _prepared(series, options)).spread.x)]
     columns = width - LEFT - 1
     if not known or columns < 8 or height < _LEAST:
         return Content.styled(f"{title}: no events yet" if not known else title, "$text-faint")
@@ -105,7 +105,7 @@ def _panel(
 ) -> Iterator[Content]:
     """Title, rows, x axis and names of the series of one axis."""
     columns, rows = size
-    y_range = _span(np.concatenate([values for one in known for values in (one.spread.low, one.spread.high)]))
+    y_range = _span(np.concatenate([values for prepared in known for values in (prepared.spread.low, prepared.spread.high)]))
     bits, owner = _cells(known, x_range, y_range, size, options)
     ticks = _ticks(y_range, rows, options)
     marked = None if at is None else min(columns - 1, int((at - x_range[0]) / (x_range[1] - x_range[0]) * columns))
@@ -154,9 +154,9 @@ def _cells(
     for layer, dots in layers:
         mine = cell_bits(dots)
         bits[mine > 0], owner[mine > 0] = mine[mine > 0], layer
-    for number, one in enumerate(known):
-        if len(one.spread.x) == 1:  # a single dot is hardly seen
-            row, column = (int(part[0]) for part in (places.levels(one.spread.mean), places.columns(one.spread.x)))
+    for number, prepared in enumerate(known):
+        if len(prepared.spread.x) == 1:  # a single dot is hardly seen
+            row, column = (int(part[0]) for part in (places.levels(prepared.spread.mean), places.columns(prepared.spread.x)))
             bits[rows - 1 - row // DOWN, column // ACROSS], owner[rows - 1 - row // DOWN, column // ACROSS] = _POINT, number
     return bits, owner
 
@@ -219,27 +219,27 @@ class _Places:
 
 def _names(known: Sequence[_Prepared], columns: int, options: CurveOptions, at: float | None) -> Content:
     """The name of each series with its last value or that under the cursor, and the range of its seeds."""
-    values = [_values(one, options, at, has_range=True) for one in known]
+    values = [_values(prepared, options, at, has_range=True) for prepared in known]
     if sum(len(text) + 14 for text in values) > columns:
-        values = [_values(one, options, at, has_range=False) for one in known]
+        values = [_values(prepared, options, at, has_range=False) for prepared in known]
     room = max(8, (columns - sum(len(text) + 6 for text in values)) // len(known))
-    names = [short_name(plain(one.series.title), room) for one in known]
+    names = [short_name(plain(prepared.series.title), room) for prepared in known]
     parts = [(f"━ {name} {text}   ", one.series.colour) for one, name, text in zip(known, names, values, strict=True)]
     return Content.assemble(" " * (LEFT + 1), *parts)
 
 
-def _values(one: _Prepared, options: CurveOptions, at: float | None, *, has_range: bool) -> str:
+def _values(prepared: _Prepared, options: CurveOptions, at: float | None, *, has_range: bool) -> str:
     """The number of seeds, their mean and, with HAS_RANGE, their range at the x AT, or of the last value of each."""
-    spread, seeds = one.spread, len(one.lines)
+    spread, seeds = prepared.spread, len(prepared.lines)
     if at is not None and not spread.x[0] <= at <= spread.x[-1]:
         return f"×{seeds} ·" if seeds > 1 else "·"
     if at is None:
-        ends = np.array([y[-1] for _, y in one.lines if len(y)])  # seeds of one recipe may end at different steps
+        ends = np.array([y[-1] for _, y in prepared.lines if len(y)])  # seeds of one recipe may end at different steps
         known, shown = len(ends), [float(ends.mean()), float(ends.min()), float(ends.max())]
     else:
-        place = int(np.abs(spread.x - at).argmin())
-        known = sum(len(x) > 0 and x[0] <= spread.x[place] <= x[-1] for x, _ in one.lines)
-        shown = [float(column[place]) for column in (spread.mean, spread.low, spread.high)]
+        index = int(np.abs(spread.x - at).argmin())
+        known = sum(len(x) > 0 and x[0] <= spread.x[index] <= x[-1] for x, _ in prepared.lines)
+        shown = [float(column[index]) for column in (spread.mean, spread.low, spread.high)]
     count = f"×{known} " if seeds > 1 else ""
     mean, low, high = (10**value if options.is_log else value for value in shown)
     return f"{count}{mean:.4g}" + (f" [{low:.4g}, {high:.4g}]" if seeds > 1 and has_range else "")
@@ -259,10 +259,10 @@ def _number(value: float) -> str:
 def _coloured(bits: NDArray[np.int64], owner: NDArray[np.int64], known: Sequence[_Prepared], marked: int | None) -> list[tuple[str, str]]:
     """A row of cells as runs of one colour each; the column under the cursor is a line where nothing is drawn."""
     signs = [chr(EMPTY + bit) if bit else " " for bit in bits.tolist()]
-    styles = [*(one.series.colour for one in known), *(f"{one.series.colour} dim" for one in known), "$text-faint"]
+    styles = [*(prepared.series.colour for prepared in known), *(f"{prepared.series.colour} dim" for prepared in known), "$text-faint"]
     colours = [styles[place] for place in owner.tolist()]  # -1: nothing is drawn
     if marked is not None:
         signs[marked] = "│" if signs[marked] == " " else signs[marked]
         colours[marked] += " reverse" if bits[marked] else ""
-    edges = [0, *(place for place in range(1, len(colours)) if colours[place] != colours[place - 1]), len(colours)]
+    edges = [0, *(index for index in range(1, len(colours)) if colours[index] != colours[index - 1]), len(colours)]
     return [("".join(signs[start:end]), colours[start]) for start, end in pairwise(edges)]

@@ -57,11 +57,11 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
     def _draw(self) -> None:
         what = "rank gap" if len(self._models) > 1 else "rank error"
         parts = [Content.styled(f"largest disagreements ({what})" if self.pairs else "no pairs to disagree on", "bold")]
-        for place, pair in enumerate(self.pairs):
+        for index, pair in enumerate(self.pairs):
             scores = "  ".join(
                 f"{short_name(plain(name), 12)} {_answer(pair, name)}" for name in self._models if pair.get(name) is not None
             )
-            sign = _CURSOR if self.has_focus and place == self.cursor else ""
+            sign = _CURSOR if self.has_focus and index == self.cursor else ""
             size = (f"{sign}{pair['size']:z.0f} ", "$text-warning bold")
             gold = pair.get(GOLD_TEXT) or ("" if pair["gold"] is None else f"{pair['gold']:z.1f}")
             head = Content.assemble(size, (f"gold {plain(gold)}  {scores}" if gold else scores, "$text-faint"))

@@ -157,14 +157,14 @@ class FrameTable(ScrollView, can_focus=True):
         lines, top, height = self._lines.per_row, self.scroll_offset.y, self.scrollable_content_region.height
         if changed.any():
             self._strips.clear()
-            for place in range(top // lines, min((top + height) // lines + 1, len(self.rows))):
-                if changed[self.rows[place]]:
-                    self._refresh_row(place)
+            for index in range(top // lines, min((top + height) // lines + 1, len(self.rows))):
+                if changed[self.rows[index]]:
+                    self._refresh_row(index)
         places = np.flatnonzero(self.rows == stay_on).tolist() if stay_on is not None else []
-        place = places[0] if places else 0
-        if changed.any() and place == self.cursor_row:
+        index = places[0] if places else 0
+        if changed.any() and index == self.cursor_row:
             self.post_message(self.RowReached(self, self.current_row))
-        self.cursor_row = place
+        self.cursor_row = index
 
     def take_height(self, most: int) -> None:
         """Take the height of the rows, at most MOST lines: the panes below use the rest."""
@@ -227,14 +227,14 @@ class FrameTable(ScrollView, can_focus=True):
         return strips if crop.column_span == (0, self.outer_size.width) else [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        (place, line), left = divmod(y - 1 + self.scroll_offset.y, self._lines.per_row), self.scroll_offset.x
+        (index, line), left = divmod(y - 1 + self.scroll_offset.y, self._lines.per_row), self.scroll_offset.x
         if y == 0:
             key: tuple[int, ...] = (left, self.cursor_column if self.has_focus else -1)
-        elif place >= len(self.rows):
+        elif index >= len(self.rows):
             key = (y,) if y == 2 and not len(self.rows) else ()
         else:
-            row, is_cursor = int(self.rows[place]), place == self.cursor_row
-            key = (left, row, line, place % 2, is_cursor, self.cursor_column if is_cursor else -1)
+            row, is_cursor = int(self.rows[index]), index == self.cursor_row
+            key = (left, row, line, index % 2, is_cursor, self.cursor_column if is_cursor else -1)
         strip = self._strips.get(key)
         if strip is None:
             strip = self._strips[key] = self._drawn(key)
@@ -291,21 +291,21 @@ class FrameTable(ScrollView, can_focus=True):
     def action_move_columns(self, by: int) -> None:
         self.cursor_column += by
 
-    def validate_cursor_row(self, place: int) -> int:
-        return max(0, min(place, len(self.rows) - 1))
+    def validate_cursor_row(self, index: int) -> int:
+        return max(0, min(index, len(self.rows) - 1))
 
-    def validate_cursor_column(self, place: int) -> int:
-        return max(0, min(place, len(self.columns) - 1))
+    def validate_cursor_column(self, index: int) -> int:
+        return max(0, min(index, len(self.columns) - 1))
 
     def watch_cursor_row(self, old: int, new: int) -> None:
-        for place in (old, new):
-            self._refresh_row(place)
+        for index in (old, new):
+            self._refresh_row(index)
         self._reveal_row()
         self.post_message(self.RowReached(self, self.current_row))
 
-    def _refresh_row(self, place: int) -> None:
+    def _refresh_row(self, index: int) -> None:
         lines = self._lines.per_row
-        self.refresh(Region(0, place * lines + 1 - self.scroll_offset.y, self.size.width, lines))
+        self.refresh(Region(0, index * lines + 1 - self.scroll_offset.y, self.size.width, lines))
 
     def watch_cursor_column(self) -> None:
         left = GUTTER + sum(width + GAP for width in self._lines.widths[: self.cursor_column])
@@ -358,10 +358,10 @@ class FrameTable(ScrollView, can_focus=True):
             if column is not None:
                 self.post_message(self.SortRequested(self, self.columns[column].key))
             return
-        place = (event.y - 1 + self.scroll_offset.y) // self._lines.per_row
-        if place >= len(self.rows):
+        index = (event.y - 1 + self.scroll_offset.y) // self._lines.per_row
+        if index >= len(self.rows):
             return
-        self.cursor_row = place
+        self.cursor_row = index
         if column is not None:
             self.cursor_column = column
         if event.chain == 2:

@@ -20,19 +20,19 @@ class ModeBar(Static):
     def on_mount(self) -> None:
         """Write the line once: the mode of a screen never changes."""
         parts = [Content.styled(_PROGRAM, "bold")]
-        for name, found in SCREENS.items():
+        for name, screen in SCREENS.items():
             style = "$block-cursor-foreground on $block-cursor-background bold" if name == self._scope else "$text-faint"
-            parts.append(Content.styled(_title(found), style))
+            parts.append(Content.styled(_title(screen), style))
         self.update(Content("").join(parts))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the screen at this place. A link in the text would have the colour of links, also on the highlighted name."""
         end = len(_PROGRAM)
-        for name, found in SCREENS.items():
-            start, end = end, end + len(_title(found))
+        for name, screen in SCREENS.items():
+            start, end = end, end + len(_title(screen))
             if start <= event.x < end:
                 self.app.call_later(self.app.run_action, f"mode('{name}')")
 
 
-def _title(found: FoundScreen) -> str:
-    return f" {found.entry.key} {found.entry.label} "
+def _title(screen: FoundScreen) -> str:
+    return f" {screen.entry.key} {screen.entry.label} "

@@ -135,8 +135,8 @@ class PairPlot(Widget, can_focus=True):
         if self.drawing is None or not len(ranked):
             return
         found = np.flatnonzero(ranked == self._cell_under_cursor())
-        place = (int(found[0]) + by) % len(ranked) if len(found) else 0
-        row, column = divmod(int(ranked[place]), self.drawing.across.bins)
+        index = (int(found[0]) + by) % len(ranked) if len(found) else 0
+        row, column = divmod(int(ranked[index]), self.drawing.across.bins)
         self._move(column * self.drawing.wide, self.cursor[1] if self.drawing.is_columns else row)
 
     def _cell_under_cursor(self) -> int:
@@ -302,7 +302,7 @@ class PairPlot(Widget, can_focus=True):
         title = f"{plain(axis.title)} →"
         room = max(2, min(columns // 9, (columns - len(title)) // 8))
         line = tick_line(axis.low, axis.high, columns, most=room) if axis.high > axis.low else f"{tick_text(axis.low):<{columns}}"
-        gaps = [found.span() for found in _GAP.finditer(line)]
+        gaps = [match.span() for match in _GAP.finditer(line)]
         left, right = max(gaps, key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)), default=(0, 0))
         title = title[: max(right - left - 2, 0)]
         start = left + (right - left - len(title)) // 2
@@ -320,7 +320,7 @@ class PairPlot(Widget, can_focus=True):
                 yield Segment("⣿ ", self._style(f"density-{level}"))
                 yield Segment(f"{least}{'+' if level == len(self.drawing.steps) and least > 1 else ''} ", muted)
         layers: list[PlotLine | PlotBars] = [*self.picture.lines, *self.picture.bars]
-        named = {(one.title, one.style) for one in layers if one.title}
+        named = {(layer.title, layer.style) for layer in layers if layer.title}
         for title, style in sorted(named, key=lambda one: one[1]):
             yield Segment(" ━ ", self._style(style))
             yield Segment(plain(title), muted)

@@ -64,7 +64,7 @@ def draw(picture: Picture, columns: int, rows: int) -> Drawing:
     points, wide = picture.points, _cells_per_value(picture, columns)
     across = Axis(low=picture.x.low, high=picture.x.high, bins=columns // wide)
     columns = across.bins * wide
-    tallest = max((int(_counted(one.values, across).max(initial=1)) for one in picture.bars), default=0)
+    tallest = max((int(_counted(bar.values, across).max(initial=1)) for bar in picture.bars), default=0)
     up = Axis(low=0.0, high=float(tallest), bins=rows) if picture.bars else Axis(low=picture.y.low, high=picture.y.high, bins=rows)
     point_columns = across.places(points.x)
     point_rows = up.places(points.y) if points.is_drawn else np.where(point_columns >= 0, 0, -1)
@@ -121,8 +121,8 @@ def _point_dots(picture: Picture, across: Axis, up: Axis, wide: int) -> Dots:
 def _overlays(picture: Picture, across: Axis, up: Axis, wide: int) -> list[tuple[Dots, str]]:
     """The dots of bars and lines, from the lowest to the highest layer."""
     fine_x, fine_y = _finer(across, wide * ACROSS), _finer(up, DOWN)
-    heights = [np.ceil(_counted(one.values, across) / up.high * fine_y.bins).astype(np.intp) for one in picture.bars]
-    outlines = [(step_dots(np.repeat(height, ACROSS), fine_y.bins), one.style) for one, height in zip(picture.bars, heights, strict=True)]
+    heights = [np.ceil(_counted(bar.values, across) / up.high * fine_y.bins).astype(np.intp) for bar in picture.bars]
+    outlines = [(step_dots(np.repeat(height, ACROSS), fine_y.bins), bar.style) for bar, height in zip(picture.bars, heights, strict=True)]
     # Faint lines below: they are marks to compare the others with.
     lines = sorted(picture.lines, key=lambda line: line.style != "faint")
     return [*outlines, *((line_dots(line.x, line.y, fine_x, fine_y), line.style) for line in lines)]

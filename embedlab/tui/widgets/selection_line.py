@@ -92,12 +92,12 @@ def _scores(numbers: SelectionNumbers, width: int, detail: str) -> Iterator[Cont
     score = numbers.score
     if score is None:
         return
-    found, scale, is_first = score.found, numbers.scale, True
-    titles = short_names(dict.fromkeys(found.scores, width))  # different ones, if some cut makes them so
-    for model, own in found.scores.items():
+    compared, scale, is_first = score.found, numbers.scale, True
+    titles = short_names(dict.fromkeys(compared.scores, width))  # different ones, if some cut makes them so
+    for model, own in compared.scores.items():
         title = numbers.letters(model) or plain(titles[model])
         text = f" {scale * own.value:z.1f}"
-        difference = found.differences.get(model)
+        difference = compared.differences.get(model)
         if difference is not None and detail != "scores":
             text += f" {scale * difference.delta:+z.1f}"
             if not isnan(difference.low) and (detail == "intervals" or (detail == "one interval" and is_first)):

@@ -42,41 +42,43 @@ class SliceDetail(VerticalScroll):
     def on_mount(self) -> None:
         self._shown: tuple[ComparedSlice | None, ModelFacts] = (None, ModelFacts(reference=""))
 
-    def show(self, one: ComparedSlice | None, facts: "ModelFacts") -> None:
+    def show(self, compared: ComparedSlice | None, facts: "ModelFacts") -> None:
         """Show a slice, or nothing."""
-        self._shown = (one, facts)
-        self.query_one(Static).update("" if one is None else _content(one, facts, self.scrollable_content_region.width))
+        self._shown = (compared, facts)
+        self.query_one(Static).update("" if compared is None else _content(compared, facts, self.scrollable_content_region.width))
 
     def on_resize(self) -> None:
         """Fit the bars to the width."""
         self.show(*self._shown)
 
 
-def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
-    noun = "pairs · Spearman" if one.metric == "spearman" else f"items · {one.metric}"
-    lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} {noun} x 100", "bold")]
-    defined = [score for score in one.scores.values() if score.value == score.value]
+def _content(compared: ComparedSlice, facts: ModelFacts, width: int) -> Content:
+    noun = "pairs · Spearman" if compared.metric == "spearman" else f"items · {compared.metric}"
+    lines = [Content.styled(f"{plain(compared.title)} · {compared.pairs:,} {noun} x 100", "bold")]
+    defined = [score for score in compared.scores.values() if score.value == score.value]
     low = min((score.low if score.low == score.low else score.value for score in defined), default=0)
     high = max((score.high if score.high == score.high else score.value for score in defined), default=1)
-    for name, score in one.scores.items():
+    for name, score in compared.scores.items():
         label = f"{short_name(plain(name), _LABEL):<{_LABEL}} "
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
         lines.append(Content.assemble(label, (drawn, model_colour(name))))
         indent = _LABEL + 1 if width >= _ROOMY else 1
-        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, facts.reference, width - indent)]
+        lines += [Content.assemble(" " * indent, line) for line in _numbers(compared, name, facts.reference, width - indent)]
         lines += [Content(f"{'':{indent}}") + line for line in _on_another(facts.elsewhere.get(name), width - indent)]
         lines += [Content(f"{'':{indent}}") + line for line in _by_seed(score, facts.seeds.get(name, ()), width - indent)]
         lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(facts.shared.get(name))]
-    over = [f"another dataset: random effects over {', '.join(found.datasets)}" for found in facts.elsewhere.values()][:1]
-    lines += [Content.styled(note, "$text-faint") for note in (*one.notes, *_dependence(one), *over)]
+    over = [f"another dataset: random effects over {', '.join(elsewhere.datasets)}" for elsewhere in facts.elsewhere.values()][:1]
+    lines += [Content.styled(note, "$text-faint") for note in (*compared.notes, *_dependence(compared), *over)]
     return Content("\n").join(lines)
 
 
-def _on_another(found: Elsewhere | None, width: int) -> list[Content]:
+def _on_another(elsewhere: Elsewhere | None, width: int) -> list[Content]:
     """Where the difference to the reference is expected on another dataset of the kind."""
-    if found is None:
+    if elsewhere is None:
         return []
-    return _lines([Content("on another dataset"), Content(f"Δ {100 * found.new_low:+z.1f} to {100 * found.new_high:+z.1f}")], width, gap=1)
+    return _lines(
+        [Content("on another dataset"), Content(f"Δ {100 * elsewhere.new_low:+z.1f} to {100 * elsewhere.new_high:+z.1f}")], width, gap=1
+    )
 
 
 def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Content]:
@@ -98,31 +100,32 @@ def _shared(shared: Overlap | None) -> Iterator[str]:
         yield f"{sign} {shared.shared_sentences:,} of {shared.sentences:,} sentences are in its training data"
 
 
-def _dependence(one: ComparedSlice) -> Iterator[str]:
+def _dependence(compared: ComparedSlice) -> Iterator[str]:
     """Notes on the effect of shared sentences on the slice's intervals."""
-    if one.design_effect >= 1.05:
-        counted = f": {one.pairs:,} pairs of {one.sentences:,} sentences" if one.sentences else ""  # 0: no pair shares one
-        yield f"design effect {one.design_effect:z.2f}{counted}"
-    if one.is_concentrated and one.largest_topic is not None:
-        yield f"one topic of {one.largest_topic.rows} pairs carries {100 * one.largest_topic.share:z.0f}% of the variance"
-    for name, found in one.differences.items():
-        if found.topic is not None:
-            yield f"{found.topic_sign} {name}: {100 * found.topic.without:+z.2f} without the {found.topic.rows} pairs of one topic"
-    if any(one.letters(name) != score.letters for name, score in one.scores.items()):
+    if compared.design_effect >= 1.05:
+        counted = f": {compared.pairs:,} pairs of {compared.sentences:,} sentences" if compared.sentences else ""  # 0: no pair shares one
+        yield f"design effect {compared.design_effect:z.2f}{counted}"
+    if compared.is_concentrated and compared.largest_topic is not None:
+        yield f"one topic of {compared.largest_topic.rows} pairs carries {100 * compared.largest_topic.share:z.0f}% of the variance"
+    for name, difference in compared.differences.items():
+        if difference.topic is not None:
+            without, rows = difference.topic.without, difference.topic.rows
+            yield f"{difference.topic_sign} {name}: {100 * without:+z.2f} without the {rows} pairs of one topic"
+    if any(compared.letters(name) != score.letters for name, score in compared.scores.items()):
         yield REACH_SIGN
 
 
-def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[Content]:
+def _numbers(compared: ComparedSlice, name: str, reference: str, width: int) -> list[Content]:
     """The numbers of a model in lines of at most WIDTH cells: a longer one would be wrapped to the edge, between two words."""
-    score = one.scores[name]
+    score = compared.scores[name]
     parts = [Content(f"{100 * score.value:z.2f}" if score.value == score.value else "·")]
     if score.low == score.low:
         parts.append(Content(f"[{100 * score.low:z.1f}, {100 * score.high:z.1f}]"))
     if score.sd == score.sd:
         parts.append(Content(f"sd {100 * score.sd:z.2f} over {len(score.members)} seeds"))
     if score.letters:
-        parts.append(Content(f"group {one.letters(name)}"))
-    found = one.differences.get(name)
+        parts.append(Content(f"group {compared.letters(name)}"))
+    found = compared.differences.get(name)
     if found is None:
         return _lines([*parts, Content.styled("reference", "$text-faint")] if name == reference else parts, width)
     if found.p != found.p:
@@ -140,11 +143,11 @@ def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[
 def _lines(parts: Sequence[Content], width: int, *, gap: int = 2) -> list[Content]:
     """PARTS in lines of at most WIDTH cells, each part whole."""
     lines = [parts[0]]
-    for part in parts[1:]:
-        if lines[-1].cell_length + gap + part.cell_length <= width:
-            lines[-1] = Content.assemble(lines[-1], " " * gap, part)
+    for content in parts[1:]:
+        if lines[-1].cell_length + gap + content.cell_length <= width:
+            lines[-1] = Content.assemble(lines[-1], " " * gap, content)
         else:
-            lines.append(part)
+            lines.append(content)
     return lines
 
 

@@ -59,7 +59,7 @@ class Variants:
     @classmethod
     def of(cls, first: str, second: str, edits: Sequence[EditedSentence] = ()) -> "Variants":
         """Return the variants of two sentences."""
-        pairs = ((one.text, second) if one.replaces == 0 else (first, one.text) for one in edits)
+        pairs = ((edit.text, second) if edit.replaces == 0 else (first, edit.text) for edit in edits)
         return cls(first=without_each(first), second=without_each(second), edited=tuple(pairs))
 
     @property
@@ -119,7 +119,7 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
                 numbers.append(member_numbers(member, variants, known, tick))
         explained.append(ExplainedModel(name=model.name, members=tuple(numbers)))
         notes += model_notes(model, members)
-    found = WordEffects(
+    effects = WordEffects(
         sentences=(options.first, options.second),
         words=(tuple(shown_words(options.first)), tuple(shown_words(options.second))),
         models=tuple(explained),
@@ -128,8 +128,8 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
         edits=tuple(edits),
     )
     marks = sorted({*model_marks(models), *(["sample"] if part.state.sample else [])})
-    frame = Report.of(effect_tables(found, marks=marks, notes=notes), EXPLAINED, is_whole=True)
-    return ExplanationReport(**vars(frame), explanation=found)
+    frame = Report.of(effect_tables(effects, marks=marks, notes=notes), EXPLAINED, is_whole=True)
+    return ExplanationReport(**vars(frame), explanation=effects)
 
 
 def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
@@ -199,7 +199,7 @@ def _token_view(model: Model, options: ExplainOptions, words: Sequence[Sequence[
     for spec in model.members:
         tokens_of = token_vectors_of(spec, settings)
         tokens = tokens_of(options.first), tokens_of(options.second)
-        places = [owners(one.spans, [word.span for word in own]) for one, own in zip(tokens, words, strict=True)]
+        places = [owners(token.spans, [word.span for word in own]) for token, own in zip(tokens, words, strict=True)]
         tables.append(by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1]))))
     parts = np.mean(tables, axis=0)
     return TokenView(name=model.name, cosine=float(parts.sum()), parts=parts)

@@ -8,7 +8,7 @@ from embedlab.core.errors import MissingError, NotDownloadedError, NotLoadedErro
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.grids.plan import GridPlan, Variant
+from embedlab.experiments.plan import GridPlan, Variant
 from embedlab.models.catalog import starting_location
 from embedlab.workflows.train.missing import missing_encoder, missing_evaluation
 
@@ -21,8 +21,8 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
     variants = list(variants)
     for name in _encoders(variants):
         starting_location(name, settings.runs_folder)
-    found = [error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)]
-    return list({error.message: error for error in found}.values())
+    errors = [error for recipe in _recipes(variants) for error in check_recipe_evaluation(recipe, source)]
+    return list({error.message: error for error in errors}.values())
 
 
 def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list[str]:

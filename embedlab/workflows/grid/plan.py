@@ -9,15 +9,15 @@ from pathlib import Path
 from embedlab.core.durations import duration
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.grids.estimate import Cost, remaining_cost
-from embedlab.grids.expand import expand_grid
-from embedlab.grids.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
-from embedlab.grids.halving import check_rungs, rungs_for
-from embedlab.grids.local import visible_gpus
-from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
-from embedlab.grids.progress import entry_of_run
-from embedlab.grids.queue import Queue, QueueEntry
-from embedlab.grids.worker import is_alive
+from embedlab.experiments.estimate import Cost, remaining_cost
+from embedlab.experiments.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
+from embedlab.experiments.halving import check_rungs, rungs_for
+from embedlab.experiments.local import visible_gpus
+from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
+from embedlab.experiments.progress import entry_of_run
+from embedlab.experiments.queue import Queue, QueueEntry
+from embedlab.experiments.worker import is_alive
 from embedlab.workflows.options.grid import GridOptions
 from embedlab.workflows.starting import starting_encoder
 

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from embedlab.core.settings import Settings
-from embedlab.grids.listing import list_grids
-from embedlab.grids.table import Pivot
+from embedlab.experiments.listing import list_grids
+from embedlab.experiments.pivot import Pivot
 from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.grid_tables import grids_table, status_table
 from embedlab.workflows.grid.run import look_at_grid, planned_grid, run_grid
@@ -40,8 +40,8 @@ def grid_run(options: GridOptions, session: Session) -> GridRun:
     """Run the cells that are not done, and report all of them."""
     planned = planned_grid(options, session.settings)
     result = run_grid(planned, session)
-    found = report_of([status_table(look_at_grid(planned.plan.name, session.settings))])
-    return GridRun(**vars(found), has_failed=result.has_failed)
+    report = report_of([status_table(look_at_grid(planned.plan.name, session.settings))])
+    return GridRun(**vars(report), has_failed=result.has_failed)
 
 
 def status_report(options: StatusOptions, settings: Settings) -> Report:
@@ -53,17 +53,17 @@ def status_report(options: StatusOptions, settings: Settings) -> Report:
 
 def grid_report(options: ScoresOptions, settings: Settings) -> GridReport:
     """The scores of a started grid."""
-    found = grid_scores(options, settings)
-    table = found.table
-    frame = pl.DataFrame(list(_rows(found.pivot)), infer_schema_length=None)
-    return GridReport(frame=frame, tables=(table,), notes=tuple(table.notes), scores=found)
+    scores = grid_scores(options, settings)
+    table = scores.table
+    frame = pl.DataFrame(list(_rows(scores.pivot)), infer_schema_length=None)
+    return GridReport(frame=frame, tables=(table,), notes=tuple(table.notes), scores=scores)
 
 
-def _rows(found: Pivot) -> Iterator[dict[str, Any]]:
+def _rows(pivot: Pivot) -> Iterator[dict[str, Any]]:
     """Yield a row for each score of each place: its axes, the mean and spread over seeds, and whether it is the best."""
-    for (labels, column), spread in found.spreads.items():
-        axes = dict(zip(found.row_axes, (label or None for label in labels), strict=True))
-        axes |= {found.column_axis: column or None} if found.column_axis is not None else {}
-        score = found.shown[0] if found.column_axis is not None else column
+    for (labels, column), spread in pivot.spreads.items():
+        axes = dict(zip(pivot.row_axes, (label or None for label in labels), strict=True))
+        axes |= {pivot.column_axis: column or None} if pivot.column_axis is not None else {}
+        score = pivot.shown[0] if pivot.column_axis is not None else column
         numbers = {"score": score, "mean": spread.mean, "sd": spread.sd, "seeds": len(spread.values)}
         yield {**axes, **numbers, "is_best": spread.is_best, "is_tied": spread.is_tied, "optimism": spread.optimism}

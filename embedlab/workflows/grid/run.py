@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 
 from embedlab.core.settings import Settings
-from embedlab.grids.cluster import run_on_cluster
-from embedlab.grids.grid_file import grid_names
-from embedlab.grids.local import alone, run_cell, run_local, started, store_plan
-from embedlab.grids.plan import Cell, GridFolder, GridPlan
-from embedlab.grids.progress import GridFollower, GridProgress
-from embedlab.grids.queue import QueueEntry
+from embedlab.experiments.cluster import run_on_cluster
+from embedlab.experiments.grid_file import grid_names
+from embedlab.experiments.local import alone, run_cell, run_local, started, store_plan
+from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.experiments.progress import GridFollower, GridProgress
+from embedlab.experiments.queue import QueueEntry
 from embedlab.training.signals import stop_requests
 from embedlab.workflows.grid.checks import check_variants
 from embedlab.workflows.grid.plan import GridEstimate, PlannedGrid, estimate, plan_grid, start_of

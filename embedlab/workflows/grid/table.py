@@ -10,9 +10,9 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import data_folder
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.grids.pair_differences import PairDifferences
-from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
+from embedlab.experiments.pair_differences import PairDifferences
+from embedlab.experiments.pivot import DEV_SCORE, Pivot, ScoreFilter, pivot, usual_measure
+from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.reports.figure_subjects import GridResults
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
@@ -81,6 +81,6 @@ def _axis_values(where: Sequence[str]) -> dict[str, str]:
 
 
 def _refuse_unknown_task(name: str) -> None:
-    found = stored_selection(name)
-    if found is None or not found.is_whole:
+    selected = stored_selection(name)
+    if selected is None or not selected.is_whole:
         raise unknown("task", name, task_names())

@@ -27,14 +27,14 @@ class FlaggedField:
 def flagged_fields(options: type) -> tuple[FlaggedField, ...]:
     """Return the fields of OPTIONS: shared ones before the command's own, which say after which they are where that is not the end."""
     hints = get_type_hints(options, include_extras=True)
-    found = [
+    flagged = [
         FlaggedField(name=field.name, kind=hints[field.name].__origin__, default=field.default, flag=flag)
         for field in fields(options)
         for flag in getattr(hints[field.name], "__metadata__", ())
         if isinstance(flag, Flag)
     ]
     placed: list[FlaggedField] = []
-    for one in found:
+    for one in flagged:
         names = [other.name for other in placed]
         placed.insert(names.index(one.flag.after) + 1 if one.flag.after else len(placed), one)
     return tuple(placed)

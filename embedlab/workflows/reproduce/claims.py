@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from embedlab.analysis.claims import ClaimedDifference, SettledClaim, settle_claims
 from embedlab.data.dataset import DatasetState
-from embedlab.papers.claim_evidence import measured_claims
-from embedlab.papers.plan import for_claims
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.claim_evidence import measured_claims
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import for_claims
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.plan import check_named_rows
 from embedlab.workflows.reproduce.run import KnownRows, built_start, known_rows
@@ -42,12 +42,12 @@ def settled_rows(paper: str, claimed: Sequence[PaperTable], known: Sequence[Know
         measured |= measured_claims(rows.table, rows.members, rows.known.claimed_items, rows.known.evaluations)
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
     scored = [rows.known.scored for rows in known if rows.known.scored is not None]
-    evaluated = {mark for rows in known for one in rows.known.evaluations.values() for mark in one.marks}
+    evaluated = {mark for rows in known for evaluation in rows.known.evaluations.values() for mark in evaluation.marks}
     return PaperClaims(
         paper=paper,
         tables={table.name: table for table in claimed},
         settled=tuple(settle_claims(claims, measured)),
-        marks=tuple(sorted({*evaluated, *(mark for one in scored for mark in one.marks)})),
+        marks=tuple(sorted({*evaluated, *(mark for scored in scored for mark in scored.marks)})),
         notes=tuple(dict.fromkeys(note for rows in known for note in rows.notes)),
-        states=tuple(state for one in scored for state in one.states),
+        states=tuple(state for scored in scored for state in scored.states),
     )

@@ -15,12 +15,12 @@ from embedlab.data.dataset import Part
 from embedlab.data.pair_parts import FIFTHS_OF, open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.experiments.claim_evidence import ClaimedItems
+from embedlab.experiments.matching_runs import CellKey, Member
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.row_items import AnswersByCell
+from embedlab.experiments.row_order import ScoredItems
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.papers.claim_evidence import ClaimedItems
-from embedlab.papers.items import AnswersByCell
-from embedlab.papers.matching_runs import CellKey, Member
-from embedlab.papers.order import ScoredItems
-from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
@@ -77,7 +77,7 @@ def with_named_rows(members: Members, options: ReproductionOptions, session: Ses
         if any(own == row for own, _ in members):
             specs = resolve_model(name, session).members
             named[row] = tuple(Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name})) for spec in specs)
-    return {cell: named.get(cell[0], own if options.uses_runs else ()) for cell, own in members.items()}
+    return {cell: named.get(cell[0], member if options.uses_runs else ()) for cell, member in members.items()}
 
 
 def evaluate_models(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:

@@ -6,9 +6,9 @@ from pathlib import Path
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
-from embedlab.grids.plan import GridPlace, GridPlan
-from embedlab.papers.plan import TablePlan, for_encoder, for_profile, plan_cells, trainings
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import TablePlan, for_encoder, for_profile, plan_cells, trainings
+from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.workflows.grid.plan import Hands, PlannedGrid
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.starting import starting_encoder

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from embedlab.papers.file import select_tables
+from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.claims_table import KEYS, claims_table
 from embedlab.reports.figure_subjects import ReproducedTables
 from embedlab.reports.reproduction import Reproduction
@@ -49,30 +49,40 @@ def reproduction_report(options: ReproductionOptions, session: Session) -> Repro
     assert options.paper is not None
     chosen = select_tables(options.paper, options.table)
     if options.published_only:
-        return ReproductionReport(**vars(report_of([printed_table(one) for one in chosen])))
-    found = reproduce_tables([one for one in chosen if one.sources], options, session)
-    shown = iter(found)
-    tables = tuple(part for one in chosen for part in (next(shown).tables if one.sources else [printed_table(one)]))
+        return ReproductionReport(**vars(report_of([printed_table(table) for table in chosen])))
+    reproductions = reproduce_tables([table for table in chosen if table.sources], options, session)
+    shown = iter(reproductions)
+    tables = tuple(part for table in chosen for part in (next(shown).tables if table.sources else [printed_table(table)]))
     return ReproductionReport(
-        frame=pl.concat([pl.DataFrame(schema=NUMBERS), *map(_numbers, found)]),
+        frame=pl.concat([pl.DataFrame(schema=NUMBERS), *map(_numbers, reproductions)]),
         tables=tables,
-        notes=tuple(dict.fromkeys(note for one in tables for note in one.notes)),
-        has_failed=any(one.has_failed for one in found),
-        found=found,
+        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+        has_failed=any(reproduction.has_failed for reproduction in reproductions),
+        found=reproductions,
     )
 
 
 def claims_report(options: ReproductionOptions, session: Session) -> Report:
     """The verdicts on a paper's claims; the frame has one row a claim."""
     assert options.paper is not None
-    found = measure_claims(select_tables(options.paper, options.table), options, session)
-    shown = claims_table(found.paper, found.tables, found.settled, marks=found.marks, notes=found.notes)
+    claims = measure_claims(select_tables(options.paper, options.table), options, session)
+    shown = claims_table(claims.paper, claims.tables, claims.settled, marks=claims.marks, notes=claims.notes)
     return Report(frame=pl.DataFrame(shown.data()["rows"], schema=CLAIMS), tables=(shown,), notes=tuple(shown.notes))
 
 
-def _numbers(one: Reproduction) -> pl.DataFrame:
+def _numbers(reproduction: Reproduction) -> pl.DataFrame:
     rows = [
-        (one.table.paper, one.table.name, row, column, number.printed, number.mean, number.sd, len(number.values), number.difference)
-        for (row, column), number in one.numbers.items()
+        (
+            reproduction.table.paper,
+            reproduction.table.name,
+            row,
+            column,
+            number.printed,
+            number.mean,
+            number.sd,
+            len(number.values),
+            number.difference,
+        )
+        for (row, column), number in reproduction.numbers.items()
     ]
     return pl.DataFrame(rows, schema=NUMBERS, orient="row")

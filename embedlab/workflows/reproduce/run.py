@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import Any
 
 from embedlab.core.settings import Settings
-from embedlab.papers.deviations import deviations
-from embedlab.papers.matching_runs import CellKey
-from embedlab.papers.order import ComparedNumber, RowOrder, find_row_order, row_model, table_numbers
-from embedlab.papers.plan import for_encoder, for_profile
-from embedlab.papers.table import PaperTable
+from embedlab.experiments.deviations import deviations
+from embedlab.experiments.matching_runs import CellKey
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import for_encoder, for_profile
+from embedlab.experiments.row_order import ComparedNumber, RowOrder, find_row_order, row_model, table_numbers
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.notes import data_notes
 from embedlab.reports.reproduction import Reproduction
@@ -146,11 +146,13 @@ def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     first, second = map(list, zip(*table.pairs, strict=True))
     numbers: dict[CellKey, ComparedNumber] = {}
     for row in table.sources:
-        encoders = [one for own in rows.members[row, ""] for one in load_members(resolve_model(own.name, session), session, cached=False)]
+        encoders = [
+            one for member in rows.members[row, ""] for one in load_members(resolve_model(member.name, session), session, cached=False)
+        ]
         found = [encoder.score(first, second) for encoder in encoders]
-        for place, column in enumerate(table.columns):
+        for index, column in enumerate(table.columns):
             printed = table.printed.get(row, {}).get(column)
-            numbers[row, column] = ComparedNumber(printed=printed, values=tuple(float(scores[place]) for scores in found))
+            numbers[row, column] = ComparedNumber(printed=printed, values=tuple(float(scores[index]) for scores in found))
     return _unordered(rows, listed, numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]), numbers=numbers)
 
 
@@ -195,7 +197,7 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     assert table.by is not None
     assert table.by != "epoch"
     own = {row: members[row, ""] for row in table.sources if members[row, ""]}
-    models = [(row_model(row, found, rows.known.published), tuple(member.name for member in found)) for row, found in own.items()]
+    models = [(row_model(row, members, rows.known.published), tuple(member.name for member in members)) for row, members in own.items()]
     columns = tuple(replace(model, members=names) for model, names in models)  # as the table of pairs calls them
     compared, scored = None, rows.known.scored
     answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *rows.notes])
@@ -222,12 +224,12 @@ def _signatures(members: Members, evaluations: Mapping[tuple[str, str], Evaluati
     behind: dict[str, set[str]] = {}
     for (row, _), own in members.items():
         behind.setdefault(row, set()).update(member.name for member in own)
-    found = {row: [one.signature for (name, _), one in evaluations.items() if name in names] for row, names in behind.items()}
-    return {row: str(merged(own)) for row, own in found.items() if own}
+    found = {row: [evaluation.signature for (name, _), evaluation in evaluations.items() if name in names] for row, names in behind.items()}
+    return {row: str(merged(signatures)) for row, signatures in found.items() if signatures}
 
 
 def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
     """How many seeds are behind each trained row, the most of its columns; a control of two seeds is not the paper's."""
-    counts = {row: max(len(found) for (own, _), found in members.items() if own == row) for row in table.sources}
+    counts = {row: max(len(member) for (own, _), member in members.items() if own == row) for row in table.sources}
     seeded = {row for (row, _), found in members.items() if any(member.seed is not None for member in found)}
     return {row: count for row, count in counts.items() if row in seeded and not table.sources[row].is_control}

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embedlab.core.recipe import recipe_to_table
-from embedlab.grids.queue import QueueEntry
+from embedlab.experiments.deviations import RowRecipes
+from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
+from embedlab.experiments.paper_table import PaperTable
+from embedlab.experiments.paper_trainings import TablePlan, expected_recipe, trainings
+from embedlab.experiments.queue import QueueEntry
 from embedlab.models.catalog import finished_seeds
-from embedlab.papers.deviations import RowRecipes
-from embedlab.papers.matching_runs import RowModels, find_runs_of, settings_apart
-from embedlab.papers.plan import TablePlan, expected_recipe, trainings
-from embedlab.papers.table import PaperTable
 from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.run import Board, run_grid
 from embedlab.workflows.options.reproduce import ReproductionOptions
@@ -44,7 +44,7 @@ def train_rows(table: PaperTable, options: ReproductionOptions, start: str | Non
         label: RowRecipes.of(expected_recipe(source), expected_recipe(source, options.profile_override), planned.variants[key].recipe)
         for key, (label, source) in trainings(table).items()
     }
-    started = start or next((own.ours["encoder"]["model"] for own in recipes.values()), "")
+    started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), "")
     run_of = {key: variant.run for key, variant in planned.variants.items()}
     models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=seeds_of(table, options))
     return TrainedRows(models=models, recipes=recipes, failures=_failures(table, planned, entries))
@@ -72,7 +72,7 @@ def find_trained_rows(table: PaperTable, options: ReproductionOptions, start: st
             chosen, ours = expected_recipe(source, options.profile_override), RunFolder.of(runs, name, seed).recipe()
             recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(ours))
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
-    started = start or next((own.ours["encoder"]["model"] for own in recipes.values()), next(printed, ""))
+    started = start or next((recipe.ours["encoder"]["model"] for recipe in recipes.values()), next(printed, ""))
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
     apart = tuple(f"{key} ({', '.join(values).replace('null', 'not set')})" for key, values in settings_apart(table, runs, run_of).items())

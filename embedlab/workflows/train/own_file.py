@@ -44,8 +44,8 @@ def recipe_of(
     typed: str, overrides: Sequence[str] = (), *, encoder: str | None = None, dev: str | None = None
 ) -> tuple[Recipe, OwnTraining | None]:
     """Return the recipe called TYPED, or that of the file of rows TYPED, with the values of OVERRIDES, and what was detected of a file."""
-    if (own := own_training(typed, overrides, dev)) is not None:
-        return replace(load_recipe(own.recipe, (*own.overrides, *overrides), encoder=encoder), name=own.name), own
+    if (training := own_training(typed, overrides, dev)) is not None:
+        return replace(load_recipe(training.recipe, (*training.overrides, *overrides), encoder=encoder), name=training.name), training
     said = overrides_of({"evaluate.dev": dev}) if dev is not None else ()
     return load_recipe(typed, (*said, *overrides), encoder=encoder), None
 
@@ -58,22 +58,22 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     """
     if not is_row_file(typed):
         return None
-    own = own_data(_with_said(parse_file_name(typed), overrides).text)
-    values: dict[str, object] = {"data.files": absolute([str(own.file.path)]), "evaluate.tasks": []}
-    values |= {f"data.{key}": found for key, found in (("columns", own.ours), ("labels", dict(own.labels))) if found}
-    values |= _scale(own)
+    data = own_data(_with_said(parse_file_name(typed), overrides).text)
+    values: dict[str, object] = {"data.files": absolute([str(data.file.path)]), "evaluate.tasks": []}
+    values |= {f"data.{key}": found for key, found in (("columns", data.ours), ("labels", dict(data.labels))) if found}
+    values |= _scale(data)
     rows: _DevRows | None = None
     if _needs_dev(overrides):
-        rows = _dev_rows(own, dev)
-        found = rows.file
-        values["evaluate.dev"] = "none" if found is None else found.at(Path(absolute([str(found.path)])[0])).text
-        values |= {"data.held_out": found.held_out} if found is not None and found.held_out else {}
-    recipe = RECIPES[own.kind.title]
-    notes = (*own.lines(), f"  recipe {recipe}; `embedlab recipes {recipe}` shows it", *([rows.note] if rows else []))
+        rows = _dev_rows(data, dev)
+        file = rows.file
+        values["evaluate.dev"] = "none" if file is None else file.at(Path(absolute([str(file.path)])[0])).text
+        values |= {"data.held_out": file.held_out} if file is not None and file.held_out else {}
+    recipe = RECIPES[data.kind.title]
+    notes = (*data.lines(), f"  recipe {recipe}; `embedlab recipes {recipe}` shows it", *([rows.note] if rows else []))
     return OwnTraining(
         recipe=recipe,
         overrides=overrides_of(values),
-        name=_run_name(own.file.path),
+        name=_run_name(data.file.path),
         notes=notes,
         dev=rows.typed if rows is not None else None,
     )
@@ -88,19 +88,19 @@ def _with_said(file: FileName, overrides: Sequence[str]) -> FileName:
 
 
 def _needs_dev(overrides: Sequence[str]) -> bool:
-    return not any(one.startswith("evaluate.dev=") for one in overrides)
+    return not any(override.startswith("evaluate.dev=") for override in overrides)
 
 
-def _scale(own: OwnData) -> dict[str, object]:
+def _scale(data: OwnData) -> dict[str, object]:
     """Return the highest score as the recipe states it; scores of which the scale is open are refused."""
-    if own.scores is None or own.scale is None:
+    if data.scores is None or data.scale is None:
         return {}
-    high = own.scale[1]
-    if own.scores.contradicts(high) and not own.file.low_scores:
-        first = own.file.with_options(scale=(min(0.0, own.scores.low), own.scores.largest)).text
-        other = own.file.with_options(scale=(min(0.0, own.scores.low), high), low_scores=True).text
-        raise UsageError(f"{own.file.path}: the scores are {own.scores}: of which scale?", hint=f"write '{first}' or '{other}'")
-    return {"objective.highest": high, **({"data.low_scores": True} if own.file.low_scores else {})}
+    high = data.scale[1]
+    if data.scores.contradicts(high) and not data.file.low_scores:
+        first = data.file.with_options(scale=(min(0.0, data.scores.low), data.scores.largest)).text
+        other = data.file.with_options(scale=(min(0.0, data.scores.low), high), low_scores=True).text
+        raise UsageError(f"{data.file.path}: the scores are {data.scores}: of which scale?", hint=f"write '{first}' or '{other}'")
+    return {"objective.highest": high, **({"data.low_scores": True} if data.file.low_scores else {})}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,37 +112,37 @@ class _DevRows:
     typed: str | None = None  # the same as one types it
 
 
-def _dev_rows(own: OwnData, dev: str | None) -> _DevRows:
+def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
     """Return the rows of the dev score: the file DEV, read as the file of training where it has the same columns, or a part of that."""
     if dev is None:
-        return _held_out(own)
+        return _held_out(data)
     file = parse_file_name(dev)
-    if file.is_plain and own.columns and file.is_table and {*own.columns.values()} <= {*read_rows(file.path, needed=()).columns}:
-        file = file.with_options(roles=own.said.roles, labels=own.said.labels)
+    if file.is_plain and data.columns and file.is_table and {*data.columns.values()} <= {*read_rows(file.path, needed=()).columns}:
+        file = file.with_options(roles=data.said.roles, labels=data.said.labels)
     found = own_data(file.text)
     if found.kind == SENTENCES:
         raise UsageError(f"{dev}: single sentences give no dev score", hint="name a file of pairs, with scores or without")
     return _DevRows(note=f"dev: {found.lines()[0]}", file=found.said, typed=file.text)
 
 
-def _held_out(own: OwnData) -> _DevRows:
+def _held_out(data: OwnData) -> _DevRows:
     """Return the part of the file that is held out, whole topics of it."""
-    if own.kind == SENTENCES:
+    if data.kind == SENTENCES:
         return _DevRows(note="no dev score: single sentences have none; --dev FILE names pairs")
-    status = own.file.path.stat()
-    count = _held_out_rows(own.said.text, status.st_size, status.st_mtime_ns)
+    status = data.file.path.stat()
+    count = _held_out_rows(data.said.text, status.st_size, status.st_mtime_ns)
     if not count:
-        why = f"no part of the {own.rows} rows is large enough and shares no sentence with the rest"
+        why = f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
         return _DevRows(note=f"no dev score: {why}; --dev FILE names pairs")
-    typed = own.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
-    note = f"dev: {count} of {own.rows} rows that share no sentence with the rest (seed {SEED}): '{typed}'"
-    return _DevRows(note=note, file=own.said.with_options(held_out=SHARE), typed=typed)
+    typed = data.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
+    note = f"dev: {count} of {data.rows} rows that share no sentence with the rest (seed {SEED}): '{typed}'"
+    return _DevRows(note=note, file=data.said.with_options(held_out=SHARE), typed=typed)
 
 
 @lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time
 def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
-    own = own_data(name)
-    return int(is_held_out(read_rows(own.file.path), own.texts, SHARE).sum())
+    data = own_data(name)
+    return int(is_held_out(read_rows(data.file.path), data.texts, SHARE).sum())
 
 
 def _run_name(path: Path) -> str:

@@ -64,7 +64,7 @@ class TrainPlan:
 
 def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     """Return what OPTIONS select; a key, value, encoder, name or run that cannot be is a UsageError."""
-    recipe, start, own = selected_recipe(options, settings)
+    recipe, start, training = selected_recipe(options, settings)
     runs = planned_folders(options, recipe, settings)
     if options.resume and not options.names_seeds:
         runs = _to_resume(settings.runs_folder, runs[0].name) or runs
@@ -74,7 +74,7 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     if not (options.resume and any(run.recipe_file.exists() for run in runs)):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
     planned = tuple(PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs)
-    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned, own=own)
+    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned, own=training)
 
 
 def selected_recipe(options: TrainOptions, settings: Settings) -> tuple[Recipe, str | None, OwnTraining | None]:
@@ -85,11 +85,11 @@ def selected_recipe(options: TrainOptions, settings: Settings) -> tuple[Recipe, 
         raise UsageError(f"seed {wrong} is not a number from 0 to 2^63 - 1", hint="for example seeds 1, 2 and 3")
     if twice := [seed for seed in options.seeds if options.seeds.count(seed) > 1]:
         raise UsageError(f"seed {twice[0]} is given twice", hint="give each seed once")
-    is_set = any(one.startswith("encoder.model=") for one in options.overrides)
+    is_set = any(override.startswith("encoder.model=") for override in options.overrides)
     start = None if is_set and options.encoder is None else starting_encoder(options.encoder, settings)
-    recipe, own = recipe_of(options.recipe, options.all_overrides, encoder=start, dev=options.dev)
+    recipe, training = recipe_of(options.recipe, options.all_overrides, encoder=start, dev=options.dev)
     check_columns(recipe)
-    return recipe, start, own
+    return recipe, start, training
 
 
 def planned_folders(options: TrainOptions, recipe: Recipe, settings: Settings) -> list[RunFolder]:

@@ -76,7 +76,7 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
     from embedlab.training.blocks import blocks
     from embedlab.training.stage_data import example, open_stages
 
-    recipe, start, own = selected_recipe(options, settings)
+    recipe, start, training = selected_recipe(options, settings)
     require_data(recipe)
     planned_folders(options, recipe, settings)
     check_start(options, recipe, start, settings)
@@ -87,7 +87,7 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
         recipe=recipe,
         steps=order[-1].end,
         whole_steps=sum(block.whole_steps for block in order),
-        notes=own.notes if own is not None else (),
+        notes=training.notes if training is not None else (),
         stages=tuple(
             StagePreview(
                 index=data.index,

@@ -22,7 +22,7 @@ class TrainingReport(Report):
 
     def figure_subject(self) -> TrainedRuns:
         """The runs."""
-        return TrainedRuns(runs=[one.run for one in self.runs])
+        return TrainedRuns(runs=[run.run for run in self.runs])
 
 
 def training_report(options: TrainOptions, session: Session) -> TrainingReport:
@@ -30,13 +30,13 @@ def training_report(options: TrainOptions, session: Session) -> TrainingReport:
     plan = plan_training(options, session.settings)
     check_training(plan, session)
     result = train_plan(plan, session)
-    selected, found = result.recipe.evaluate, result.evaluated
-    evaluations = {one.run.id: _stored(one.run, selected.tasks) for one in result.runs}
+    selected, report = result.recipe.evaluate, result.evaluated
+    evaluations = {run.run.id: _stored(run.run, selected.tasks) for run in result.runs}
     return TrainingReport(
-        frame=trained_frame([(one.run, one.status) for one in result.runs], selected, evaluations),
-        tables=found.tables if found is not None else (),
-        notes=found.notes if found is not None else (),
-        is_whole=found is None or found.is_whole,
+        frame=trained_frame([(run.run, run.status) for run in result.runs], selected, evaluations),
+        tables=report.tables if report is not None else (),
+        notes=report.notes if report is not None else (),
+        is_whole=report is None or report.is_whole,
         runs=result.runs,
     )
 

@@ -10,7 +10,7 @@ from embedlab.core.settings import Settings
 from embedlab.workflows.grid.plan import Hands, PlannedGrid, entries_of_runs, estimate, plan_grid
 from embedlab.workflows.grid.run import planned_grid
 from embedlab.workflows.options.grid import GridOptions
-from tests.grids.conftest import SHORT
+from tests.experiments.conftest import SHORT
 
 OPEN = SHORT.replace('encoder = "nobody/nothing"\n', "")
 

@@ -8,12 +8,12 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.grids.local import run_local
+from embedlab.experiments.local import run_local
 from embedlab.workflows.grid.plan import cancel_grid, plan_grid
 from embedlab.workflows.grid.run import look_at_grid, run_grid
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.grid import GridOptions
-from tests.grids.conftest import SHORT, STAND_IN
+from tests.experiments.conftest import SHORT, STAND_IN
 
 
 def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

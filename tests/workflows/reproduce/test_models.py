@@ -10,13 +10,13 @@ import polars as pl
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.papers.file import select_tables
-from embedlab.papers.matching_runs import Member
+from embedlab.experiments.matching_runs import Member
+from embedlab.experiments.paper_file import select_tables
 from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.models import EvaluatedRows, _is_of_these_pairs, absent_rows, with_named_rows
-from tests.papers.test_order import evaluation, score
+from tests.experiments.test_row_order import evaluation, score
 
 
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:

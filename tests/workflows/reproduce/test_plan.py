@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.papers.file import select_tables
+from embedlab.experiments.paper_file import select_tables
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.plan import check_selection, planned_trainings
 from embedlab.workflows.reproduce.run import trainings_of

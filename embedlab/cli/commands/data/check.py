@@ -26,6 +26,6 @@ def check(options: DatasetsOptions, *, terminal: Terminal) -> None:
     titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
     roles: dict[str, Role] = {"dataset": "key", "split": "key", "skipped": "text", "note": "text"}
     columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in titles)
-    terminal.show(Table(title="Datasets checked", columns=columns, rows=[vars(one) for one in checked]))
-    if not all(one.is_usable for one in checked):
+    terminal.show(Table(title="Datasets checked", columns=columns, rows=[vars(split) for split in checked]))
+    if not all(split.is_usable for split in checked):
         raise typer.Exit(ExitCode.MISSING)

@@ -26,6 +26,6 @@ def table(options: ScoresOptions, shown: ShownOptions, *, terminal: Terminal) ->
     from embedlab.workflows.grid.table import grid_scores
 
     figures = shown.checked(GridResults)
-    found = grid_scores(options, terminal.settings)
-    terminal.show(replace(found.table, is_signed=shown.signature))
-    write_figures(figures, found.subject, terminal)
+    scores = grid_scores(options, terminal.settings)
+    terminal.show(replace(scores.table, is_signed=shown.signature))
+    write_figures(figures, scores.subject, terminal)

@@ -24,8 +24,8 @@ def log(options: LogOptions, *, terminal: Terminal) -> None:
     from embedlab.workflows.runs import read_events
 
     chosen = select_runs(terminal.settings.runs_folder, options.run)[0]
-    for found in read_events(chosen, follows=options.follow):
-        _write(found, terminal)
+    for event in read_events(chosen, follows=options.follow):
+        _write(event, terminal)
     if chosen.log_file.exists() and terminal.settings.format != "json":
         terminal.write(f"--- {chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}")
 

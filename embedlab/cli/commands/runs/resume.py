@@ -16,6 +16,6 @@ def resume(options: RunOptions, *, terminal: Terminal) -> None:
     from embedlab.workflows.runs import unfinished_runs
     from embedlab.workflows.train.run import continue_training
 
-    if (found := continue_training(unfinished_runs(options.run, terminal.settings), terminal)) is not None:
-        show_report(found, terminal)
-        end(found)
+    if (report := continue_training(unfinished_runs(options.run, terminal.settings), terminal)) is not None:
+        show_report(report, terminal)
+        end(report)

@@ -16,7 +16,7 @@ def rm(options: RunOptions, confirm: ConfirmOptions, *, terminal: Terminal) -> N
     from embedlab.runs.store import remove_runs, select_runs
 
     chosen = select_runs(terminal.settings.runs_folder, options.run)
-    names = ", ".join(found.id for found in chosen)
+    names = ", ".join(folder.id for folder in chosen)
     confirm.require(f"delete {names}?", f"{names} not deleted", terminal)
     remove_runs(chosen)
-    terminal.done(f"deleted {names}", deleted=[found.id for found in chosen])
+    terminal.done(f"deleted {names}", deleted=[folder.id for folder in chosen])

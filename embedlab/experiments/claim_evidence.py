@@ -1,0 +1,147 @@
+"""The measured differences behind the claims about a paper's table, by the procedure of every comparison."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from embedlab.analysis.claims import ClaimedDifference, claimed_difference
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.weighing import Weighed
+from embedlab.choices import Aggregate
+from embedlab.comparison.evidence import outcome_evidence, slices_of
+from embedlab.core.names import DEFAULT_TASK
+from embedlab.experiments.matching_runs import Member
+from embedlab.experiments.paper_table import PaperMeasure, PaperTable
+from embedlab.experiments.row_items import AnswersByCell, shared_items
+from embedlab.experiments.row_order import CellMembers, EvaluationsByTask, find_score, row_model
+from embedlab.outcomes.frame import Outcomes
+from embedlab.runs.outcomes import values_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClaimedItems:
+    """The items that models were scored on."""
+
+    pairs: Outcomes | None  # of STS
+    answers: AnswersByCell  # to all other items
+    published: frozenset[str] = frozenset()  # members that are checkpoints others can name
+
+
+def measured_claims(
+    table: PaperTable, members: CellMembers, items: ClaimedItems, evaluations: EvaluationsByTask
+) -> dict[str, ClaimedDifference]:
+    """Return the difference behind each claim about TABLE whose rows have MEMBERS here, by the claim's name.
+
+    A column without ITEMS has its scores of EVALUATIONS alone, and so a
+    difference without an interval.
+    """
+    rows = ClaimedRows(table=table, members=members, items=items, evaluations=evaluations)
+    found = {}
+    for name, claim in table.claims.items():
+        weighed = rows.weighed(table.columns_of(claim), (claim.first, claim.second))
+        if weighed is not None:
+            found[name] = claimed_difference(weighed, claim.first, claim.second, scale=table.scale)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClaimedRows:
+    """The rows of a table that claims are about, with what is known of their models."""
+
+    table: PaperTable
+    members: CellMembers
+    items: ClaimedItems
+    evaluations: EvaluationsByTask
+
+    def weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
+        """Return the mean of COLUMNS of two ROWS, weighed; None where a number is not there."""
+        found = [self._column(column, rows) for column in columns]
+        parts = [evidence for evidence, _ in found if evidence is not None]
+        if not parts or len(parts) < len(columns) or len({tuple(map(len, counts)) for _, counts in found}) != 1:
+            return None
+        evidence = parts[0] if len(parts) == 1 else average_evidence(" + ".join(columns), parts)
+        return Weighed(evidence, self._models(rows, found[0][1]))
+
+    def _column(self, column: str, rows: Sequence[str]) -> tuple[Evidence | None, list[Sequence[Member]]]:
+        """Return the evidence of one column, a row each member of ROWS, and these members."""
+        if self.table.by is not None:
+            own = [self.members.get((row, ""), ()) for row in rows]
+            return self._of_pairs(self._sliced, self._slices_called(column), own), own
+        own = [self.members.get((row, column), ()) for row in rows]
+        points = [point for point in self.table.points if point.row in rows and point.column == column]
+        measures = {point.measure for point in points}
+        if len(points) < len(rows) or len(measures) != 1:
+            return None, own
+        (measure,) = measures
+        if measure.task == DEFAULT_TASK and measure.metric == "spearman" and self.items.pairs is not None:
+            return self._of_pairs(self._whole, [measure.slice], own), own
+        return self._of_items(measure, own) or self._of_scores(measure, own), own
+
+    def _of_pairs(self, evidence: Mapping[str, Evidence], keys: Sequence[str], own: Sequence[Sequence[Member]]) -> Evidence | None:
+        names = [member.name for members in own for member in members]
+        places = self._places
+        if not keys or not all(own) or not {*keys} <= evidence.keys() or not {*names} <= places.keys():
+            return None
+        parts = [evidence[key].of_members([places[name] for name in names]) for key in keys]
+        return parts[0] if len(parts) == 1 else average_evidence(" + ".join(keys), parts)
+
+    def _of_items(self, measure: PaperMeasure, own: Sequence[Sequence[Member]]) -> Evidence | None:
+        names = [member.name for members in own for member in members]
+        known = MEASURES.get(measure.metric)
+        stored = shared_items(measure, names, self.items.answers)
+        if known is None or not all(own) or len(stored) < len(names) or known.is_of_classes != bool(stored[0].classes):
+            return None
+        texts = next((outcomes.texts for outcomes in stored if outcomes.texts is not None), None)
+        gold, *predicted = values_of(stored)
+        return evidence_of(measure.task, measure.slice, gold, dict(enumerate(predicted)), len(names), measure=known, texts=texts)
+
+    def _of_scores(self, measure: PaperMeasure, own: Sequence[Sequence[Member]]) -> Evidence | None:
+        known = [self.evaluations.get((member.name, measure.task)) for members in own for member in members]
+        scores = [find_score(evaluation, measure) for evaluation in known if evaluation is not None]
+        values = np.array([score.value for score in scores if score is not None])
+        if not all(own) or len(values) < len(known):
+            return None
+        return Evidence(key=measure.slice, title=measure.slice, pairs=0, points=values, task=measure.task, metric=measure.metric)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The place of each scored member in the evidence of pairs."""
+        names = self.items.pairs.predictions.columns if self.items.pairs is not None else []
+        return {name: index for index, name in enumerate(names)}
+
+    @cached_property
+    def _whole(self) -> dict[str, Evidence]:
+        """The evidence of whole datasets that claims are about."""
+        assert self.items.pairs is not None
+        aggregate = next(cast("Aggregate", point.measure.setting) for point in self.table.points)
+        wanted = {point.measure.slice for point in self.table.points}
+        parts = [items for items in slices_of(self.items.pairs, [*self._places]) if items.key in wanted]
+        return {evidence.key: evidence for evidence in outcome_evidence(self.items.pairs, [*self._places], parts, aggregate=aggregate)}
+
+    @cached_property
+    def _sliced(self) -> dict[str, Evidence]:
+        """The evidence of the slices of a figure that claims are about."""
+        if self.items.pairs is None or self.table.by is None:
+            return {}
+        parts = slices_of(self.items.pairs, [*self._places], by=self.table.by)
+        wanted = {column for claim in self.table.claims.values() for column in claim.columns}
+        slices = [part for part in parts if wanted & {*_names(part.key)}]
+        return {evidence.key: evidence for evidence in outcome_evidence(self.items.pairs, [*self._places], slices)}
+
+    def _slices_called(self, column: str) -> list[str]:
+        """Return the slices that a claim calls COLUMN: "sts13/OnWN" is one, "OnWN" is that source of every year."""
+        return [key for key in self._sliced if column in _names(key)]
+
+    def _models(self, rows: Sequence[str], own: Sequence[Sequence[Member]]) -> list[ModelColumns]:
+        """Return the two models whose members are the rows of the evidence in their order."""
+        return [row_model(row, members, self.items.published) for row, members in zip(rows, own, strict=True)]
+
+
+def _names(key: str) -> tuple[str, str]:
+    """Return the names that a claim can call a slice by: its whole key, or without the dataset."""
+    return key, key.partition("/")[2] or key

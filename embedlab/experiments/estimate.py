@@ -1,0 +1,139 @@
+"""The remaining cost of a grid: time from measured speeds, disk from the size of the encoders."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.recipe import recipe_to_table
+from embedlab.experiments.plan import Cell, GridPlace, GridPlan
+from embedlab.experiments.queue import QueueEntry
+from embedlab.experiments.scoring_times import scoring_seconds
+from embedlab.models.folder_files import weight_files
+from embedlab.runs import events
+from embedlab.runs.store import RunFolder, find_runs
+
+LOOKS = 50  # maximum number of runs that are read for a speed
+TRAINING_COPIES = 9  # copies of the weights: three checkpoints, the third while it is written, each with the two moments of AdamW
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """The remaining work; None where no measurement exists."""
+
+    cells: int
+    seconds: float | None
+    measured: str  # source of the time estimate
+    disk_bytes: int | None
+    is_least: bool = False  # a part of the work was never measured: it takes at least these seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellTimes:
+    """The expected seconds of each unfinished cell, training and scoring; None where no measurement exists."""
+
+    seconds: Mapping[tuple[str, int], float] | None  # by the cell's key
+    measured: str
+    cells: int
+    sizes: Sequence[int] | None  # of the cells' models, in bytes
+    is_least: bool = False  # the scoring on some tasks was never measured
+
+    @classmethod
+    def of(cls, plan: GridPlan, entries: Sequence[QueueEntry]) -> "CellTimes":
+        """The times of the cells that ENTRIES have to do; failed, stopped and cancelled cells wait for a new start."""
+        todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
+        done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
+        seconds, measured, is_least = _seconds(plan, todo, done)
+        keys = [(cell.variant.run, cell.seed) for cell in todo]
+        return cls(
+            seconds=dict(zip(keys, seconds, strict=True)) if seconds is not None else None,
+            measured=measured,
+            cells=len(todo),
+            sizes=_sizes(todo),
+            is_least=is_least,
+        )
+
+    def cost(self, workers: int, spent_s: Mapping[tuple[str, int], float] = MappingProxyType({})) -> Cost:
+        """The cost with this many workers, less what was SPENT on cells that run."""
+        left = None
+        if self.seconds is not None:
+            each = [max(seconds - spent_s.get(key, 0.0), 0.0) for key, seconds in self.seconds.items()]
+            left = max(sum(each) / min(workers, max(1, len(each))), max(each, default=0.0))
+        # The models to come, and the checkpoints of the cells that run.
+        disk = sum(self.sizes) + TRAINING_COPIES * workers * max(self.sizes, default=0) if self.sizes is not None else None
+        return Cost(cells=self.cells, seconds=left, measured=self.measured, disk_bytes=disk, is_least=self.is_least)
+
+
+def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) -> Cost:
+    """Return the cost of the unfinished cells with this many workers."""
+    return CellTimes.of(plan, entries).cost(workers)
+
+
+def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[list[float] | None, str, bool]:
+    """Return the seconds of each cell in TODO, what they were measured on, and whether a part of the work was never measured."""
+    if not todo:
+        return None, "nothing is left to do", False
+    if done:
+        rows = sum(plan.cell(entry.number).variant.rows for entry in done)
+        spent = sum(entry.seconds for entry in done)
+        scale = spent / rows if rows else 0.0
+        per_cell = spent / len(done)
+        return [cell.variant.rows * scale or per_cell for cell in todo], f"{len(done)} finished cells", False
+    encoders = {_encoder(cell) for cell in todo}
+    speeds = _speeds(plan.place, encoders)
+    if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
+        return None, "nothing measured yet", False
+    scoring = scoring_seconds(plan.place.runs_folder, encoders)
+    unknown = {task for cell in todo for task in cell.tasks if (_encoder(cell), task) not in scoring}
+    missing = f"; scoring of {', '.join(sorted(unknown))} not counted" if unknown else ""
+    seconds = [
+        cell.variant.rows / speeds[_encoder(cell)] + sum(scoring.get((_encoder(cell), task), 0.0) for task in cell.tasks) for cell in todo
+    ]
+    return seconds, f"other runs of the same encoder{missing}", bool(unknown)
+
+
+def _encoder(cell: Cell) -> str:
+    return str(cell.variant.recipe["encoder"]["model"])
+
+
+def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
+    """Return the rows per second of the newest finished runs that started from one of ENCODERS."""
+    from embedlab.experiments.planner import stage_rows  # imports the readers of data, which a grid of finished cells does not need
+
+    rows: dict[str, float] = {}
+    seconds: dict[str, float] = {}
+    newest = sorted(find_runs(place.runs_folder), key=lambda run: run.path.stat().st_mtime, reverse=True)
+    for run in newest[:LOOKS]:
+        try:
+            spent = _seconds_spent(run)
+            if spent > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
+                rows[encoder] = rows.get(encoder, 0.0) + sum(stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"])
+                seconds[encoder] = seconds.get(encoder, 0.0) + spent
+        except (EmbedlabError, OSError):  # a damaged run has no speed, and must not stop the estimate
+            continue
+    return {encoder: read / seconds[encoder] for encoder, read in rows.items() if read}
+
+
+def _seconds_spent(run: RunFolder) -> float:
+    """Return the seconds from start to end of a run that was not interrupted; 0 for others.
+
+    The speed of its last steps is not enough: the stages of a recipe differ by far.
+    """
+    with run.events_file.open("rb") as file:
+        first = events.from_line(file.readline())
+    recent = events.tail(run.events_file)
+    is_resumed = any(isinstance(event, events.Started) and event != first for event in recent)
+    if is_resumed or not isinstance(first, events.Started) or not isinstance(recent[-1], events.Finished):
+        return 0.0
+    return recent[-1].time - first.time
+
+
+def _sizes(todo: Sequence[Cell]) -> list[int] | None:
+    """Return the bytes of each model to come; None if an encoder is not on this disk."""
+    known: dict[Path, int] = {}
+    for folder in {Path(_encoder(cell)) for cell in todo}:
+        if not folder.is_dir():
+            return None
+        known[folder] = sum(file.stat().st_size for file in weight_files(folder))
+    return [known[Path(_encoder(cell))] for cell in todo]

@@ -1,0 +1,243 @@
+"""The paper file: reads `recipes/papers/<paper>.toml` and checks it against the printed tables and the existing names."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from embedlab.analysis.claims import Claim, check_claim
+from embedlab.core.errors import UsageError
+from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
+from embedlab.core.nearest import nearest_name, unknown
+from embedlab.core.paths import recipes_folder
+from embedlab.core.recipe import Count, Pooling, Positive, Seeds
+from embedlab.core.schema import build, read_toml, table
+from embedlab.experiments.paper_table import ENCODER, Deviation, PaperMeasure, PaperTable, Point, RowSource
+from embedlab.experiments.printed import PAPERS, by_number, published_pairs, published_scores, published_tables
+from embedlab.models.grammar import Combination
+
+
+@table
+class _Column:
+    """Which of our numbers corresponds to a column; absent keys are the table's."""
+
+    slice: str | None = None
+    task: str | None = None
+    metric: str | None = None
+    setting: str | None = None
+    split: str | None = None
+    unprinted: bool = False  # ours alone
+    set: dict[str, Any] = field(default_factory=dict)  # where each column is a training of its own, as in GLUE
+
+
+@table
+class _Row:
+    """How a row is produced: by a recipe, an untuned encoder, a combination of rows, or not at all, with the reason."""
+
+    recipe: str | None = None
+    set: dict[str, Any] = field(default_factory=dict)  # other values for keys of the recipe
+    pooling: Pooling | None = None  # of the untuned encoder
+    combine: Combination | None = None
+    of: tuple[str, ...] = ()  # the combined rows; a row named twice combines pairs of its seeds
+    model: str | None = None  # one that needs no training, by its name
+    given: str | None = None  # a file of the user's own, which --row names: what it looks like
+    best_of: tuple[str, ...] = ()  # of the rows that are named the best of each column predicts it, seed by seed
+    lacks: str | None = None
+    columns: dict[str, _Column] = field(default_factory=dict)  # where this row differs from the table's columns
+
+
+@table
+class _Table:
+    """The table of a file that describes a table of a paper."""
+
+    summary: str
+    shown_by: str | None = None  # for a table without scores: the command that shows the same thing here
+    key: tuple[str, ...] = ("model",)  # the printed columns that name a row
+    task: str = DEFAULT_TASK
+    metric: str = "spearman"
+    setting: str = "all"
+    scale: Positive = 100.0  # printed number divided by ours
+    averaged: Count = 1  # seeds per printed number
+    seeds: Seeds = 3  # seeds per number of ours
+    by: Literal["source", "dice", "epoch"] | None = None  # for a figure: its columns are the slices, or the epochs of a training
+    pairs: tuple[str, str] | None = None  # for a table of sentence pairs: the printed columns that hold their two sentences
+    columns: dict[str, str | _Column] = field(default_factory=dict)  # printed column → slice, or more
+    judge: tuple[str, ...] = ()  # the columns whose mean orders the rows
+    each: bool = False  # order the rows by each of these columns separately instead
+    set: dict[str, Any] = field(default_factory=dict)  # recipe keys for every row
+    rows: dict[str, _Row] | str = field(default_factory=dict)  # or the name of the table with the same rows
+    deviations: tuple[Deviation, ...] = ()  # known in advance
+    notes: tuple[str, ...] = ()  # misprints and the like
+
+
+@table
+class _File:
+    summary: str
+    tables: dict[str, dict[str, Any]]
+    claims: dict[str, Claim] = field(default_factory=dict)  # by name
+
+
+def paper_names() -> list[str]:
+    """Return the papers whose tables can be reproduced."""
+    return sorted(path.stem for path in (recipes_folder() / "papers").glob("*.toml"))
+
+
+def load_paper(paper: str) -> dict[str, PaperTable]:
+    """Load every table and figure of a paper by name, in the order of their numbers; errors name the file's key."""
+    if paper not in PAPERS:
+        raise unknown("paper", paper, PAPERS, listing="`embedlab reproduce` lists all")
+    path = recipes_folder() / "papers" / f"{paper}.toml"
+    values = build(_File, read_toml(path), where=str(path))
+    tables = {name: build(_Table, table, where=str(path), prefix=f"tables.{name}") for name, table in values.tables.items()}
+    read = {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
+    return _with_claims(read, values.claims, str(path))
+
+
+def summary_of(paper: str) -> str:
+    """Return what a paper is about."""
+    return str(read_toml(recipes_folder() / "papers" / f"{paper}.toml")["summary"])
+
+
+def select_tables(paper: str, name: str | None) -> list[PaperTable]:
+    """Return the tables that NAME selects: "table7" or the whole name; None selects all. A wrong name suggests the nearest."""
+    tables = load_paper(paper)
+    short = {full: full.split("_")[0] for full in tables}
+    chosen = [found for full, found in tables.items() if name in {None, full, short[full]}]
+    if not chosen and name is not None:
+        raise unknown(f"table of {paper!r}", name, {*tables, *short.values()}, listing=f"`embedlab reproduce {paper}` lists all")
+    return chosen
+
+
+def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path) -> PaperTable:
+    where = f"{path}: table {name!r}"
+    values = tables[name]
+    rows, table_set = _rows(values, tables, where)
+    pairs: tuple[tuple[str, str], ...] = ()
+    if values.pairs is not None:
+        pairs, printed = published_pairs(paper, name, values.pairs)
+    else:
+        printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
+    paper_table = PaperTable(
+        paper=paper,
+        name=name,
+        summary=values.summary,
+        shown_by=values.shown_by,
+        key=values.key,
+        scale=values.scale,
+        averaged=values.averaged,
+        seeds=values.seeds,
+        by=values.by,
+        columns=tuple(values.columns) or tuple(f"pair {number}" for number, _ in enumerate(pairs, start=1)),
+        pairs=pairs,
+        ranked_by=tuple((column,) for column in values.judge) if values.each else (values.judge,) if values.judge else (),
+        sources={label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()},
+        points=tuple(
+            _point(label, row, table_set, column, values, where)
+            for label, row in rows.items()
+            for column in values.columns
+            if label not in printed or printed[label].get(column, 0.0) is not None
+        ),
+        claims={},
+        deviations=values.deviations,
+        notes=values.notes,
+        printed=printed,
+    )
+    _check_names(paper_table, {column for column, own in values.columns.items() if isinstance(own, str) or not own.unprinted}, where)
+    return paper_table
+
+
+def _with_claims(tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], where: str) -> dict[str, PaperTable]:
+    """Return TABLES, each with the CLAIMS about it; one about a table, row or column that does not exist is refused."""
+    for name, claim in claims.items():
+        own = f"{where}: claims.{name}"
+        check_claim(claim, own)
+        if not claim.source:
+            raise UsageError(f"{own}: no source", hint='name what states it, for example source = "section 3.2"')
+        _refuse_unknown("table", [claim.table], tables, own)
+        table = tables[claim.table]
+        _refuse_unknown("row", [claim.first, claim.second], table.sources, own)
+        if table.by is None:
+            _refuse_unknown("column", claim.columns, table.columns, own)
+            if not table.columns_of(claim):
+                raise UsageError(f"{own}: {claim.table!r} has no order of its own", hint='name columns, for example columns = ["STS12"]')
+        elif not claim.columns:
+            raise UsageError(f"{own}: {claim.table!r} has slices: name some", hint='for example columns = ["sts12 MSRpar"]')
+    return {
+        name: replace(table, claims={own: claim for own, claim in claims.items() if claim.table == name}) for name, table in tables.items()
+    }
+
+
+def _rows(values: _Table, tables: Mapping[str, _Table], where: str) -> tuple[Mapping[str, _Row], Mapping[str, Any]]:
+    """Return the rows of a table and the keys set for all of them: its own, or those of the table that it names."""
+    if not isinstance(values.rows, str):
+        return values.rows, values.set
+    other = tables.get(values.rows)
+    if other is None or isinstance(other.rows, str):
+        hint = unknown("table", values.rows, tables).hint if other is None else f"name the table that {values.rows!r} names"
+        raise UsageError(f"{where} takes the rows of {values.rows!r}, which has none", hint=hint)
+    return other.rows, {**other.set, **values.set}
+
+
+def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
+    given = [row.recipe, row.pooling, row.combine, row.model, row.given, row.best_of or None, row.lacks]
+    if sum(value is not None for value in given) != 1:
+        message = f"{where}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
+        raise UsageError(message, hint='for example recipe = "snli-ce"')
+    own = row.set.get(ENCODER)
+    return RowSource(
+        recipe=row.recipe,
+        pooling=row.pooling,
+        combine=row.combine,
+        lacks=row.lacks,
+        model=row.model,
+        given=row.given,
+        best_of=row.best_of,
+        of=row.of,
+        set={**table_set, **row.set},
+        encoder=str(own) if own is not None else None,
+    )
+
+
+def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, where: str) -> Point:
+    of_table = values.columns[column]
+    shared = _Column(slice=of_table) if isinstance(of_table, str) else of_table
+    own = row.columns.get(column, _Column())
+    found = own.slice or shared.slice
+    if found is None:
+        raise UsageError(f"{where}: column {column!r} names no slice of row {label!r}", hint='for example slice = "sts12"')
+    source = _source(row, table_set, f"{where}, row {label!r}")
+    return Point(
+        row=label,
+        column=column,
+        source=replace(source, set={**source.set, **shared.set, **own.set}),
+        measure=PaperMeasure(
+            task=own.task or shared.task or values.task,
+            slice=found,
+            metric=own.metric or shared.metric or values.metric,
+            setting=next(value for value in (own.setting, shared.setting, values.setting) if value is not None),
+            split=own.split or shared.split,
+        ),
+    )
+
+
+def _check_names(paper_table: PaperTable, columns: Collection[str], where: str) -> None:
+    """Refuse rows, columns and tasks that do not exist, and suggest the nearest name."""
+    rows = list(paper_table.sources)
+    spoken = [row for source in paper_table.sources.values() for row in (*source.of, *source.best_of)]
+    spoken += [row for deviation in paper_table.deviations for row in deviation.rows]
+    _refuse_unknown("row", spoken, rows, where)
+    _refuse_unknown("column", (column for columns in paper_table.ranked_by for column in columns), paper_table.columns, where)
+    _refuse_unknown("task", paper_table.tasks, task_names(), where)
+    _refuse_unknown("pooling", (source.pooling for source in paper_table.sources.values() if source.pooling), pooling_names(), where)
+    if paper_table.printed:
+        _refuse_unknown("printed row", (row for row in rows if not paper_table.sources[row].is_control), paper_table.printed, where)
+        _refuse_unknown("printed column", columns, next(iter(paper_table.printed.values())), where)
+    if not rows and paper_table.shown_by is None:
+        raise UsageError(f"{where} has neither rows nor shown_by", hint="give the command that shows it here")
+
+
+def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            guess = nearest_name(name, known)
+            raise UsageError(f"{where}: no {kind} {name!r}", hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}")

@@ -1,0 +1,343 @@
+"""The results of a grid, pivoted by its axes: mean ± sd over seeds, the best of each column and results not distinguishable from it."""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeVar
+
+from embedlab.analysis.choosing import chosen_p, optimism
+from embedlab.analysis.seed_tests import variance, welch_p
+from embedlab.core.errors import UsageError
+from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.nearest import nearest_name
+from embedlab.data.marks import marks_of
+from embedlab.data.shared_text import Overlap
+from embedlab.experiments.plan import Cell, GridPlan
+from embedlab.runs import events
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.status import run_status
+from embedlab.runs.store import RunFolder
+
+DEV_SCORE = "dev"  # the last dev score, next to the slices of the evaluation
+ALPHA = 0.05
+
+Key = TypeVar("Key")
+PivotKey = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreFilter:
+    """The numbers of an evaluation that the table shows."""
+
+    task: str = DEFAULT_TASK
+    metric: str = "spearman"
+    setting: str = "all"
+    by: tuple[str, ...] = ("dataset", "average")
+
+    def is_of(self, score: Mapping[str, Any]) -> bool:
+        """Return whether a score with these fields is shown."""
+        return score["by"] in self.by and score["metric"] == self.metric and score["setting"] == self.setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The scores of one place in the table over seeds; shares x 100."""
+
+    values: tuple[float, ...]
+    cells: tuple[str, ...] = ()  # of which the values are: one a seed, or several where an axis is averaged
+    is_best: bool = False
+    is_tied: bool = False  # not distinguishable from the best
+    optimism: float | None = None  # of the best: how far its mean is expected to be too high, as it was chosen; nan where it is unknown
+    shared: Overlap | None = None  # with the training data, if any text is shared
+
+    @cached_property
+    def mean(self) -> float:
+        """Return the mean over seeds."""
+        return fmean(self.values)
+
+    @cached_property
+    def sd(self) -> float | None:
+        """Return the standard deviation over seeds; None with one."""
+        return math.sqrt(variance(self.values)) if len(self.values) > 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Apart:
+    """How far apart two places are."""
+
+    p: float  # two-sided, of "no difference"; nan where it is unknown
+    variance: float  # of their difference
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pivot:
+    """A table of spreads; a place without a finished cell is absent."""
+
+    row_axes: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]  # labels along the row axes
+    columns: tuple[str, ...]
+    column_axis: str | None  # whose labels the columns are; None: they are the slices
+    shown: tuple[str, ...]  # the slices
+    spreads: Mapping[PivotKey, Spread]
+    is_ranked: bool  # whether the numbers are shares, shown x 100, and the best are marked
+    is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
+    marks: tuple[str, ...]  # "partial", "sample", "overlap"
+    made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell that has one
+    missing: int  # cells of the plan without these results
+    averaged: tuple[str, ...]  # axes that are neither rows nor columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    cell: Cell
+    scores: Mapping[str, float]  # slice → score, shares x 100
+    marks: tuple[str, ...]
+    evaluation: Evaluation | None  # None where the dev score alone is known
+
+
+def pivot(
+    plan: GridPlan,
+    measure: ScoreFilter,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: str | None = None,
+    score: str | None = None,
+    where: Mapping[str, str] | None = None,
+) -> Pivot:
+    """Return the finished cells of PLAN along two axes.
+
+    ROWS: axes, all others by default. COLUMNS: an axis, and then SCORE names the slice to show, by default the last average;
+    or None for one column a slice. WHERE: axis = label, to select a part. Axes in neither place are averaged, and named.
+    Dev scores are those of every cell whose training is finished where SCORE selects them, or where no cell is evaluated.
+    """
+    _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
+    if columns is not None and columns in (rows or ()):
+        raise UsageError(f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them")
+    labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
+    wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
+    results = list(_results(plan, wanted, measure))
+    if results and score != DEV_SCORE and all(set(result.scores) <= {DEV_SCORE} for result in results):
+        _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure)
+    is_evaluated = any(next(plan.run(cell).evaluations.glob("*.json"), None) for cell in wanted)
+    if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):  # of the task that need not be named
+        known = {result.cell.id for result in results}
+        results += _dev_results(plan, [cell for cell in wanted if cell.id not in known])
+    slices = list(dict.fromkeys(name for result in results for name in result.scores))
+    if score is not None and results and score not in slices:
+        guess = nearest_name(score, slices)
+        raise UsageError(f"no score {score!r}", hint=f"did you mean {guess!r}?" if guess else f"scores: {', '.join(slices)}")
+    shown = [score] if score is not None else slices[-1:] if columns is not None else slices
+    free = [axis for axis in plan.axes if axis != columns and axis not in (where or {})]
+    row_axes = tuple(rows) if rows is not None else tuple(free)
+    values = _gather(results, row_axes, columns, shown)
+    shared = _shared(results, row_axes, columns, shown)
+    spreads = {
+        place: Spread(
+            values=tuple(fmean(value for _, value in of_seed) for of_seed in seeds.values()),
+            cells=tuple(cell for of_seed in seeds.values() for cell, _ in of_seed),
+            shared=shared.get(place),
+        )
+        for place, seeds in values.items()
+    }
+    is_ranked = all(score.scale == 100 for result in results if result.evaluation is not None for score in result.evaluation.scores)
+    found = Pivot(
+        row_axes=row_axes,
+        rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
+        columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
+        column_axis=columns,
+        shown=tuple(shown),
+        spreads=spreads,
+        is_ranked=is_ranked,
+        is_by_pairs=False,
+        marks=tuple(sorted({mark for result in results for mark in result.marks})),
+        made=tuple((result.cell.variant.labels, result.evaluation) for result in results if result.evaluation is not None),
+        missing=len(wanted) - len(results),
+        averaged=tuple(axis for axis in free if axis not in row_axes),
+    )
+    return with_ties(found, lambda _, first, second: apart_over_seeds(first, second)) if is_ranked else found
+
+
+def usual_measure(plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]) -> ScoreFilter:
+    """Return the scores of TASK to show: what is not given is Spearman over all pairs where it has that, else what it states first."""
+    measure = ScoreFilter(task=task, by=by)
+    files = (_evaluation_file(plan.run(cell), measure) for cell in plan.cells)
+    path = next((path for path in files if path.is_file()), None)
+    scores = [score for score in Evaluation.load(path).scores if score.by in by] if path is not None else []
+    metric = metric if metric is not None else _usual(measure.metric, [score.metric for score in scores])
+    settings = [score.setting for score in scores if score.metric == metric]
+    return replace(measure, metric=metric, setting=setting if setting is not None else _usual(measure.setting, settings))
+
+
+def _usual(usual: str, there: Sequence[str]) -> str:
+    return usual if usual in there or not there else there[0]
+
+
+def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
+    for cell in cells:
+        run = plan.run(cell)
+        path = _evaluation_file(run, measure)
+        if not path.is_file():
+            continue
+        evaluation = Evaluation.load(path, where=measure.is_of)
+        scores = {score.slice: score.scale * score.value for score in evaluation.scores}
+        dev = last_dev(run)
+        shown = {**({DEV_SCORE: dev.score} if dev is not None else {}), **scores}
+        yield _Result(cell=cell, scores=shown, marks=evaluation.marks, evaluation=evaluation)
+
+
+def _dev_results(plan: GridPlan, cells: Collection[Cell]) -> Iterator[_Result]:
+    """Yield the last dev score of each of CELLS whose training is finished."""
+    for cell in cells:
+        run = plan.run(cell)
+        dev = last_dev(run) if run.path.is_dir() and run_status(run).state == "finished" else None
+        if dev is not None:
+            here = run.environment()
+            marks = marks_of(is_partial=here.is_partial, is_sample=here.is_sample)
+            yield _Result(cell=cell, scores={DEV_SCORE: dev.score}, marks=marks, evaluation=None)
+
+
+def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
+    return run.evaluations / f"{measure.task}.json"
+
+
+def last_dev(run: RunFolder) -> events.Dev | None:
+    """Return the last dev score of a run, searched from the end; None where none was reported, or a damaged line comes after it.
+
+    A process that went on from a checkpoint takes over the scores up to it alone, as in `run_status`.
+    """
+    try:
+        lines = run.events_file.read_bytes().splitlines()
+    except FileNotFoundError:
+        return None
+    limit = math.inf  # the last step whose scores are the run's
+    for line in reversed(lines):
+        event = events.from_line(line)
+        if isinstance(event, events.Started):
+            limit = min(limit, event.step)
+        if isinstance(event, events.Dev) and event.step <= limit:
+            return event
+        if event is None and events.is_damaged(line):
+            return None  # it may be the last dev score
+    return None
+
+
+def _gather(
+    results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
+) -> dict[PivotKey, dict[int, list[tuple[str, float]]]]:
+    """Return the cells and their values of each place by seed."""
+    found: dict[PivotKey, dict[int, list[tuple[str, float]]]] = {}
+    for result in results:
+        for name in shown:
+            if name in result.scores:
+                place = _place(result, row_axes, columns, name)
+                found.setdefault(place, {}).setdefault(result.cell.seed, []).append((result.cell.id, result.scores[name]))
+    return found
+
+
+def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]) -> dict[PivotKey, Overlap]:
+    """Return what the slices of each place share with the training data of its cells, which differ only by seed."""
+    return {
+        _place(result, row_axes, columns, name): result.evaluation.overlaps[name]
+        for result in results
+        for name in shown
+        if result.evaluation is not None and name in result.evaluation.overlaps
+    }
+
+
+def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: str) -> PivotKey:
+    labels = result.cell.variant.labels
+    return tuple(labels.get(axis, "") for axis in row_axes), name if columns is None else labels.get(columns, "")
+
+
+def _in_order(plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[str]) -> list[PivotKey]:
+    """Return places in the order of the grid file; a missing axis comes first."""
+
+    def key(place: PivotKey) -> list[int]:
+        return [plan.axes[axis].index(label) if label else -1 for axis, label in zip(row_axes, place[0], strict=True)]
+
+    return sorted(places, key=key)
+
+
+def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> tuple[str, ...]:
+    """Return the labels of AXIS, after an empty one for recipes that lack it."""
+    return (*("" for _ in range(any(not column for _, column in places))), *plan.axes[axis])
+
+
+def apart_over_seeds(first: Spread, second: Spread) -> Apart:
+    """Return how far apart two places are over seeds alone, whose spreads need not be equal."""
+    variances = [variance(spread.values) / len(spread.values) if len(spread.values) > 1 else math.nan for spread in (first, second)]
+    return Apart(p=welch_p(first.values, second.values), variance=sum(variances))
+
+
+def with_ties(found: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> Pivot:
+    """Mark the best of each column, or of the whole table, and what is not distinguishable from it; APART is of a slice and two places."""
+    groups: dict[str, list[PivotKey]] = {}
+    for place, spread in found.spreads.items():
+        if not math.isnan(spread.mean):
+            groups.setdefault(place[1] if found.column_axis is None else found.shown[0], []).append(place)
+    marked = {place: replace(spread, is_best=False, is_tied=False, optimism=None) for place, spread in found.spreads.items()}
+    for name, places in groups.items():
+        marked |= marked_best({place: marked[place] for place in places}, partial(apart, name))
+    return replace(found, spreads=marked)
+
+
+def marked_best(spreads: Mapping[Key, Spread], apart: Callable[[Spread, Spread], Apart]) -> dict[Key, Spread]:
+    """Return SPREADS with the best marked, by how much it is too high, and what may be the best as well by how far APART they are."""
+    marked = dict(spreads)
+    best = max(marked, key=lambda place: marked[place].mean)
+    others = [place for place in marked if place != best]
+    differences = [apart(marked[best], marked[place]) for place in others]
+    for other, p in zip(others, chosen_p([difference.p for difference in differences]), strict=True):
+        if p >= ALPHA:  # nan with one seed: not testable, so not marked
+            marked[other] = replace(marked[other], is_tied=True)
+    level = [
+        (place, difference.variance)
+        for place, difference in zip(others, differences, strict=True)
+        if marked[place].is_tied or math.isnan(difference.p)
+    ]
+    known = [variance for _, variance in level if not math.isnan(variance)]
+    noise = fmean(known) / 2 if known else math.nan
+    too_high = optimism([marked[place].mean for place in (best, *(place for place, _ in level))], noise)
+    marked[best] = replace(marked[best], is_best=True, optimism=too_high)
+    return marked
+
+
+def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in plan.axes:
+            guess = nearest_name(name, plan.axes)
+            raise UsageError(
+                f"grid {plan.name!r} has no axis {name!r}", hint=f"did you mean {guess!r}?" if guess else f"axes: {', '.join(plan.axes)}"
+            )
+
+
+def _label(plan: GridPlan, axis: str, text: str) -> str:
+    """Return the label of a value of AXIS that a user typed as TEXT; a number may be written in any way."""
+    labels = plan.axes[axis]
+    if text in labels:
+        return text
+    equal = [label for label in labels if _number(text) is not None and _number(label) == _number(text)]
+    if not equal:
+        raise UsageError(f"axis {axis!r} of grid {plan.name!r} has no value {text!r}", hint=f"its values: {', '.join(labels)}")
+    return equal[0]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _refuse_unknown_measure(evaluation: Evaluation, measure: ScoreFilter) -> None:
+    """Name the first part of MEASURE that no score has; each part is searched among the scores that have the parts before it."""
+    scores = evaluation.scores
+    for part, wanted in (("metric", (measure.metric,)), ("setting", (measure.setting,)), ("by", measure.by)):
+        there = list(dict.fromkeys(str(getattr(score, part)) for score in scores))
+        scores = tuple(score for score in scores if getattr(score, part) in wanted)
+        if not scores:
+            option = "aggregate" if part == "setting" else part
+            raise UsageError(f"no {measure.task} score has --{option} {', '.join(wanted)}", hint=f"there are: {', '.join(there)}")

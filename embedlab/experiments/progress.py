@@ -1,0 +1,160 @@
+"""The progress of a grid, from queue and event files: the same facts for the board, `grid status` and the dashboard."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from embedlab.experiments.cell import has_results, is_being_run
+from embedlab.experiments.estimate import CellTimes, Cost
+from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.experiments.queue import CellState, Queue, QueueEntry
+from embedlab.experiments.worker import is_alive
+from embedlab.runs import events
+from embedlab.runs.status import run_status
+from embedlab.runs.store import RunFolder
+
+_STATES: Mapping[str, CellState] = {
+    "starting": "running",
+    "running": "running",
+    "silent": "running",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}  # a run's, as a cell's
+
+CURVE = 400  # newest points of a curve in memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellProgress:
+    """A cell, its state in the queue, and its curves so far."""
+
+    cell: Cell
+    entry: QueueEntry
+    step: events.Step | None = None
+    losses: tuple[float, ...] = ()
+    dev: tuple[float, ...] = ()
+    resumed_at: int = 0  # the step from which its newest process went on; 0 = from the beginning
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridProgress:
+    """A grid at one moment."""
+
+    plan: GridPlan
+    entries: tuple[QueueEntry, ...]
+    running: tuple[CellProgress, ...]
+    cost: Cost  # of what is left
+
+    @property
+    def counts(self) -> Mapping[CellState, int]:
+        """Return the number of cells by state."""
+        return Counter(entry.state for entry in self.entries)
+
+    @property
+    def ended(self) -> int:
+        """The number of cells that will not run again."""
+        return sum(entry.state in {"done", "failed", "stopped", "cancelled"} for entry in self.entries)
+
+    @property
+    def failed(self) -> list[QueueEntry]:
+        """Return the cells that failed finally."""
+        return [entry for entry in self.entries if entry.state == "failed"]
+
+
+@dataclass
+class _Curves:
+    """What was read of a run's events so far."""
+
+    offset: int = 0
+    started_s: float | None = None  # by its newest process, seconds since 1970
+    resumed_at: int = 0  # the step from which that went on
+    step: events.Step | None = None
+    losses: list[float] = field(default_factory=list)
+    dev: list[float] = field(default_factory=list)
+
+    def read(self, run: RunFolder) -> None:
+        """Read the events since the last look."""
+        try:
+            found, self.offset = events.events_after(run.events_file, self.offset)
+        except FileNotFoundError:
+            return
+        for event in found:
+            if isinstance(event, events.Started):
+                self.started_s, self.resumed_at = event.time, event.step
+            elif isinstance(event, events.Step):
+                self.step = event
+                self.losses.append(event.loss)
+            elif isinstance(event, events.Progress) and self.step is not None:
+                self.step = replace(self.step, step=event.step, eta_s=event.eta_s)
+            elif isinstance(event, events.Dev):
+                self.dev.append(event.score)
+        del self.losses[:-CURVE], self.dev[:-CURVE]
+
+
+class GridFollower:
+    """Follows a grid: each look reads only new events."""
+
+    def __init__(self, folder: GridFolder) -> None:
+        self.plan = GridPlan.load(folder.plan_file)
+        self._folder = folder
+        self._queue: Queue | None = None
+        self._curves: dict[tuple[str, int], _Curves] = {}
+        self._times: tuple[tuple[int, int], CellTimes] | None = None
+
+    def look(self) -> GridProgress:
+        """Return the grid's progress now."""
+        if self._queue is None and self._folder.queue_file.is_file():
+            self._queue = Queue(self._folder.queue_file)
+        entries = tuple(self._entries())
+        running = [entry for entry in entries if entry.state == "running"]
+        state = sum(entry.state not in {"waiting", "running", "paused"} for entry in entries), len(running)
+        if self._times is None or self._times[0] != state:  # a cell's time changes only when a cell begins or ends
+            self._times = state, CellTimes.of(self.plan, entries)
+        progress = tuple(self._progress(entry) for entry in running)
+        spent_s = {key: time.time() - curves.started_s for key, curves in self._curves.items() if curves.started_s is not None}
+        cost = self._times[1].cost(max(1, len(running)), spent_s)
+        return GridProgress(plan=self.plan, entries=entries, running=progress, cost=cost)
+
+    def _entries(self) -> Iterable[QueueEntry]:
+        if self._queue is None:
+            return (entry_of_run(self.plan, cell) for cell in self.plan.cells)
+        queued = self._queue.entries()
+        return queued if is_alive(self._folder) else (_without_workers(self.plan, entry) for entry in queued)
+
+    def _progress(self, entry: QueueEntry) -> CellProgress:
+        cell = self.plan.cell(entry.number)
+        curves = self._curves.setdefault(entry.key, _Curves())
+        curves.read(self.plan.run(cell))
+        return CellProgress(
+            cell=cell, entry=entry, step=curves.step, losses=tuple(curves.losses), dev=tuple(curves.dev), resumed_at=curves.resumed_at
+        )
+
+    def close(self) -> None:
+        """Close the queue."""
+        if self._queue is not None:
+            self._queue.close()
+
+
+def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
+    """Return the state of a cell from its run alone: cells of a job array are not in the queue."""
+    run = plan.run(cell)
+    if not run.path.is_dir():
+        return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
+    status = run_status(run)
+    state = _STATES.get(status.state, "waiting")
+    if status.state == "finished" and has_results(plan, cell):
+        state = "done"
+    elif is_being_run(plan, cell):  # being evaluated, or trained by a process that is still loading
+        state = "running"
+    return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=status.message)
+
+
+def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:
+    """Return a queued cell without active workers by its run, which knows of a job array and of dead workers what the queue does not."""
+    if entry.state == "done" or (entry.state == "running" and (entry.lease or 0.0) > time.time()):  # claimed by a worker on another machine
+        return entry
+    found = entry_of_run(plan, plan.cell(entry.number))
+    if found.state in {"done", "running"}:
+        return replace(entry, state=found.state, reason="")
+    return replace(entry, state="waiting") if entry.state == "running" else entry

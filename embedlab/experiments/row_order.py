@@ -1,0 +1,348 @@
+"""Our numbers next to a paper's, and whether ours reproduce the printed order of the rows."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import nan
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import cast, get_args
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.claims import Verdict
+from embedlab.analysis.comparison import SIGNIFICANT
+from embedlab.analysis.evidence import SliceRows, evidence_of_pairs, joined, sentence_numbers, together
+from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.near_duplicates import NearDuplicates
+from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
+from embedlab.analysis.scores import ModelColumns, Reach, weakest
+from embedlab.analysis.seed_notes import REACHES
+from embedlab.analysis.seed_tests import holm
+from embedlab.choices import Aggregate
+from embedlab.experiments.matching_runs import CellKey, Member
+from embedlab.experiments.paper_table import PaperMeasure, PaperTable, Point
+from embedlab.experiments.row_items import AnswersByCell, item_rows
+from embedlab.outcomes.pairs import near_pairs_of
+from embedlab.runs.evaluations import Evaluation, StoredScore
+
+OF_ALL = "mean"  # the slice of a mean over the others
+CellMembers = Mapping[CellKey, Sequence[Member]]  # the models of each number
+EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoredItems:
+    """The items that models were scored on."""
+
+    pairs: pl.DataFrame | None  # for STS: the pair table with a column a member
+    answers: AnswersByCell  # for classified and scored items
+    published: frozenset[str] = frozenset()  # members that are checkpoints others can name
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedNumber:
+    """One number of a table: the printed value and the score of each of our models, both in the paper's units."""
+
+    printed: float | None
+    values: tuple[float, ...]  # one a member; empty: not available
+
+    @property
+    def mean(self) -> float | None:
+        """Return our number, averaged over the members."""
+        return fmean(self.values) if self.values else None
+
+    @property
+    def sd(self) -> float | None:
+        """Return the standard deviation over the members; None for one."""
+        return stdev(self.values) if len(self.values) > 1 else None
+
+    @property
+    def difference(self) -> float | None:
+        """Return our number minus the printed one."""
+        return self.mean - self.printed if self.mean is not None and self.printed is not None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOrder:
+    """Two rows in the paper's order, and the order of our scores."""
+
+    columns: tuple[str, ...]  # whose mean is compared
+    better: str
+    worse: str
+    printed: float | None  # the printed difference; None for a figure without numbers
+    ours: Order
+    claim: str  # the paper's statement about them; empty: neighbours in the printed order
+    reach: Reach = "models"
+    p: float = nan  # two-sided, corrected by Holm over the pairs of the table; nan without known variance
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the order holds; what has no known variance is open."""
+        if not self.p < SIGNIFICANT:
+            return "open"
+        return "holds" if self.ours.difference > 0 else "reversed"
+
+    @property
+    def sign(self) -> str:
+        """The sign of how far the verdict reaches; empty where there is none."""
+        return REACHES[self.reach] if self.verdict != "open" else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """The order of all rows of a group."""
+
+    columns: tuple[str, ...]
+    group: str
+    rows: int
+    kendall: RankAgreement
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOrder:
+    """Whether the printed order of a table holds for our scores."""
+
+    pairs: tuple[PairOrder, ...]
+    rankings: tuple[Ranking, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Ranked:
+    """A row to rank: its printed mean over the ranked columns, and ours."""
+
+    row: str
+    printed: float | None
+    ours: Estimate
+
+
+def table_numbers(table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask) -> dict[CellKey, ComparedNumber]:
+    """Return every number of a table by row and column; MEMBERS are its models."""
+    found = {}
+    for point in table.points:
+        cell = (point.row, point.column)
+        scores = _scores(point.measure, members.get(cell, ()), evaluations)
+        printed = table.printed.get(point.row, {}).get(point.column)
+        found[cell] = ComparedNumber(printed=printed, values=tuple(table.scale * score.value for score in scores))
+    return found | _ensembles(table, found)
+
+
+def _ensembles(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber]) -> dict[CellKey, ComparedNumber]:
+    """Return the numbers of rows whose columns are each predicted by the best of other rows, seed by seed; a mean is that of the others."""
+    found: dict[CellKey, ComparedNumber] = {}
+    for row, source in table.sources.items():
+        points = [point for point in table.points if point.row == row]
+        if not source.best_of or not points:
+            continue
+        values = {point.column: _best(point.column, source.best_of, numbers) for point in points if point.measure.slice != OF_ALL}
+        means = tuple(map(fmean, zip(*values.values(), strict=False))) if all(values.values()) else ()
+        for point in points:
+            cell = (row, point.column)
+            found[cell] = replace(numbers[cell], values=values.get(point.column, means))
+    return found
+
+
+def _best(column: str, rows: Sequence[str], numbers: Mapping[CellKey, ComparedNumber]) -> tuple[float, ...]:
+    """Return the best number of ROWS in a column for each seed; none where fewer than two rows have one."""
+    known = [numbers[row, column].values for row in rows if (row, column) in numbers and numbers[row, column].values]
+    return tuple(map(max, *known)) if len(known) > 1 else ()
+
+
+def find_row_order(
+    table: PaperTable,
+    members: CellMembers,
+    evaluations: EvaluationsByTask,
+    items: ScoredItems,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    cache: Path | None = None,
+) -> RowOrder:
+    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over.
+
+    Which sentences are nearly the same is read from the folder CACHE, or found and stored there.
+    """
+    pair_orders: list[PairOrder] = []
+    rankings: list[Ranking] = []
+    wanted: dict[PaperMeasure, list[str]] = {}
+    for point in table.points:
+        wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
+    pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
+    near = {name: near_pairs_of(pairs, name, cache) for name in pairs["dataset"].unique(maintain_order=True)} if pairs is not None else {}
+    behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
+    for done, columns in enumerate(table.ranked_by):
+        ranked = _rank(table, columns, members, evaluations, behind)
+        ordering = Ordering([ranked.ours for ranked in ranked])
+        reach = {row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)]) for row in table.sources}
+        pair_orders += _pairs(table, columns, ranked, ordering, reach)
+        rankings += _rankings(table, columns, ranked, ordering)
+        progress(done + 1, len(table.ranked_by))
+    corrected = holm([pair.ours.p for pair in pair_orders])
+    pairs_found = tuple(replace(pair, p=p) for pair, p in zip(pair_orders, corrected, strict=True))
+    return RowOrder(pairs=pairs_found, rankings=tuple(rankings))
+
+
+def row_model(row: str, members: Sequence[Member], published: Collection[str]) -> ModelColumns:
+    """Return the members of a row as one model: of a recipe, of a checkpoint that others can name, or of neither."""
+    return ModelColumns(
+        name=row,
+        members=tuple(f"{row} {member.name}" for member in members),
+        seeds=tuple(member.seed for member in members if member.seed is not None),
+        runs=tuple(member.runs or frozenset({member.name}) for member in members),
+        is_published=bool(members) and all(member.name in published for member in members),
+    )
+
+
+def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | None:
+    """Return the score that MEASURE names; of a classifier's two accuracies the test accuracy, not the one that chose its L2 penalty."""
+    fitting = [
+        score
+        for score in evaluation.scores
+        if (score.slice, score.metric, score.setting) == (measure.slice, measure.metric, measure.setting)
+        and score.by in {"dataset", "average"}
+        and measure.split in {None, score.split}
+    ]
+    return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
+
+
+def _scores(measure: PaperMeasure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[StoredScore]:
+    """Return one score a member; members that were not evaluated on this are left out."""
+    there = [evaluations[member.name, measure.task] for member in members if (member.name, measure.task) in evaluations]
+    return [score for evaluation in there if (score := find_score(evaluation, measure)) is not None and score.value == score.value]
+
+
+def _rank(
+    table: PaperTable,
+    columns: Sequence[str],
+    members: CellMembers,
+    evaluations: EvaluationsByTask,
+    behind_scores: "_Behind",
+) -> list[_Ranked]:
+    """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print come last."""
+    numbers: dict[str, list[_Number]] = {}
+    for row in table.sources:
+        points = [point for point in table.points if point.row == row and point.column in columns]
+        scores = [_scores(point.measure, members.get((row, point.column), ()), evaluations) for point in points]
+        behind = members.get((row, columns[0]), ())
+        if not behind or len(points) < len(columns) or any(len(score) != len(behind) for score in scores):
+            continue
+        own = [members[row, point.column] for point in points]
+        numbers[row] = [
+            _Number(point=point, scores=score, members=models, rows=behind_scores.rows(point, models))
+            for point, score, models in zip(points, scores, own, strict=True)
+        ]
+    # Rows of a group are compared on the same items; a column that lacks them in one row counts as independent in all.
+    lacking = {(table.group(row), one.point.column) for row, found in numbers.items() for one in found if one.rows is None}
+    ranked = []
+    for row, number in numbers.items():
+        prints = [table.printed.get(row, {}).get(column) for column in columns]
+        known = [value for value in prints if value is not None]
+        mean = fmean(known) if len(known) == len(columns) else None
+        without = {column for group, column in lacking if group == table.group(row)}
+        ranked.append(_Ranked(row=row, printed=mean, ours=_estimate(number, without, table.scale)))
+    return sorted(ranked, key=lambda ranked: -ranked.printed if ranked.printed is not None else float("inf"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Number:
+    """One number of a row to rank: the score of each member, and what it was computed from."""
+
+    point: Point
+    scores: Sequence[StoredScore]
+    members: Sequence[Member]
+    rows: SliceRows | None
+
+
+def _estimate(numbers: Sequence[_Number], lacking: Collection[str], scale: float) -> Estimate:
+    """Return the mean of a row's ranked columns with its sources of variation, times SCALE; rows of LACKING columns are not used."""
+    values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
+    rows = [number.rows for number in numbers if number.rows is not None and number.point.column not in lacking]
+    other = (
+        sum(_variance_of_scores(number.point, number.scores) for number in numbers if number.point.column in lacking) / len(numbers) ** 2
+    )
+    members = numbers[0].members
+    return Estimate(
+        members=scale * values,
+        rows=joined([(row, scale / len(numbers)) for row in rows]) if rows else None,
+        other=scale**2 * other,
+        is_recipe=any(member.seed is not None for member in members),
+        behind=tuple(member.runs for member in members),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Behind:
+    """The pairs and items that the scores were computed from."""
+
+    pairs: pl.DataFrame | None
+    near: Mapping[str, NearDuplicates]  # by dataset of the pairs
+    answers: Mapping[tuple[str, PaperMeasure], SliceRows]
+
+    def rows(self, point: Point, behind: Sequence[Member]) -> SliceRows | None:
+        """Return the contributions to one column, one row a member; None where the items are not stored."""
+        measure, members = point.measure, [member.name for member in behind]
+        if self.pairs is not None and measure.metric == "spearman" and measure.setting in get_args(Aggregate):
+            pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
+            aggregate, near = cast("Aggregate", measure.setting), self.near.get(measure.slice)
+            return evidence_of_pairs(measure.task, measure.slice, pairs, members, aggregate, near=near).rows
+        found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
+        if len(found) < len(members):
+            return None
+        return together(found)
+
+
+def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
+    """Return the variance of a mean of scores without stored items, from their number; members err on the same items.
+
+    That of a correlation r is (1 − r²)² (1 + r²/2) / (n − 3), which Bonett & Wright (2000) give for ranks; Pearson's is smaller.
+    """
+    value, items = fmean(score.value for score in scores), scores[0].items
+    if scores[0].by != "dataset":
+        return 0.0
+    known = MEASURES.get(point.measure.metric)
+    if known is not None and known.scale == "share":
+        return value * (1 - value) / items
+    if known is not None and known.scale == "correlation":
+        return (1 - value**2) ** 2 * (1 + value**2 / 2) / max(items - 3, 1)
+    return 0.0
+
+
+def _pairs(
+    table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering, reach: Mapping[str, Reach]
+) -> list[PairOrder]:
+    """Return neighbours in the printed order within a group, then the other pairs that the text is about."""
+    by_row = {ranked.row: index for index, ranked in enumerate(ranked)}
+    claims = {
+        (claim.first, claim.second) if claim.direction == "above" else (claim.second, claim.first): claim.text or claim.statement
+        for claim in table.claims.values()
+        if {claim.first, claim.second} <= by_row.keys() and claim.direction != "equal" and table.columns_of(claim) == columns
+    }
+    spoken: dict[tuple[str, str], str] = {}
+    for group in dict.fromkeys(table.group(row) for row in table.sources):
+        printed = [ranked for ranked in ranked if table.group(ranked.row) == group and ranked.printed is not None]
+        spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}
+    return [
+        PairOrder(
+            columns=columns,
+            better=better,
+            worse=worse,
+            printed=_printed_difference(ranked[by_row[better]], ranked[by_row[worse]]),
+            ours=ordering.order(by_row[better], by_row[worse]),
+            claim=text,
+            reach="models" if {reach[better], reach[worse]} == {"models"} else "checkpoints",
+        )
+        for (better, worse), text in {**spoken, **claims}.items()
+    ]
+
+
+def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
+    return better.printed - worse.printed if better.printed is not None and worse.printed is not None else None
+
+
+def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[Ranking]:
+    found = []
+    for group in dict.fromkeys(table.group(row) for row in table.sources):
+        places = [index for index, ranked in enumerate(ranked) if table.group(ranked.row) == group and ranked.printed is not None]
+        if len(places) > 2:
+            printed = [cast("float", ranked[index].printed) for index in places]
+            found.append(Ranking(columns=columns, group=group, rows=len(places), kendall=ordering.agreement(places, printed)))
+    return found

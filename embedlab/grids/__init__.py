@@ -1,1 +1,0 @@
-"""Ablation grids: a recipe and axes give cells, which are runs that several processes share."""

@@ -1,1 +1,0 @@
-"""The papers' tables: what produces their rows, and their published numbers."""

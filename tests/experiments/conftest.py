@@ -1,0 +1,67 @@
+"""A grid file, its plan, and a program that stands in for the real training."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import ExitCode
+from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
+from embedlab.experiments.planner import expand_grid
+from embedlab.experiments.worker import Worker
+
+STAND_IN = (sys.executable, "-I", "-S", str(Path(__file__).with_name("stand_in.py")))
+
+GRID = """
+summary = "A test."
+base = "snli-ce"
+seeds = [1, 2]
+tasks = ["sts"]
+
+[set]
+encoder = "nobody/nothing"
+
+[axes]
+"optim.lr" = [1e-5, 2e-5, 5e-5]
+"encoder.pooling" = ["cls", "mean"]
+"""
+
+SHORT = GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]")
+
+
+def plan_of(folder: Path, text: str = GRID) -> GridPlan:
+    """The plan of a grid file with this TEXT on the sample world; its runs lie in FOLDER/runs-sample."""
+    path = folder / "mine.toml"
+    path.write_text(text)
+    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
+    return expand_grid(load_grid(str(path)), place)
+
+
+def work_here(folder: GridFolder) -> ExitCode:
+    """Do what is left of a grid as one worker in this process; starting a worker takes longer than its cells."""
+    return Worker(folder, parent=os.getppid(), since=time.time(), program=STAND_IN).work()
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> GridPlan:
+    """3 x 2 variants with 2 seeds."""
+    return plan_of(tmp_path)
+
+
+@pytest.fixture
+def short_plan(tmp_path: Path) -> GridPlan:
+    """Three cells."""
+    return plan_of(tmp_path, SHORT)
+
+
+@pytest.fixture
+def folder(plan: GridPlan) -> GridFolder:
+    return GridFolder.of(plan.place.runs_folder, plan.name)
+
+
+@pytest.fixture
+def short_folder(short_plan: GridPlan) -> GridFolder:
+    return GridFolder.of(short_plan.place.runs_folder, short_plan.name)

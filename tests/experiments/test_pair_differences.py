@@ -1,0 +1,129 @@
+"""Ties of a grid's table by the similarities of its cells, beside the comparison of the same models."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+
+from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table
+from embedlab.core.recipe import from_table
+from embedlab.core.settings import Settings
+from embedlab.data.pair_parts import open_parts
+from embedlab.data.source import Source
+from embedlab.experiments.pair_differences import PairDifferences
+from embedlab.experiments.pivot import Pivot, ScoreFilter, pivot
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.runs.environment import Environment
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.events import EventLog, Finished
+from embedlab.workflows.grid.table import grid_scores
+from embedlab.workflows.options.grid import ScoresOptions
+from tests.experiments.conftest import plan_of
+from tests.pair_tables import compare_models
+
+SAMPLE = Source(sample=True)
+MEASURE = ScoreFilter(by=("dataset",))
+ONE_DATASET = """
+summary = "A test."
+base = "snli-ce"
+seeds = [1, 2, 3]
+tasks = ["sts"]
+
+[set]
+encoder = "nobody/nothing"
+
+[axes]
+"optim.lr" = [1e-5, 2e-5]
+"encoder.pooling" = ["cls", "mean"]
+"""
+
+
+@pytest.fixture
+def scored(tmp_path: Path, small_world: None, monkeypatch: pytest.MonkeyPatch) -> tuple[GridPlan, pl.DataFrame]:
+    """A grid whose cells have scored the pairs of STS12: of each learning rate "mean" is a little better, by pairs, than "cls"."""
+    monkeypatch.setattr("os.fsync", lambda _: None)
+    plan, rng = plan_of(tmp_path, ONE_DATASET), np.random.default_rng(0)
+    plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
+    table = pair_table(open_parts(SAMPLE, ["sts12"])[0])
+    noise = rng.normal(size=table.height)
+    for cell in plan.cells:
+        better = 0.3 * (cell.variant.labels["encoder.pooling"] == "mean")
+        similarity = (table["gold"].to_numpy() / 5 + (0.9 - better) * noise + 0.1 * rng.normal(size=table.height)).astype(np.float32)
+        table = table.with_columns(pl.Series(cell.id, similarity.astype(np.float64)))
+        run = plan.run(cell)
+        run.write_once(
+            from_table(cell.variant.recipe, name="mine", where="test"),
+            Environment(seed=cell.seed, device="cpu", precision="float32", threads=1, data=()),
+        )
+        with EventLog(run.events_file) as log:
+            log.append(Finished(step=1))
+        ScoreFile(scores=table.select("pair_key", similarity=pl.col(cell.id).cast(pl.Float32)), facts={"fingerprint": "f"}).write(
+            run.scores_file
+        )
+        scores = tuple(
+            StoredScore(
+                by="dataset",
+                slice="sts12",
+                metric=metric,
+                setting="all",
+                items=table.height,
+                value=float(method(table["gold"], table[cell.id])[0]),
+            )
+            for metric, method in (("spearman", scipy.stats.spearmanr), ("pearson", scipy.stats.pearsonr))
+        )
+        Evaluation(
+            task="sts", model=cell.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
+            data=(), marks=("sample",), scores=scores,
+        ).save(run.evaluations)  # fmt: skip
+    return plan, table
+
+
+def found_of(plan: GridPlan) -> Pivot:
+    return pivot(plan, MEASURE, score="sts12")
+
+
+def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+    plan, table = scored
+    found = found_of(plan)
+    differences = PairDifferences.of(plan, found, MEASURE, SAMPLE)
+    assert differences is not None
+    first, second = (found.spreads[("1e-05", pooling), "sts12"] for pooling in ("mean", "cls"))
+    models = [ModelColumns(name=name, members=place.cells, seeds=(1, 2, 3)) for name, place in (("mean", first), ("cls", second))]
+    expected = compare_models(table, models).slices[0].differences["cls"]
+    found_apart = differences.apart("sts12", first, second)
+    assert found_apart.p == pytest.approx(expected.p, rel=1e-6)
+    assert found_apart.variance == pytest.approx(100**2 * (expected.uncertainty.rows + expected.uncertainty.seeds), rel=1e-6)
+    assert first.mean - second.mean == pytest.approx(-100 * expected.delta, abs=1e-3)
+
+
+def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+    plan, _ = scored
+    options = ScoresOptions(grid="mine", by=MEASURE.by, score="sts12")
+    settings = Settings(runs=Path(plan.place.runs), cache=Path(plan.place.cache), sample=True)
+    by_pairs = grid_scores(options, settings)
+    assert any("over pairs and seeds" in note for note in by_pairs.table.notes)
+    assert all("test:dyadic" in line for line in by_pairs.table.signatures.values())
+    plan.run(next(iter(plan.cells))).scores_file.unlink()
+    by_seeds = grid_scores(options, settings)
+    assert any("over seeds alone" in note for note in by_seeds.table.notes)
+    assert {place: spread.mean for place, spread in by_seeds.pivot.spreads.items()} == {
+        place: spread.mean for place, spread in by_pairs.pivot.spreads.items()
+    }
+
+
+def test_pairs_that_give_other_scores_are_not_used(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+    plan, _ = scored
+    run = plan.run(next(iter(plan.cells)))
+    other = ScoreFile.read(run.scores_file)
+    ScoreFile(scores=other.scores.with_columns(similarity=-pl.col("similarity")), facts=other.facts).write(run.scores_file)
+    assert PairDifferences.of(plan, found_of(plan), MEASURE, SAMPLE) is None
+
+
+def test_averages_over_an_axis_and_other_measures_are_tested_over_seeds(scored: tuple[GridPlan, pl.DataFrame]) -> None:
+    plan, _ = scored
+    averaged = pivot(plan, MEASURE, rows=["optim.lr"], score="sts12")
+    assert PairDifferences.of(plan, averaged, MEASURE, SAMPLE) is None
+    pearson = ScoreFilter(metric="pearson", by=("dataset",))
+    assert PairDifferences.of(plan, pivot(plan, pearson, score="sts12"), pearson, SAMPLE) is None

@@ -1,0 +1,336 @@
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.experiments.queue import LEASE_S, Ending, Queue, QueueEntry
+
+CELLS = [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with Queue(tmp_path / "queue.sqlite") as queue:
+        queue.fill(CELLS, done=set())
+    return tmp_path / "queue.sqlite"
+
+
+def claim(queue: Queue, worker: str = "me", now: float | None = None) -> QueueEntry:
+    entry = queue.claim(worker, now=now)
+    assert entry is not None
+    return entry
+
+
+def test_cells_are_claimed_in_order_and_once(path: Path) -> None:
+    with Queue(path) as queue:
+        claimed = [claim(queue) for _ in CELLS]
+        assert [entry.key for entry in claimed] == CELLS
+        assert queue.claim("me") is None
+        for entry in claimed:
+            assert queue.settle(entry, Ending(state="done"), 1.0)
+            assert not queue.settle(entry, Ending(state="done"), 1.0)
+        assert not queue.is_open()
+
+
+def test_many_threads_never_claim_a_cell_twice(path: Path) -> None:
+    claimed: list[tuple[str, int]] = []
+
+    def work(name: str) -> None:
+        with Queue(path) as queue:
+            while (entry := queue.claim(name)) is not None:
+                claimed.append(entry.key)
+                queue.settle(entry, Ending(state="done"), 0.0)
+
+    threads = [threading.Thread(target=work, args=(f"worker-{number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(claimed) == sorted(CELLS)
+
+
+def test_a_claim_that_is_not_renewed_goes_to_another_worker(path: Path) -> None:
+    with Queue(path) as queue:
+        first = claim(queue, "silent", now=1000.0)
+        renewed = claim(queue, "busy", now=1000.0)
+        assert queue.renew(renewed, pid=7, now=1000.0 + LEASE_S)
+        taken = claim(queue, "next", now=1001.0 + LEASE_S)
+        assert taken.key == first.key
+        assert not queue.renew(first)
+        assert not queue.settle(first, Ending(state="done"), 1.0)
+        assert claim(queue, "next", now=1001.0 + LEASE_S).key == CELLS[2]
+
+
+def test_the_claims_of_a_dead_worker_are_free_at_once(path: Path) -> None:
+    with Queue(path) as queue:
+        first = claim(queue, "dead")
+        taken = queue.claim("next", dead=["dead"])
+        assert taken is not None
+        assert taken.key == first.key
+
+
+def test_a_new_plan_keeps_what_is_done_and_gives_failures_a_new_chance(path: Path) -> None:
+    with Queue(path) as queue:
+        for state in ("done", "failed", "cancelled"):
+            queue.settle(claim(queue), Ending(state=state, reason="why", errors=1), 2.0)  # type: ignore[arg-type]
+        running = claim(queue)
+        queue.fill([("new", 1), *CELLS[:5]], done={CELLS[0]})
+        found = {entry.key: entry for entry in queue.entries()}
+        assert [entry.key for entry in queue.entries()] == [("new", 1), *CELLS[:5]]
+        assert found["new", 1].state == found[CELLS[1]].state == found[CELLS[2]].state == "waiting"
+        assert found[CELLS[0]].state == "done"
+        assert found[CELLS[1]].errors == 0
+        assert found[running.key].state == "running"
+        assert queue.settle(running, Ending(state="done"), 1.0)
+
+
+def test_a_done_cell_whose_run_is_gone_waits_again(path: Path) -> None:
+    with Queue(path) as queue:
+        queue.settle(claim(queue), Ending(state="done"), 2.0)
+        queue.fill(CELLS, done=set())
+        assert queue.entries()[0].state == "waiting"
+
+
+def test_cancelling_reaches_those_who_started_before(path: Path) -> None:
+    with Queue(path) as queue:
+        before = time.time()
+        assert not queue.is_cancelled(before)
+        queue.request_cancel()
+        assert queue.is_cancelled(before)
+        assert not queue.is_cancelled(time.time())
+
+
+def test_a_full_disk_is_one_clear_line_and_loses_nothing(path: Path) -> None:
+    with Queue(path) as queue:
+        pages = queue._connection.execute("PRAGMA page_count").fetchone()[0]
+        queue._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(MissingError, match="no space left"):
+            queue.fill([(f"{number}", 1) for number in range(5000)], done=set())
+        assert len(queue.entries()) == len(CELLS)
+
+
+def test_a_file_that_may_not_be_written_is_refused(path: Path) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("PRAGMA query_only = ON")
+        with pytest.raises(MissingError, match="cannot write"):
+            queue.claim("me")
+
+
+@pytest.mark.parametrize("state", ["open", "closed", "half"])
+def test_the_queue_in_another_users_folder_is_read_and_not_written(state: str) -> None:
+    folder = Path(tempfile.mkdtemp())  # pytest's own folders cannot be entered by other users
+    program = (
+        "import os, sys; from pathlib import Path; from embedlab.experiments.queue import Queue\n"
+        "from embedlab.core.settings import load_settings\n"
+        'load_settings({"quiet": True})  # as every command begins\n'
+        "if os.geteuid() == 0: os.setuid(65534)  # the superuser may write everywhere\n"
+        "queue = Queue(Path(sys.argv[1]))\n"
+        "print(len(queue.entries()), queue.rungs, queue.is_open())\n"
+        "queue.claim('me')"
+    )
+    try:
+        with Queue(folder / "queue.sqlite") as queue:
+            queue.fill(CELLS, done=set())
+            if state == "closed":
+                queue.close()
+            elif state == "half":  # a copy without its index
+                (folder / "queue.sqlite-shm").unlink()
+            for file in folder.iterdir():
+                file.chmod(0o444)
+            folder.chmod(0o555)
+            words = [sys.executable, "-c", program, str(folder / "queue.sqlite")]
+            answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+    if state == "half":
+        assert "MissingError: cannot read" in answer.stderr
+        return
+    assert answer.stdout.split() == [str(len(CELLS)), "()", "True"], answer.stderr
+    assert "MissingError: cannot write" in answer.stderr
+
+
+def test_a_damaged_file_is_refused_with_the_way_out(path: Path) -> None:
+    for file in path.parent.glob("queue.sqlite*"):
+        file.unlink()
+    path.write_bytes(b"this is no database" * 100)
+    with pytest.raises(MissingError, match="is damaged") as caught:
+        Queue(path)
+    assert "remove it" in caught.value.hint
+
+
+def test_a_name_that_is_not_text_is_damage(path: Path) -> None:
+    with Queue(path) as queue:
+        queue.claim("me")
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"CREATE TABLE cells", b"CREATE TAB\xffE cells"))
+    for file in path.parent.glob("queue.sqlite-*"):
+        file.unlink()
+    with pytest.raises(MissingError, match="is damaged: a name in it is not text") as caught:
+        Queue(path)
+    assert "remove it" in caught.value.hint
+
+
+def test_other_trouble_names_the_file(path: Path) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("DROP TABLE cells")
+        with pytest.raises(EmbedlabError, match="no such table"):
+            queue.entries()
+
+
+def test_every_cell_of_a_long_queue_is_claimed_once_in_turn(tmp_path: Path) -> None:
+    cells = [(f"run-{number}", 1) for number in range(10_000)]
+    with Queue(tmp_path / "queue.sqlite") as queue:
+        queue.fill(cells, done=set())
+        taken = []
+        for _ in range(50):
+            entry = claim(queue)
+            queue.renew(entry, pid=1)
+            queue.settle(entry, Ending(state="done"), 1.0)
+            taken.append(entry.run)
+        assert taken == [run for run, _ in cells[:50]]
+
+
+def test_readers_look_while_others_write(path: Path) -> None:
+    with Queue(path) as queue, Queue(path) as reader:
+        queue._connection.execute("BEGIN IMMEDIATE")
+        assert len(reader.entries()) == len(CELLS)
+        queue._connection.execute("ROLLBACK")
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+@pytest.mark.parametrize(
+    ("change", "column"),
+    [
+        ("UPDATE cells SET state = 'odd'", "state"),
+        ("UPDATE cells SET number = 'one'", "number"),
+        ("UPDATE cells SET seconds = x'00ff'", "seconds"),
+    ],
+)
+def test_a_row_that_no_worker_wrote_is_refused_by_file_and_column(path: Path, change: str, column: str) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute(change)
+        with pytest.raises(MissingError, match=rf"queue\.sqlite: damaged: '{column}'"):
+            queue.entries()
+
+
+def test_pages_that_do_not_hang_together_are_reported_in_one_line(path: Path) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(path.read_bytes())
+    with sqlite3.connect(path) as plain:
+        (page,) = plain.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'by_state'").fetchone()
+        (size,) = plain.execute("PRAGMA page_size").fetchone()
+    plain.close()
+    content[(page - 1) * size] = 0xFF
+    path.write_bytes(content)
+    with pytest.raises(MissingError, match="damaged") as caught:
+        Queue(path)
+    assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("value", ["[1, 2]", "[[", "3", '["a"]', "[" * 100_000, "[NaN]"])
+def test_rungs_of_an_unknown_form_are_refused(path: Path, value: str) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("UPDATE facts SET value = ? WHERE key = 'rungs'", (value,))
+        with pytest.raises(MissingError, match="'rungs"):
+            _ = queue.rungs
+
+
+def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.sqlite"
+    with Queue(whole) as queue:
+        queue.fill([(f"run-{number}", seed) for seed in (1, 2) for number in range(20)], done=[("run-3", 1)], rungs=(0.5,))
+        claimed = queue.claim("worker")
+        assert claimed is not None
+        queue.settle(claimed, Ending(state="failed", reason="out of memory", errors=1), seconds=2.5)
+        expected = queue.entries(), queue.rungs
+    content, generator, refused = whole.read_bytes(), random.Random(0), []
+    for number in range(120):
+        flipped, path = bytearray(content), tmp_path / f"{number}.sqlite"
+        flipped[generator.randrange(len(content))] ^= 1 << generator.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            with Queue(path) as queue:
+                assert (queue.entries(), queue.rungs) == expected
+        except EmbedlabError as error:
+            refused.append(path.name in error.message)
+    assert len(refused) > 10
+    assert all(refused)
+
+
+def test_a_queue_of_an_older_embedlab_is_read_and_filled(tmp_path: Path) -> None:
+    path = tmp_path / "queue.sqlite"
+    with Queue(path) as queue:
+        queue.fill([("a", 1), ("b", 1)], done=[])
+    with sqlite3.connect(path) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("DROP TABLE sums")
+        connection.execute("DROP TABLE edited")
+        connection.execute("UPDATE cells SET seconds = 3.0")
+    connection.close()
+    with Queue(path) as queue:
+        assert [entry.seconds for entry in queue.entries()] == [3.0, 3.0]
+        queue.fill([("a", 1), ("c", 1)], done=[])
+        assert [entry.run for entry in queue.entries()] == ["a", "c"]
+
+
+def plainly(path: Path, *statements: str) -> None:
+    """Run STATEMENTS as `sqlite3` does, which has no functions of ours."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_any_program_can_repair_a_row(path: Path) -> None:
+    with Queue(path) as queue:
+        claimed = queue.claim("dead")
+        assert claimed is not None
+    repair = "UPDATE cells SET state = 'waiting', worker = NULL, lease = NULL WHERE state = 'running'"
+    plainly(path, repair, "DELETE FROM cells WHERE number = 2", "INSERT OR REPLACE INTO facts VALUES ('rungs', '[0.25]')")
+    with Queue(path) as queue:
+        assert queue.rungs == (0.25,)
+        assert len(queue.entries()) == len(CELLS) - 1
+        again = queue.claim("me")
+        assert again is not None
+        assert again.key == claimed.key
+    with Queue(path) as queue:  # the repaired rows have checksums of their own since the last transaction
+        assert [entry.worker for entry in queue.entries() if entry.state == "running"] == ["me"]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM edited").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM sums WHERE seed > 0").fetchone() == (len(CELLS) - 1,)
+        texts = [text for (text,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")]
+    assert not [text for text in texts if "checksum" in text]
+
+
+def test_a_row_that_is_damaged_behind_the_triggers_is_refused_and_not_changed(path: Path) -> None:
+    with Queue(path) as queue, closing(sqlite3.connect(path)) as other:
+        other.execute("DROP TRIGGER cell_updated")  # a bit that the disk flips runs no trigger either
+        other.execute("UPDATE cells SET errors = 7 WHERE number = 1")
+        other.commit()
+        with pytest.raises(MissingError, match="damaged"):
+            queue.claim("me")
+    with pytest.raises(MissingError, match="does not match its checksum"):
+        Queue(path)
+
+
+def test_a_queue_whose_triggers_called_our_function_can_be_repaired_once_it_was_opened(path: Path) -> None:
+    call = "checksum(NEW.run, NEW.seed)"
+    trigger = f"CREATE TRIGGER cell_changed AFTER UPDATE ON cells BEGIN INSERT OR REPLACE INTO sums VALUES (NEW.run, NEW.seed, {call}); END"
+    plainly(path, trigger)
+    with pytest.raises(sqlite3.OperationalError, match="checksum"):
+        plainly(path, "UPDATE cells SET errors = 1")
+    Queue(path).close()
+    plainly(path, "UPDATE cells SET errors = 1")
+    with Queue(path) as queue:
+        assert {entry.errors for entry in queue.entries()} == {1}
