@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard_panes import at_rest, neighbours, panes
+from dashboard_panes import at_rest, explanations, items, neighbours, panes, selections
 
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
@@ -129,7 +129,7 @@ def measure_empty() -> None:
 
 def measure_dashboard(place: Place, what: str) -> None:
     """One process: the first paint of pairs with all their models, then keys, or the event loop's lag on the Runs screen."""
-    from embedlab.tui import gc_control
+    from embedlab.tui.terminal import gc_control
 
     gc_control.pause_collection()  # as `embedlab tui` does
     from embedlab.tui.widgets.frame_table import FrameTable
@@ -158,6 +158,12 @@ def measure_dashboard(place: Place, what: str) -> None:
                 found["panes"] = measured.times
                 found["neighbours"] = await asyncio.to_thread(neighbours, app)
                 found["rest"] = await at_rest(app)
+            if what == "explained":
+                measured = Measured()
+                found["selections"] = await selections(app)
+                found["arrived"] = await explanations(app, measured.of, partial(settled, app))
+                found["items"] = await items(app, measured.of, partial(settled, app))
+                found["panes"] = measured.times
             if what == "lag":
                 await pilot.press("3")
                 await pilot.pause(1.0)
@@ -234,7 +240,7 @@ def one(what: str, place: Place | None = None) -> dict[str, Any]:
     """Run a measurement in a process of its own."""
     words = [what] if place is None else [what, json.dumps(asdict(place))]
     environment = {**os.environ, "STARTED": str(time.time()), "XDG_STATE_HOME": tempfile.mkdtemp()}
-    if what in {"keys", "panes"}:
+    if what in {"keys", "panes", "explained"}:
         environment["TEXTUAL_FPS"] = "1000"
     answer = subprocess.run([sys.executable, __file__, *words], env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
@@ -301,6 +307,7 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
     worst = max(shown["rest"], key=lambda mode: shown["rest"][mode])
     yield f"processor time at rest, most on {worst}", f"{shown['rest'][worst]:.2%}", "0.50%"
     yield "memory", f"{found['rss_mib']:.0f} MiB", "400 MiB"
+    yield from explained_rows(one("explained", real))
     sent = on_a_link(real)
     yield "output behind a key held for 8 s on a link of 20 KB/s", f"{sent['behind_s']:.1f} s", "1 s"
     yield "bytes sent in 10 s by Runs when every run has ended", f"{sent['idle_bytes']:,}", "0"
@@ -315,6 +322,20 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
         late = one("lag", replace(real, runs=str(runs), models=[]))["lag_ms"]
     p99 = statistics.quantiles(late, n=100)[-1]
     yield f"event loop lag while a grid of {CELLS} cells trains, p99 of {len(late)}", f"{p99:.0f} ms", "50 ms"
+
+
+def explained_rows(found: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What was measured of selections, Why, word effects, What if and items."""
+    for (what, times), limit in zip(found["selections"].items(), ("50 ms", ""), strict=True):
+        yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", limit
+    for what, times in found["panes"].items():
+        yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", "50 ms"
+    for what, seconds in found["arrived"].items():
+        yield what, f"{seconds:.1f} s", ""
+    if found["items"] is not None:
+        task, count, seconds = found["items"]
+        yield f"{count:,} items of {task} after it was chosen", f"{seconds:.1f} s", ""
+    yield "memory after all of these", f"{found['rss_mib']:.0f} MiB", "400 MiB"
 
 
 def main() -> None:
@@ -349,7 +370,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["empty"]:
             measure_empty()
-        case ["start" | "keys" | "panes" | "lag" as what, place]:
+        case ["start" | "keys" | "panes" | "explained" | "lag" as what, place]:
             measure_dashboard(Place(**json.loads(place)), what)
         case _:
             main()

@@ -61,6 +61,7 @@ class StoredSlices:
     dataset: str = ""  # one alone
     measure: str = ""  # of items that have several; empty: all
     aggregate: Aggregate = "all"
+    unseen: bool = False  # only pairs of whose sentences no model was trained on any
 
 
 @table
@@ -139,6 +140,7 @@ def evidence_of_file(
             scored = stored_tables.stored_pairs(path, models, settings, "dataset", slices.dataset)
             return scored.models, stored_why.contrasts_by_kind(scored)
         scored = stored_tables.stored_pairs(path, models, settings, slices.by, slices.dataset)
+        scored = stored_tables.unseen_pairs(scored, settings)[0] if slices.unseen else scored
         compared = stored_tables.compared_pairs(scored, by=slices.by, aggregate=slices.aggregate)
         return scored.models, {one.key: one for one in compared.evidence}
     stored, items = stored_answers.stored_comparison(path), pl.read_parquet(path)

@@ -1,13 +1,15 @@
 """Tables of compared models from stored similarities of their pairs, without the models.
 
     python benchmarks/stored_tables.py store results/scores/NAME.parquet MODEL… --data DIR --runs DIR [--fifths]
-    python benchmarks/stored_tables.py show results/scores/NAME.parquet MODEL… --data DIR [--by PROPERTY] [--aggregate wmean] [--signature]
+    python benchmarks/stored_tables.py show results/scores/NAME.parquet MODEL… --data DIR [--by PROPERTY] [--aggregate wmean] [--unseen]
     python benchmarks/stored_tables.py refresh results/PAGE.md… --data DIR
 
 `store` writes one column of float32 similarities for each member (seed) of each model, the key of each pair (a hash of its text, no text)
 and, as metadata, what titles and notes of tables say: how a member was trained and used, what its training data lacked, how much text
 it shares. A file that exists keeps its models, and those that are stored again keep the seeds whose runs are gone: a table can grow.
-`show` prints what `embedlab compare MODEL…` prints. `refresh` writes each table of a page again that is between these two lines:
+`show` prints what `embedlab compare MODEL…` prints, with `--unseen` on the pairs that `compare --unseen` takes: the training text is
+read again by the stored recipes, from data that must be the same as then. `refresh` writes each table of a page again that is between
+these two lines:
 
     <!-- table scores/NAME.parquet MODEL… [--by PROPERTY] [--dataset NAME] … -->
     <!-- end of table -->
@@ -15,11 +17,12 @@ it shares. A file that exists keeps its models, and those that are stored again 
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import polars as pl
 import table_pages
@@ -29,6 +32,7 @@ from stored_runs import UNTRAINED, StoredTraining, stored_training
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.analysis.slices import ALL_SPLITS, joined_splits
 from embedlab.choices import Aggregate
+from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings, load_settings
 from embedlab.core.signs import OVERLAP
 from embedlab.data.marks import data_marks
@@ -43,6 +47,7 @@ from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.stated_text import START_UNKNOWN
 from embedlab.scoring.task_comparison import Gathered, Slicing, TaskComparison
 from embedlab.tasks.sts import STS_DATASETS
+from embedlab.training.stage_data import StageData, open_stages
 
 FACTS = "embedlab-table"  # the parquet metadata key
 SUITE, FIFTHS = "suite", "fifths"  # the seven test splits; all splits of STS-B
@@ -73,6 +78,7 @@ class StoredPairs(ScoredPairs):
     """Scored pairs whose models are gone."""
 
     stored: Mapping[str, StoredMember]
+    is_unseen: bool = False  # only pairs none of whose sentences a model of the table has read in training
 
     def member_marks(self, member: str) -> tuple[str, ...]:
         """Return the marks of every number of one member."""
@@ -91,7 +97,7 @@ class StoredPairs(ScoredPairs):
     def overlaps(self, member: str, by: str) -> dict[str, Overlap]:
         """Return the text that each slice and average shares with the member's training text."""
         # Fifths are those of all splits of STS-B; files of before name them as those of the test split.
-        stored = self.stored[member].overlaps.get(by, {})
+        stored = {} if self.is_unseen else self.stored[member].overlaps.get(by, {})
         return {key.replace("sts-benchmark/fifth", f"sts-benchmark{ALL_SPLITS}/fifth"): found for key, found in stored.items()}
 
     def description(self, member: str) -> Evaluation:
@@ -164,9 +170,9 @@ def with_columns_of(old: pl.DataFrame, new: pl.DataFrame, path: Path) -> pl.Data
 def score_all(models: Sequence[str], settings: Settings, datasets: Sequence[str] | None) -> ScoredPairs:
     """Return the pairs of the seven test splits, or of all splits of DATASETS, scored by MODELS."""
     from embedlab.workflows.notebook_session import NotebookSession
-    from embedlab.workflows.scoring import score_pairs
+    from embedlab.workflows.scoring import score_selected
 
-    scored, is_whole = score_pairs(models, NotebookSession(settings=settings), datasets=datasets, all_splits=datasets is not None)
+    scored, is_whole = score_selected(models, NotebookSession(settings=settings), datasets=datasets, all_splits=datasets is not None)
     assert is_whole, "a dataset is missing"
     return replace(scored, table=joined_splits(scored.table))
 
@@ -210,11 +216,52 @@ def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: str,
     )
 
 
-def compared_pairs(scored: StoredPairs, *, by: str, aggregate: Aggregate = "all") -> TaskComparison:
+def training_text(scored: StoredPairs, settings: Settings) -> KnownText:
+    """Return the text that the models of SCORED were trained on, read again by their stored recipes from the data here.
+
+    Definitions whose word is not one token of the encoder count too: which of them it left out is known with the encoder alone. Seeds
+    whose recipe was not stored yet have read what the others of their run have.
+    """
+    runs = {run for model in scored.models for behind in model.behind for run in behind}
+    known = {run: member.training.recipe for run, member in scored.stored.items() if member.training.recipe is not None}
+    recipes = {json.dumps(recipe, sort_keys=True): run for run, recipe in known.items() if _name(run) in {*map(_name, runs)}}
+    if lacking := {_name(run) for run in runs} - {_name(run) for run in recipes.values()}:
+        raise SystemExit(f"how {', '.join(sorted(lacking))} was trained is not stored: no pair is known to be unseen")
+    source = replace(Source.from_settings(settings), allow_partial=True)
+    texts = []
+    for text, run in recipes.items():
+        stages = open_stages(from_table(json.loads(text), name="stored", where=run, is_stored=True), source, seed=1)
+        before, now = ([(part["name"], part["sha256"]) for part in parts] for parts in (_data_of(scored, run), _states(stages)))
+        assert before == now, f"the training data of {run} has changed since"
+        texts.append(KnownText.of(data.rows.frame[data.read] for data in stages))
+    return reduce(or_, texts)
+
+
+def _name(run: str) -> str:
+    """Return the name of a run without its seed."""
+    return run.partition("@")[0]
+
+
+def _data_of(scored: StoredPairs, run: str) -> Sequence[Mapping[str, Any]]:
+    return scored.stored[run].training.data
+
+
+def _states(stages: Iterable[StageData]) -> list[Mapping[str, Any]]:
+    return [asdict(state) for data in stages for state in data.states]
+
+
+def unseen_pairs(scored: StoredPairs, settings: Settings) -> tuple[StoredPairs, str]:
+    """Return those pairs of SCORED of whose sentences no model was trained on any, and how many they are."""
+    is_read = training_text(scored, settings).has_any(scored.table, ["sentence1", "sentence2"])
+    rest = replace(scored, table=scored.table.filter(pl.Series(~is_read)), is_unseen=True)
+    return rest, f"{len(rest.table)} of {len(scored.table)} pairs: no model of the table was trained on a sentence of theirs"
+
+
+def compared_pairs(scored: StoredPairs, *, by: str, aggregate: Aggregate = "all", notes: Sequence[str] = ()) -> TaskComparison:
     """Return the models of SCORED compared by the procedure of today."""
     from embedlab.reports.notes import data_notes
 
-    return Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=by, aggregate=aggregate))
+    return Gathered.of_pairs(scored, [*notes, *data_notes(scored)]).compared(Slicing(by=by, aggregate=aggregate))
 
 
 def shown(arguments: argparse.Namespace, settings: Settings) -> str:
@@ -222,7 +269,11 @@ def shown(arguments: argparse.Namespace, settings: Settings) -> str:
     from embedlab.reports.comparison_table import comparison_table
 
     scored = stored_pairs(arguments.file, arguments.models, settings, arguments.by, arguments.dataset)
-    compared = compared_pairs(scored, by=arguments.by, aggregate=arguments.aggregate)
+    notes = []
+    if arguments.unseen:
+        scored, note = unseen_pairs(scored, settings)
+        notes.append(note)
+    compared = compared_pairs(scored, by=arguments.by, aggregate=arguments.aggregate, notes=notes)
     return replace(comparison_table(compared), is_signed=arguments.signature, has_all_notes=arguments.notes).to_markdown()
 
 
@@ -239,6 +290,7 @@ def parser_of_tables() -> argparse.ArgumentParser:
     parser.add_argument("--by", default="dataset", help="a property of pairs, or an expression over properties")
     parser.add_argument("--dataset", default="", help="one dataset alone")
     parser.add_argument("--aggregate", choices=get_args(Aggregate), default="all")
+    parser.add_argument("--unseen", action="store_true", help="only pairs of whose sentences no model was trained on any")
     parser.add_argument("--signature", action="store_true")
     parser.add_argument("--notes", action="store_true")
     return parser

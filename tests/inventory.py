@@ -17,7 +17,14 @@ import typer
 
 FILE = Path(__file__).with_name("inventory.json")
 PROSE = {"claims", "summary", "notes", "deviations", "text", "lacks"}
-ADDED = {"profile": "paper", "pairs": (), "model": None, "given": None, "best_of": ()}  # since, of a paper's table: what means nothing new
+ADDED = {
+    "profile": "paper",
+    "pairs": (),
+    "model": None,
+    "given": None,
+    "best_of": (),
+    "folder": "",
+}  # since, of a paper's table: what means nothing new
 
 
 def inventory() -> dict[str, Any]:
@@ -99,7 +106,8 @@ def grids() -> dict[str, Any]:
 
 def papers() -> dict[str, dict[str, str]]:
     """The digest of every table of every paper without its prose: rows, what makes them, the printed numbers."""
-    from embedlab.experiments.paper_file import load_paper, paper_names
+    from embedlab.experiments.paper_file import load_paper
+    from embedlab.experiments.printed import paper_names
 
     return {paper: {name: digest(without_prose(asdict(table))) for name, table in load_paper(paper).items()} for paper in paper_names()}
 
@@ -163,7 +171,7 @@ def files() -> list[str]:
     from embedlab.core.paths import PACKAGE, recipes_folder
 
     own = (path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"})
-    shipped = recipes_folder().rglob("*.toml")
+    shipped = (path for path in recipes_folder().rglob("*") if path.suffix in {".toml", ".csv"})
     return sorted({path.name for path in [*own, *shipped]})
 
 

@@ -1,6 +1,7 @@
 """What CONTRIBUTING.md says of adding a thing: one file, or one folder, and every list, command and completion has it.
 
-The files are those of docs/plugins.md, moved into a copy of the package, whose other files are links to the real ones.
+The files are those of docs/plugins.md and docs/guides/reproduce.md, moved into a copy of the package, whose other files
+are links to the real ones.
 """
 
 import json
@@ -16,6 +17,11 @@ from embedlab.core.paths import PACKAGE
 
 PLUGINS = {
     block.facts["file"]: block.text for block in blocks_of((ROOT / "docs" / "plugins.md").read_text("utf-8")) if "file" in block.facts
+}
+PAPER = {
+    block.facts["file"]: block.text
+    for block in blocks_of((ROOT / "docs" / "guides" / "reproduce.md").read_text("utf-8"))
+    if "file" in block.facts
 }
 
 OPTIONS = '''"""Options of the margin."""
@@ -81,6 +87,7 @@ ADDED = {  # what is added → its files
     "command": {"embedlab/cli/commands/overlap.py": COMMAND},
     "recipe": {"recipes/margin.toml": RECIPE},
     "grid": {"recipes/grids/margins.toml": 'summary = "Margins"\nbase = "margin"\n\n[axes]\n"objective.margin" = [0.1, 0.2]\n'},
+    "paper": {f"recipes/papers/{name}": text for name, text in PAPER.items()},
 }
 
 PROGRAM = """
@@ -98,7 +105,18 @@ for words in json.loads(sys.argv[1]):
 json.dump(shown, open(sys.argv[2], "w"))
 """
 COMPARED = ["compare", "letters:64", "dice", "--sample", "--task", "close-pairs", "--task", "sts12", "--by", "capitals", "--json"]
-COMMANDS = [["--help"], ["recipes", "--json"], ["train", "margin", "--sample", "--dry-run"], ["data", "ls", "--sample", "--json"], COMPARED]
+PLANNED = ["reproduce", "weights", "table1", "--sample", "--dry-run", "--seeds", "2", "--json"]
+TABLED = ["reproduce", "weights", "table1", "--sample", "--from", "runs", "--json"]
+COMMANDS = [
+    ["--help"],
+    ["recipes", "--json"],
+    ["train", "margin", "--sample", "--dry-run"],
+    ["data", "ls", "--sample", "--json"],
+    COMPARED,
+    ["reproduce", "--json"],
+    PLANNED,
+    TABLED,
+]
 
 
 def linked(place: Path, source: Path, files: dict[str, str]) -> None:
@@ -146,7 +164,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]
     return found
 
 
-@pytest.mark.parametrize("thing", [name for name, files in ADDED.items() if name != "objective"])
+@pytest.mark.parametrize("thing", [name for name in ADDED if name not in {"objective", "paper"}])
 def test_a_thing_is_one_file(thing: str) -> None:
     assert len(ADDED[thing]) == 1
 
@@ -171,3 +189,17 @@ def test_a_task_a_kind_of_encoder_and_a_property_meet_in_one_table(shown: dict[s
     rows = json.loads(shown[" ".join(COMPARED)][1])["rows"]
     assert {row["task"] for row in rows} == {"close-pairs", "sts"}
     assert all("capitals" in row["slice"] for row in rows if not row["slice"].startswith("average"))
+
+
+def test_a_paper_is_listed_planned_and_tabled(shown: dict[str, tuple[int, str]]) -> None:
+    listed = {row["paper"]: row["summary"] for row in json.loads(shown["reproduce --json"][1])["rows"]}
+    assert listed["weights"] == "Made up: a contrastive term beside cross-entropy"
+    cells = json.loads(shown[" ".join(PLANNED)][1])["rows"]
+    assert [(row["model"], row["seed"]) for row in cells] == [
+        (model, seed) for seed in (1, 2) for model in ("cross-entropy", "with the term")
+    ]
+    _, numbers, _ = json.loads(shown[" ".join(TABLED)][1])["tables"]
+    assert [(row["row"], row["STS12"], row["STS13"]) for row in numbers["rows"]] == [
+        ("cross-entropy", 61.25, 58.5),
+        ("with the term", 63.0, 60.75),
+    ]

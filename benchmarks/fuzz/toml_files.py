@@ -5,6 +5,7 @@ python benchmarks/fuzz/toml_files.py [--cases 2400] [--seed 21] [--write]
 
 import os
 import random
+import shutil
 import sys
 import tempfile
 import tomllib
@@ -23,10 +24,11 @@ from structures import NAMES, ODD, change, command
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import load_settings
-from embedlab.experiments import paper_file
 from embedlab.experiments.grid_file import load_grid, with_fixed
+from embedlab.experiments.paper_file import load_paper, summary_of
 from embedlab.experiments.plan import GridPlace
 from embedlab.experiments.planner import expand_grid
+from embedlab.experiments.printed import PAPER_FILE, paper_folder
 from embedlab.objectives.needs import check_columns
 
 SETTINGS = """
@@ -79,14 +81,12 @@ def grid(text: bytes, _rng: random.Random, folder: Path) -> None:
 
 def paper(text: bytes, _rng: random.Random, folder: Path) -> None:
     """The tables of a paper, as `reproduce` reads them."""
-    (folder / "papers").mkdir(exist_ok=True)
-    (folder / "papers" / "liao.toml").write_bytes(text)
-    paper_file.recipes_folder = lambda: folder  # type: ignore[attr-defined]
-    try:
-        paper_file.load_paper("liao")
-        paper_file.summary_of("liao")
-    finally:
-        paper_file.recipes_folder = recipes_folder  # type: ignore[attr-defined]
+    own = folder / "liao"
+    if not own.is_dir():
+        shutil.copytree(paper_folder("liao"), own)
+    (own / PAPER_FILE).write_bytes(text)
+    load_paper(str(own))
+    summary_of(str(own))
 
 
 def settings(text: bytes, rng: random.Random, folder: Path) -> None:
@@ -125,7 +125,7 @@ def bases() -> dict[str, tuple[Sequence[bytes], Callable[[bytes, random.Random, 
     return {
         "recipe": (shipped, recipe, 0.3),
         "grid": (grids, grid, 0.15),
-        "paper": ([(recipes_folder() / "papers" / "liao.toml").read_bytes()], paper, 0.1),
+        "paper": ([(paper_folder("liao") / PAPER_FILE).read_bytes()], paper, 0.1),
         "settings": ([SETTINGS.encode()], settings, 0.15),
         "--set": ([b""], override, 0.2),
         "EMBEDLAB_*": ([text.encode(errors="surrogateescape") for text in TYPED], variable, 0.1),

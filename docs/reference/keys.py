@@ -82,9 +82,15 @@ def papers_page() -> str:
     from embedlab.experiments import paper_file
 
     parts = [
-        "# Paper files\n\n`recipes/papers/*.toml` say what produces each row of a paper's tables: [Reproduce this table](../guides/reproduce.md).\n"
+        "# Paper files\n\n`recipes/papers/NAME/paper.toml` says what produces each row of a paper's tables, whose numbers are CSV files beside it: [Reproduce this table](../guides/reproduce.md).\n"
     ]
-    keys = {"[tables.NAME]": paper_file._Table, "rows.LABEL": paper_file._Row, "columns.NAME": paper_file._Column, "[claims] NAME": Claim}
+    keys = {
+        "[tables.NAME]": paper_file._Table,
+        "rows.LABEL": paper_file._Row,
+        "columns.NAME": paper_file._Column,
+        "[claims] NAME": Claim,
+        "[published] NAME": paper_file.PublishedModel,
+    }
     for title, cls in keys.items():
         parts.append(f"## {title}\n\n{first_line(cls.__doc__)}\n\n{field_table(cls)}")
     return "\n".join(parts)

@@ -53,17 +53,17 @@ def elsewhere(
     than five.
     """
     kinds: dict[tuple[str, str], list[tuple[Evidence, ComparedSlice]]] = {}
-    for one, compared in zip(evidence, slices, strict=True):
-        if one.rows is not None and not one.average_of and compared.tests:
-            kinds.setdefault((one.task, one.metric), []).append((one, compared))
-    found = []
-    for own in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
-        places, shared = apart([evidence.rows.texts for evidence, _ in own if evidence.rows is not None])
+    for measured, compared in zip(evidence, slices, strict=True):
+        if measured.rows is not None and not measured.average_of and compared.tests:
+            kinds.setdefault((measured.task, measured.metric), []).append((measured, compared))
+    results = []
+    for of_kind in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
+        places, shared = apart([evidence.rows.texts for evidence, _ in of_kind if evidence.rows is not None])
         if len(places) >= FEWEST_DATASETS:
-            counted = [own[index] for index in places]
+            counted = [of_kind[index] for index in places]
             of_models = (_of_model(counted, models, model.name, reference) for model in models if model.name != reference)
-            found += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
-    return tuple(found)
+            results += [replace(each, shared_pairs=shared) for each in of_models if each is not None]
+    return tuple(results)
 
 
 def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
@@ -72,33 +72,44 @@ def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
     TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the other order is the same. Of equally many
     datasets those with the most pairs are taken.
     """
-    pairs = [{(min(row), max(row)) for row in text.tolist()} for text in texts]
-    chosen = _largest(pairs)
-    return chosen, sum(len(pairs[index]) for index in chosen) - len(set().union(*(pairs[index] for index in chosen)))
+    has = _pairs_of(texts)
+    chosen = _largest(has)
+    return chosen, int(has[chosen].sum() - has[chosen].any(axis=0).sum())
 
 
-def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
+def _pairs_of(texts: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
+    """Return which of all pairs each dataset has; (datasets, pairs)."""
+    numbers = np.unique(np.concatenate(texts), return_inverse=True)[1].reshape(-1, 2)
+    keys = numbers.min(axis=1) * (numbers.max(initial=0) + 1) + numbers.max(axis=1)
+    distinct, pair = np.unique(keys, return_inverse=True)
+    has = np.zeros((len(texts), len(distinct)), dtype=bool)
+    has[np.repeat(np.arange(len(texts)), [len(text) for text in texts]), pair] = True
+    return has
+
+
+def _largest(has: NDArray[np.bool_]) -> list[int]:
+    sizes = has.sum(axis=1)
+    common = has.astype(np.float32) @ has.T.astype(np.float32)
     clashes = {
         (first, second)
-        for first, second in combinations(range(len(pairs)), 2)
-        if len(pairs[first] & pairs[second]) > MOST_SHARED * min(len(pairs[first]), len(pairs[second]))
+        for first, second in combinations(range(len(has)), 2)
+        if common[first, second] > MOST_SHARED * sizes[[first, second]].min()
     }
-    sizes = [len(pair) for pair in pairs]
-    if len(pairs) > _MOST_TRIED:  # then one by one, those that share with the fewest first
-        order = sorted(range(len(pairs)), key=lambda place: (sum(place in clash for clash in clashes), -sizes[place]))
+    if len(has) > _MOST_TRIED:  # then one by one, those that share with the fewest first
+        order = sorted(range(len(has)), key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]))
         chosen: list[int] = []
         for index in order:
             if not any((min(index, other), max(index, other)) in clashes for other in chosen):
                 chosen.append(index)
         return sorted(chosen)
-    for count in range(len(pairs), 0, -1):
+    for count in range(len(has), 0, -1):
         fitting = [
             combination
-            for combination in combinations(range(len(pairs)), count)
+            for combination in combinations(range(len(has)), count)
             if not any(clash in clashes for clash in combinations(combination, 2))
         ]
         if fitting:
-            return [*max(fitting, key=lambda one: sum(sizes[place] for place in one))]
+            return [*max(fitting, key=lambda subset: sum(sizes[index] for index in subset))]
     return []
 
 
@@ -109,7 +120,7 @@ def _of_model(
     values = np.array([[difference.delta, difference.uncertainty.rows] for difference in differences])
     if len(values) < len(counted) or not np.isfinite(values).all():
         return None
-    points = np.mean([one.points for one, _ in counted], axis=0)
+    points = np.mean([evidence.points for evidence, _ in counted], axis=0)
     noise, freedom = seed_noise(_spreads(points, models, name, reference))
     mean, (low, high), (new_low, new_high) = predicted(values[:, 0], values[:, 1], noise, freedom)
     evidence = counted[0][0]
@@ -132,10 +143,10 @@ def _spreads(points: Floats, models: Sequence[ModelColumns], name: str, referenc
     """The spread of the two recipes' averages over seeds, or of their differences where both share runs."""
     columns, known = member_columns(models), {model.name: model for model in models}
     first, second = known[name], known[reference]
-    own, other = (points[[columns.index(member) for member in model.members]] for model in (first, second))
+    mine, other = (points[[columns.index(member) for member in model.members]] for model in (first, second))
     if share_runs(first.behind, second.behind):
-        return [_spread(own - other)]
-    return [_spread(values) for values, model in ((own, first), (other, second)) if model.is_recipe]
+        return [_spread(mine - other)]
+    return [_spread(values) for values, model in ((mine, first), (other, second)) if model.is_recipe]
 
 
 def _spread(values: Floats) -> SeedSpread:
@@ -180,8 +191,8 @@ def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Float
         means, _ = _weighted(differences, variances, middle)
         q = ((differences - means[:, None]) ** 2 / np.maximum(variances + middle[:, None], 1e-300)).sum(axis=1)
         low, high = np.where(q > quantiles, middle, low), np.where(q > quantiles, high, middle)
-    found: Floats = (low + high) / 2
-    return found
+    quantile: Floats = (low + high) / 2
+    return quantile
 
 
 def _quantile(means: Floats, deviations: Floats, level: float) -> float:

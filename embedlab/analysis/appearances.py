@@ -20,7 +20,7 @@ def appearances(table: pl.DataFrame, row: int) -> Appearances:
     has_one, has_other = (first == one) | (second == one), (first == other) | (second == other)
     is_pair = ((first == one) & (second == other)) | ((first == other) & (second == one))
     return Appearances(
-        of_pair=tuple(place for place in is_pair.arg_true().to_list() if place != row),
+        of_pair=tuple(other_row for other_row in is_pair.arg_true().to_list() if other_row != row),
         of_sentences=(_rows(has_one & ~is_pair), _rows(has_other & ~is_pair) if one != other else ()),
     )
 

@@ -36,10 +36,10 @@ class Axis:
 
 def span(*columns: Values) -> tuple[float, float]:
     """The range of all finite values of COLUMNS, never empty: half a unit around a single value, 0…1 without any."""
-    found = [finite for values in columns if len(finite := values[np.isfinite(values)])]
-    if not found:
+    finite_columns = [finite for values in columns if len(finite := values[np.isfinite(values)])]
+    if not finite_columns:
         return 0.0, 1.0
-    low, high = min(float(values.min()) for values in found), max(float(values.max()) for values in found)
+    low, high = min(float(values.min()) for values in finite_columns), max(float(values.max()) for values in finite_columns)
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 

@@ -114,8 +114,8 @@ def check_claim(claim: Claim, where: str) -> None:
 def claimed_difference(weighed: Weighed, first: str, second: str, *, scale: float) -> ClaimedDifference:
     """Return the difference of two models of a weighed slice, by the procedure of every comparison."""
     pair = (first, second) if (first, second) in weighed.of_pair else (second, first)
-    own = weighed.of_pair[pair]
-    uncertainty = own if pair[0] == first else own.reversed
+    of_pair = weighed.of_pair[pair]
+    uncertainty = of_pair if pair[0] == first else of_pair.reversed
     value = weighed.means[first] - weighed.means[second]
     low, high = difference_interval(value, uncertainty, weighed.evidence.scale)
     return ClaimedDifference(
@@ -139,15 +139,15 @@ def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDif
     stated = {name: p for name, (p, _) in tested.items() if measured[name].found_in is None}
     corrected = dict(zip(stated, holm([*stated.values()]), strict=True))
     level = _level(corrected.values())
-    found = []
+    settled = []
     for name, claim in claims.items():
         if name not in measured:
-            found.append(SettledClaim(name=name, claim=claim, verdict="not measured"))
+            settled.append(SettledClaim(name=name, claim=claim, verdict="not measured"))
             continue
         claimed, (p, outcome) = measured[name], tested[name]
         p = corrected[name] if claimed.found_in is None else _in_table(claim, p, claimed.found_in)
         verdict = outcome if p < SIGNIFICANT else "open"
-        found.append(
+        settled.append(
             SettledClaim(
                 name=name,
                 claim=claim,
@@ -163,7 +163,7 @@ def settle_claims(claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDif
                 else nan,
             )
         )
-    return found
+    return settled
 
 
 def _level(corrected: Iterable[float]) -> float:

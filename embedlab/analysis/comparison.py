@@ -106,8 +106,8 @@ class ComparedSlice(NamedSlice):
 
     def letters(self, name: str) -> str:
         """Return the letters of a model, with the sign of how far they reach where that is not as far as it could."""
-        own = self.scores[name].letters
-        return f"{own}{REACHES['checkpoints']}" if own and self.tests and self.reach == "checkpoints" else own
+        plain = self.scores[name].letters
+        return f"{plain}{REACHES['checkpoints']}" if plain and self.tests and self.reach == "checkpoints" else plain
 
     @property
     def is_concentrated(self) -> bool:
@@ -118,8 +118,8 @@ class ComparedSlice(NamedSlice):
     def design_effect(self) -> float:
         """The largest design effect of the differences shown, or of a single model's score; nan where nothing is tested."""
         of = [difference.uncertainty for difference in (self.differences or self.scores).values()]
-        found = [variance_parts.design_effect for variance_parts in of if not isnan(variance_parts.rows)]
-        return max(found, default=nan)
+        effects = [variance_parts.design_effect for variance_parts in of if not isnan(variance_parts.rows)]
+        return max(effects, default=nan)
 
 
 def compare_evidence(
@@ -137,10 +137,10 @@ def compare_evidence(
     """
     drafts: list[_Draft] = []
     previews = [_scored(evidence, models) for evidence in evidence] if preview is not None else []
-    for index, one in enumerate(evidence):
+    for index, of_slice in enumerate(evidence):
         if preview is not None:
             preview(tuple(previews))
-        drafts.append(_Draft(one, models, test))
+        drafts.append(_Draft(of_slice, models, test))
         if preview is not None:
             previews[index] = replace(previews[index], scores=drafts[-1].scores(), sentences=drafts[-1].sentences)
     corrected = iter(holm([p for draft in drafts for p, _ in draft.tests.values()]))
@@ -190,9 +190,9 @@ class _Draft(Weighed):
 
     def _tested(self, pair: tuple[str, str]) -> tuple[float, Test]:
         """Return the p of "no difference" between two models, and the test it comes from."""
-        own, other = (self.places[name] for name in pair)
-        if self.closed_p is not None and len(own) == len(other) == 1:
-            p = float(self.closed_p[own[0], other[0]])
+        mine, other = (self.places[name] for name in pair)
+        if self.closed_p is not None and len(mine) == len(other) == 1:
+            p = float(self.closed_p[mine[0], other[0]])
             return design_corrected(p, self.of_pair[pair].design_effect), self.wanted
         return self.p[pair], "dyadic"
 
@@ -251,8 +251,8 @@ class _Draft(Weighed):
 
     def _difference(self, name: str, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> Difference:
         pair = (name, reference) if (name, reference) in self.tests else (reference, name)
-        own, (p, test) = self.of_pair[pair], self.tests[pair]
-        uncertainty = own if pair[0] == name else own.reversed
+        of_pair, (p, test) = self.of_pair[pair], self.tests[pair]
+        uncertainty = of_pair if pair[0] == name else of_pair.reversed
         delta = self.means[name] - self.means[reference]
         low, high = difference_interval(delta, uncertainty, self.evidence.scale)
         topic = self.topic_of(name, reference)

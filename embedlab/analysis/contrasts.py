@@ -19,5 +19,5 @@ def margins(entailed: ArrayLike, contradicted: ArrayLike) -> Floats:
 
 def is_closer(margin: Floats) -> Floats:
     """Return 1 where a margin is positive, ½ where it is 0, otherwise 0."""
-    found: Floats = (np.sign(margin) + 1) / 2
-    return found
+    closer: Floats = (np.sign(margin) + 1) / 2
+    return closer

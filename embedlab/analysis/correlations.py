@@ -19,8 +19,8 @@ def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
 def within_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return finite VALUES divided by a power of two, which is exact, so that the largest is below 1: no square overflows or vanishes."""
     _, exponent = np.frexp(np.abs(values).max(initial=0.0))
-    found: NDArray[np.float64] = np.ldexp(values, -exponent)
-    return found
+    scaled: NDArray[np.float64] = np.ldexp(values, -exponent)
+    return scaled
 
 
 def pearson(first: ArrayLike, second: ArrayLike) -> float:

@@ -26,21 +26,21 @@ def smoothed(y: Values, weight: float) -> Values:
     """
     if weight <= 0:
         return y
-    found, average = np.empty_like(y), 0.0
+    smooth, average = np.empty_like(y), 0.0
     for index, value in enumerate(y.tolist()):
         average = weight * average + (1 - weight) * value
-        found[index] = average / (1 - weight ** (index + 1))
-    return found
+        smooth[index] = average / (1 - weight ** (index + 1))
+    return smooth
 
 
 def over_seeds(seeds: Sequence[tuple[Values, Values]]) -> SeedRange:
     """Return the mean and range of curves (x, y) with ascending x; between its points a curve is straight, beyond its ends it is absent."""
     x = np.unique(np.concatenate([seed[0] for seed in seeds])) if seeds else np.empty(0)
     values = np.full((len(seeds), len(x)), np.nan)
-    for row, (own, y) in zip(values, seeds, strict=True):
-        if len(own):
-            inside = (x >= own[0]) & (x <= own[-1])
-            row[inside] = np.interp(x[inside], own, y)
+    for row, (seed_x, y) in zip(values, seeds, strict=True):
+        if len(seed_x):
+            inside = (x >= seed_x[0]) & (x <= seed_x[-1])
+            row[inside] = np.interp(x[inside], seed_x, y)
     counts = np.isfinite(values).sum(axis=0)
     return SeedRange(
         x=x,

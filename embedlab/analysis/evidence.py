@@ -69,20 +69,27 @@ class SliceRows:
         numbers = self.families
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
         factor = self.row_factors
-        known = np.nan_to_num(self.contributions) * factor
-        sums = np.array([np.bincount(numbers, weights=row, minlength=len(shares)) for row in known]).reshape(len(known), len(shares))
+        known = self.known_contributions
+        sums = np.zeros((len(known), len(shares)))
+        for found, row in zip(sums, known, strict=True):
+            found += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
-        large = [int(one) for one in order if LEAST_EXACT <= shares[one] < MOST_SHARE] if self.leaving is not None else []
-        for one in large:
-            exact = self.leaving.moved(numbers == one) if self.leaving is not None else np.array(np.nan)
-            sums[:, one] = np.where(np.isnan(exact), sums[:, one], exact * factors[one])
+        large = [int(number) for number in order if LEAST_EXACT <= shares[number] < MOST_SHARE] if self.leaving is not None else []
+        for topic in large:
+            exact = self.leaving.moved(numbers == topic) if self.leaving is not None else np.array(np.nan)
+            sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
         if large:
             others = shares.copy()
             others[large] = 0.0
             others = others / others.sum() if others.any() else shares
             sums -= sums.sum(axis=1, keepdims=True) * others
         return TopicSums(sums=sums, shares=shares)
+
+    @cached_property
+    def known_contributions(self) -> Floats:
+        """The contributions; a member without a score contributes nothing."""
+        return self.contributions if np.isfinite(self.contributions).all() else np.nan_to_num(self.contributions)
 
     @cached_property
     def row_factors(self) -> Floats:
@@ -93,28 +100,28 @@ class SliceRows:
         """
         if not len(self.groups) or not self.groups.any():
             return np.ones(len(self.groups))
-        numbers, found = self.families, np.empty(len(self.groups))
+        numbers, left = self.families, np.empty(len(self.groups))
         whole = np.bincount(numbers, weights=self.row_shares)
         for group in np.unique(self.groups):
-            own = self.groups == group
-            shares = np.bincount(numbers[own], weights=self.row_shares[own])
-            found[own] = _left(shares / shares.sum())
-        factors: Floats = np.sqrt(_left(whole / whole.sum()) / found)
+            in_group = self.groups == group
+            shares = np.bincount(numbers[in_group], weights=self.row_shares[in_group])
+            left[in_group] = _left(shares / shares.sum())
+        factors: Floats = np.sqrt(_left(whole / whole.sum()) / left)
         return factors
 
     def of_members(self, members: Sequence[int]) -> "SliceRows":
         """The rows of some members, given by their numbers; what is the same for all of them is found once."""
         leaving = OfMembers(parts=[self.leaving], places=[*members]) if self.leaving is not None else None
         rows = replace(self, contributions=self.contributions[members], leaving=leaving)
-        for name, found in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
-            rows.__dict__[name] = found  # where the cached property puts it
+        for name, value in (("shared", self.shared), ("families", self.families), ("topics", self.topics.of(members))):
+            rows.__dict__[name] = value  # where the cached property puts it
         return rows
 
     def with_contributions(self, contributions: Floats) -> "SliceRows":
         """The same rows with other contributions, (members, rows); topics are found once for all of them."""
         other = replace(self, contributions=contributions, leaving=None)
-        for name, found in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
-            other.__dict__[name] = found  # where the cached property puts it
+        for name, value in (("shared", self.shared), ("families", self.families), ("row_factors", self.row_factors)):
+            other.__dict__[name] = value  # where the cached property puts it
         return other
 
 
@@ -199,13 +206,13 @@ def evidence_of(
     sources are unknown, no member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values = [[measure.value(gold[row], one[row]) for one in predicted.values()] for row in groups.rows]
+    values = [[measure.value(gold[row], prediction[row]) for prediction in predicted.values()] for row in groups.rows]
     points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
     rows = None
     if is_tested and groups.rows and len(gold) and predicted:
         numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
         parts = [
-            _rows(measure, gold[row], [one[row] for one in predicted.values()], np.array(value), numbers[row], near)
+            _rows(measure, gold[row], [prediction[row] for prediction in predicted.values()], np.array(value), numbers[row], near)
             for row, value in zip(groups.rows, values, strict=True)
         ]
         rows = joined(list(zip(parts, groups.weights, strict=True)))
@@ -279,6 +286,8 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
 
 def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     """Return the rows behind a weighted sum of scores, each part with its weight."""
+    if [weight for _, weight in parts] == [1.0]:
+        return parts[0][0]
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
     near = list({id(part.near): part.near for part, _ in parts if part.near is not None}.values())
     leaving = [(part.leaving, weight) for part, weight in parts if part.leaving is not None]
@@ -322,8 +331,8 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
 
 
 def near_pairs(pairs: pl.DataFrame, find: FindLinks = links_of) -> NearDuplicates:
-    """Return which sentences of one dataset's PAIRS, whose sentences are numbered, are nearly the same; FIND finds their links."""
-    numbers = np.concatenate([pairs[name].to_numpy() for name in _NUMBERS])
+    """Return which sentences of one dataset's PAIRS are nearly the same, under the numbers that they have; FIND finds their links."""
+    numbers = np.concatenate([number.to_numpy() for number in sentence_numbers(pairs)])
     return near_duplicates(numbers, pl.concat([pairs["sentence1"], pairs["sentence2"]]), find)
 
 
@@ -337,12 +346,12 @@ def evidence_of_pairs(
     near: NearDuplicates | None = None,
 ) -> Evidence:
     """Return the evidence of PAIRS, which have sentence numbers and no nulls; of COLUMNS only those that are THERE have scores."""
-    own = columns if there is None else there
+    scored = columns if there is None else there
     return evidence_of(
         task,
         key,
         pairs["gold"].to_numpy(),
-        {columns.index(column): pairs[column].to_numpy() for column in own},
+        {columns.index(column): pairs[column].to_numpy() for column in scored},
         len(columns),
         measure=MEASURES["spearman"],
         texts=pairs.select(_NUMBERS).to_numpy(),
@@ -385,6 +394,8 @@ def _own_numbers(dataset: str, count: int) -> TextIds:
 
 def _spread(values: Floats, there: Sequence[int], members: int) -> Floats:
     """Expand rows of the members that are THERE to one of each member, nan for the others."""
+    if [*there] == [*range(members)]:
+        return values
     whole = np.full((members, *values.shape[1:]), np.nan)
     whole[there] = values
     return whole

@@ -118,8 +118,8 @@ class _Term:
     @property
     def compared_field(self) -> str | None:
         """The field that a comparison or a range limits; None for other terms and for a negated one."""
-        found = self.match["middle"] or self.match["named"] or (self.match["operator"] and self.match["field"])
-        return found.strip('"') if found and not self.match["negated"] and self.match["operator"] not in {"=", "!="} else None
+        field = self.match["middle"] or self.match["named"] or (self.match["operator"] and self.match["field"])
+        return field.strip('"') if field and not self.match["negated"] and self.match["operator"] not in {"=", "!="} else None
 
     def _range(self) -> pl.Expr:
         lower, start, middle, end, upper = self.match.group("lower", "from", "middle", "to", "upper")
@@ -261,14 +261,14 @@ def _selections_in(text: str) -> list[str]:
 
 def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:
     """Return which rows fulfil all TERMS; a term is evaluated only on the rows left by those before it, unless these are most of all."""
-    found = np.ones(table.height, dtype=bool)
+    holds = np.ones(table.height, dtype=bool)
     for term in terms:
-        if 2 * np.count_nonzero(found) > len(found):
-            found = found & table.select(term).to_series().to_numpy()
+        if 2 * np.count_nonzero(holds) > len(holds):
+            holds = holds & table.select(term).to_series().to_numpy()
         else:
-            rows = np.flatnonzero(found)
-            found[rows] = table.select(*dict.fromkeys(term.meta.root_names()))[rows].select(term).to_series().to_numpy()
-    return found
+            rows = np.flatnonzero(holds)
+            holds[rows] = table.select(*dict.fromkeys(term.meta.root_names()))[rows].select(term).to_series().to_numpy()
+    return holds
 
 
 @dataclass(frozen=True, kw_only=True)

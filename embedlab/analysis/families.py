@@ -47,29 +47,33 @@ class _Joins:
         open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= most))
         keys = low[open_links] * len(self.parent) + high[open_links]
         once = open_links[np.sort(np.unique(keys, return_index=True)[1])]
-        parent, sizes = self.parent.tolist(), self.sizes.tolist()
+        if not len(once):
+            return
+        nodes, numbers = np.unique(np.concatenate([low[once], high[once]]), return_inverse=True)
+        parent, sizes = list(range(len(nodes))), self.sizes[nodes].tolist()
 
-        def root(one: int) -> int:
-            while parent[one] != one:
-                parent[one] = parent[parent[one]]
-                one = parent[one]
-            return one
+        def root(node: int) -> int:
+            while parent[node] != node:
+                parent[node] = parent[parent[node]]
+                node = parent[node]
+            return node
 
-        for one, two in zip(low[once].tolist(), high[once].tolist(), strict=True):
-            own, other = root(one), root(two)
-            if own != other and sizes[own] + sizes[other] <= most:
-                own, other = min(own, other), max(own, other)
-                parent[other], sizes[own] = own, sizes[own] + sizes[other]
-        self.parent, self.sizes = np.array(parent), np.array(sizes)
-        while not np.array_equal(whole := self.parent[self.parent], self.parent):
-            self.parent = whole
+        for lower, upper in zip(*numbers.reshape(2, -1).tolist(), strict=True):
+            top, other = root(lower), root(upper)
+            if top != other and sizes[top] + sizes[other] <= most:
+                top, other = min(top, other), max(top, other)
+                parent[other], sizes[top] = top, sizes[top] + sizes[other]
+        self.parent[nodes], self.sizes[nodes] = nodes[[root(node) for node in range(len(nodes))]], sizes
+        self.parent = self.parent[self.parent]  # what was joined before follows its first one
 
 
 def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> tuple[Numbers, Numbers]:
     """Return every two components that have nearly equal sentences, by the similarity of these; (links,) each."""
-    known, places = np.unique(texts.ravel(), return_index=True)
-    found = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
-    of_id = np.where(known[found] == near.ids, np.repeat(components, 2)[places][found], -1)
+    sentences = texts.ravel()
+    order = np.argsort(sentences)
+    known = sentences[order]
+    index = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
+    of_id = np.where(known[index] == near.ids, np.repeat(components, 2)[order[index]], -1)  # all rows of a sentence are of one component
     first, second = of_id[near.links.first], of_id[near.links.second]
     apart = (first != second) & (first >= 0) & (second >= 0)
     return first[apart], second[apart]

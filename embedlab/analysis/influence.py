@@ -18,8 +18,8 @@ Labels = NDArray[np.int64]
 
 def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
     """Influence of each pair on Spearman's correlation, as `spearman_influences` computes it for one model; (pairs,)."""
-    found: Floats = spearman_influences(gold, np.asarray(scores, dtype=np.float64)[None])[0]
-    return found
+    influence: Floats = spearman_influences(gold, np.asarray(scores, dtype=np.float64)[None])[0]
+    return influence
 
 
 def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
@@ -30,9 +30,9 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     ψ = (fg + K_x[g] + K_y[f]) / (σx σy) − (r/2) [(f² + 2 K_x[f]) / σx² + (g² + 2 K_y[g]) / σy²], centred.
     """
     y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
-    found = np.full(rows.shape, np.nan)
+    influences = np.full(rows.shape, np.nan)
     if not _varies(y):
-        return found
+        return influences
     order_y = _Order.of(y)
     g = order_y.centred_ranks()
     spread_y = g @ g / len(y)
@@ -46,8 +46,8 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
         scale = np.sqrt(spread_x * spread_y)
         product = (f * g + order_x.mean_above(g) + order_y.mean_above(f)) / scale
         squares = (f**2 + 2 * order_x.mean_above(f)) / spread_x + squares_y
-        found[index] = _centred(product - f @ g / len(x) / scale / 2 * squares)
-    return found
+        influences[index] = _centred(product - f @ g / len(x) / scale / 2 * squares)
+    return influences
 
 
 def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
@@ -56,21 +56,21 @@ def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     gold: (pairs,); scores: (models, pairs); returns (models, pairs). ψ = uv − (r/2)(u² + v²) of standardised u, v with correlation r.
     """
     y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
-    found = np.full(rows.shape, np.nan)
+    influences = np.full(rows.shape, np.nan)
     if not _varies(y):
-        return found
+        return influences
     v = _standardised(y)
     for index, x in enumerate(rows):
         if _varies(x):
             u = _standardised(x)
-            found[index] = _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
-    return found
+            influences[index] = _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
+    return influences
 
 
 def _standardised(values: Floats) -> Floats:
     scaled = within_one(values)
-    found: Floats = (scaled - scaled.mean()) / scaled.std()
-    return found
+    standardised: Floats = (scaled - scaled.mean()) / scaled.std()
+    return standardised
 
 
 def _varies(values: Floats) -> bool:
@@ -87,12 +87,14 @@ class _Order:
 
     @classmethod
     def of(cls, values: Floats) -> "_Order":
-        rows = np.argsort(values, kind="stable")  # the same sums of equal values on every processor
+        rows = np.argsort(values)
         ordered = values[rows]
         begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-        group = np.empty(len(values), np.intp)
+        group, starts = np.empty(len(values), np.intp), np.flatnonzero(begins)
         group[rows] = np.cumsum(begins) - 1
-        return cls(rows=rows, starts=np.flatnonzero(begins), group=group)
+        if len(starts) < len(rows):  # equal values in the order of their rows: the same sums on every processor
+            rows = np.argsort(group.astype(np.min_scalar_type(len(starts))), kind="stable")  # of 16 bits this is quick
+        return cls(rows=rows, starts=starts, group=group)
 
     def centred_ranks(self) -> Floats:
         """Average ranks divided by the number of rows, less their mean; (rows,)."""
@@ -104,8 +106,8 @@ class _Order:
     def mean_above(self, weights: Floats) -> Floats:
         """Sum of the WEIGHTS of larger values and half of those of equal ones, divided by all rows; (rows,)."""
         ordered = weights[self.rows]
-        own = ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
-        larger = np.cumsum(own[::-1])[::-1] - own / 2
+        group_sums = ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
+        larger = np.cumsum(group_sums[::-1])[::-1] - group_sums / 2
         result: Floats = larger[self.group] / len(weights)
         return result
 

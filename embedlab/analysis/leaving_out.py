@@ -50,8 +50,8 @@ class OfMeasure:
 
     def moved(self, rows: Rows) -> Floats:
         """Return what ROWS contribute to each score."""
-        found: Floats = (1 - rows.mean()) * (self.points - self.without(rows))
-        return found
+        change: Floats = (1 - rows.mean()) * (self.points - self.without(rows))
+        return change
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,15 +63,15 @@ class OfSum:
 
     def without(self, rows: Rows) -> Floats:
         """Return the score of each member without ROWS."""
-        own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * leaving_out.without(left) for (leaving_out, weight), left in own], axis=0)
-        return found
+        of_parts = zip(self.parts, np.split(rows, self.ends), strict=True)
+        points: Floats = np.sum([weight * leaving_out.without(left) for (leaving_out, weight), left in of_parts], axis=0)
+        return points
 
     def moved(self, rows: Rows) -> Floats:
         """Return what ROWS contribute to each score."""
-        own = zip(self.parts, np.split(rows, self.ends), strict=True)
-        found: Floats = np.sum([weight * leaving_out.moved(left) for (leaving_out, weight), left in own if left.any()], axis=0)
-        return found
+        of_parts = zip(self.parts, np.split(rows, self.ends), strict=True)
+        change: Floats = np.sum([weight * leaving_out.moved(left) for (leaving_out, weight), left in of_parts if left.any()], axis=0)
+        return change
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +90,7 @@ class OfMembers:
         return self._placed(np.concatenate([part.moved(rows) for part in self.parts]))
 
     def _placed(self, values: Floats) -> Floats:
-        return np.array([np.nan if place is None else values[place] for place in self.places])
+        return np.array([np.nan if index is None else values[index] for index in self.places])
 
 
 def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
@@ -108,17 +108,17 @@ def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
 
 def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
     """Return Spearman's correlation of each member's SCORES without some rows; values are sorted once, then counted."""
-    own = _Numbered.of([gold])
-    count = max(1, _VALUES_AT_ONCE // max(own.numbers.shape[1], 1))
-    parts = [_Numbered.of(scores[start : start + count]) for start in range(0, len(scores), count)]
+    of_gold = _Numbered.of([gold])
+    count = max(1, _VALUES_AT_ONCE // max(of_gold.numbers.shape[1], 1))
+    numbered = [_Numbered.of(scores[start : start + count]) for start in range(0, len(scores), count)]
 
     def without(rows: Rows) -> Floats:
         stay = np.flatnonzero(~rows)
         if len(stay) < 2:
             return np.full(len(scores), np.nan)
-        ranks = own.centred_ranks(stay)[0]
-        found: Floats = np.concatenate([_correlations(ranks, part.centred_ranks(stay)) for part in parts])
-        return found
+        ranks = of_gold.centred_ranks(stay)[0]
+        correlations: Floats = np.concatenate([_correlations(ranks, members.centred_ranks(stay)) for members in numbered])
+        return correlations
 
     return without
 

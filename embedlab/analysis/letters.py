@@ -14,11 +14,11 @@ def compact_letters(scores: Sequence[float], differs: NDArray[np.bool_]) -> list
     """
     order = [int(index) for index in np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable") if not np.isnan(scores[index])]
     sets = [frozenset(order)] if order else []
-    for place, first in enumerate(order):
-        for second in order[place + 1 :]:
+    for start, first in enumerate(order):
+        for second in order[start + 1 :]:
             if differs[first, second]:
                 sets = _split(sets, first, second)
-    rank = {index: place for place, index in enumerate(order)}
+    rank = {index: position for position, index in enumerate(order)}
     letters = [""] * len(scores)
     for number, members in enumerate(sorted(sets, key=lambda members: sorted(rank[index] for index in members))):
         for index in members:
@@ -28,9 +28,9 @@ def compact_letters(scores: Sequence[float], differs: NDArray[np.bool_]) -> list
 
 def _split(sets: Sequence[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
     """The sets without any that holds both models; those inside another are dropped."""
-    parts = [part for one in sets for part in ([one - {first}, one - {second}] if {first, second} <= one else [one])]
+    parts = [part for group in sets for part in ([group - {first}, group - {second}] if {first, second} <= group else [group])]
     distinct = list(dict.fromkeys(parts))
-    return [one for one in distinct if not any(one < other for other in distinct)]
+    return [group for group in distinct if not any(group < other for other in distinct)]
 
 
 def _letter(number: int) -> str:

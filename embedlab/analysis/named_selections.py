@@ -38,6 +38,6 @@ def store_selection(name: str, expression: str) -> None:
     """Store an EXPRESSION that was checked under NAME; one that had it before loses it, and an empty expression deletes the name."""
 
     def changed(known: Selections | None) -> Selections:
-        return {one: text for one, text in sorted({**(known or {}), name: expression}.items()) if text}
+        return {key: text for key, text in sorted({**(known or {}), name: expression}.items()) if text}
 
     Store(state_folder()).change(SELECTIONS, _KEY, changed)

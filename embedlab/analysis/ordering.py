@@ -71,8 +71,8 @@ class _Joint:
 
     def mean(self, index: int) -> Floats:
         """Return the weights of an estimate's mean; (all members,)."""
-        found: Floats = self.units(index).mean(axis=0)
-        return found
+        average: Floats = self.units(index).mean(axis=0)
+        return average
 
 
 class Ordering:
@@ -103,8 +103,8 @@ class Ordering:
         normal = rng.standard_normal((len(values), DRAWS))
         scale = np.sqrt(freedom / rng.chisquare(freedom, DRAWS)) if np.isfinite(freedom) else np.ones(DRAWS)
         drawn = values[:, None] + (vectors * np.sqrt(np.maximum(roots, 0))) @ normal * scale
-        found = kendall(printed, drawn)
-        low, high = np.quantile(found[~np.isnan(found)], [0.025, 0.975]) if not np.isnan(found).all() else (nan, nan)
+        agreements = kendall(printed, drawn)
+        low, high = np.quantile(agreements[~np.isnan(agreements)], [0.025, 0.975]) if not np.isnan(agreements).all() else (nan, nan)
         return RankAgreement(tau=tau, low=float(low), high=float(high))
 
     def _joint(self, first: int, second: int) -> _Joint | None:
@@ -157,10 +157,10 @@ class Ordering:
         )
         over_rows = np.diag([float(self._alone(index).value[0]) for index in places])
         for joint in {id(joint): joint for joint in self._joints.values()}.values():
-            own = [number for number, index in enumerate(places) if index in joint.members]
-            means = np.array([joint.mean(places[number]) for number in own])
-            if own:
-                over_rows[np.ix_(own, own)] = _covariances(joint.topics.combined(means), over_rows[own, own])
+            numbers = [number for number, index in enumerate(places) if index in joint.members]
+            means = np.array([joint.mean(places[number]) for number in numbers])
+            if numbers:
+                over_rows[np.ix_(numbers, numbers)] = _covariances(joint.topics.combined(means), over_rows[numbers, numbers])
         return over_rows + seeds, freedom
 
 
@@ -171,19 +171,19 @@ def _joints(estimates: Sequence[Estimate]) -> Iterator[_Joint]:
         if estimate.rows is None or not _is_enough(estimate.rows):
             continue
         texts = estimate.rows.texts
-        known = (own for own in alike if (first := estimates[own[0]].rows) is not None and np.array_equal(first.texts, texts))
-        if (own := next(known, None)) is not None:
-            own.append(index)
+        known = (indices for indices in alike if (first := estimates[indices[0]].rows) is not None and np.array_equal(first.texts, texts))
+        if (group := next(known, None)) is not None:
+            group.append(index)
         else:
             alike.append([index])
-    for own in alike:
-        rows = [found for place in own if (found := estimates[place].rows) is not None]
+    for group in alike:
+        rows = [slice_rows for index in group if (slice_rows := estimates[index].rows) is not None]
         ends = np.cumsum([0, *(len(row.contributions) for row in rows)]).tolist()
         joined = together(rows)
         yield _Joint(
             sums=joined.shared.sums(joined.contributions),
             topics=joined.topics,
-            members={place: slice(*part) for place, part in zip(own, pairwise(ends), strict=True)},
+            members={index: slice(*bounds) for index, bounds in zip(group, pairwise(ends), strict=True)},
         )
 
 
@@ -195,10 +195,10 @@ def _is_enough(rows: SliceRows) -> bool:
 def _covariances(topics: TopicSums, variances: Floats) -> Floats:
     """Return the covariances of estimates by their topics, scaled to VARIANCES where these are larger."""
     counted = topics.sums @ topics.sums.T
-    own = np.diag(counted)
-    scale = np.sqrt(np.divide(np.maximum(variances, own), own, out=np.ones_like(own), where=own > 0))
-    found: Floats = counted * np.outer(scale, scale)
-    return found
+    diagonal = np.diag(counted)
+    scale = np.sqrt(np.divide(np.maximum(variances, diagonal), diagonal, out=np.ones_like(diagonal), where=diagonal > 0))
+    covariances: Floats = counted * np.outer(scale, scale)
+    return covariances
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> Floats:

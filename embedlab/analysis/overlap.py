@@ -29,9 +29,9 @@ def dice_table(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float6
     words: dict[str, int] = {}
     tables, counts = [], []
     for texts in (first, second):
-        own = [distinct_words(text) for text in texts]
-        sizes = [len(one) for one in own]
-        columns = [words.setdefault(word, len(words)) for one in own for word in one]
+        word_sets = [distinct_words(text) for text in texts]
+        sizes = [len(word_set) for word_set in word_sets]
+        columns = [words.setdefault(word, len(words)) for word_set in word_sets for word in word_set]
         tables.append((np.ones(len(columns), np.int32), columns, np.cumsum([0, *sizes])))
         counts.append(np.array(sizes, dtype=np.float64))
     here, there = (csr_array(table, shape=(len(table[2]) - 1, max(len(words), 1))) for table in tables)

@@ -32,7 +32,7 @@ Notes = Mapping[int, PairNote]  # by pair key
 
 
 def _values(notes: Notes) -> Mapping[str, Any]:
-    return {"schema": SCHEMA, "notes": {f"{one:016x}": asdict(note) for one, note in notes.items()}}
+    return {"schema": SCHEMA, "notes": {f"{key:016x}": asdict(note) for key, note in notes.items()}}
 
 
 def _notes(content: bytes, _path: Path) -> Notes:
@@ -79,7 +79,7 @@ class PairNotes:
         key = int(pair_key(first, second))
 
         def changed(notes: Notes | None) -> Notes:
-            others = {one: note for one, note in (notes or {}).items() if one != key}
+            others = {other: note for other, note in (notes or {}).items() if other != key}
             return {**others, key: PairNote(note=text, sentence1=first, sentence2=second)} if text else others
 
         aside = _set_aside(self.path) if self.trouble is not None else None

@@ -92,10 +92,10 @@ def dependent_correlations(gold: ArrayLike, scores: ArrayLike, test: Correlation
     """The p of each two rows of SCORES (columns, pairs) as predictors of GOLD; (columns, columns), symmetric, nan on the diagonal."""
     correlation = spearman if method == "spearman" else pearson
     rows = np.asarray(scores, dtype=np.float64)
-    own = [correlation(gold, row) for row in rows]
+    with_gold = [correlation(gold, row) for row in rows]
     p = np.full((len(rows), len(rows)), np.nan)
     for a, b in combinations(range(len(rows)), 2):
-        p[a, b] = p[b, a] = TESTS[test](own[a], own[b], correlation(rows[a], rows[b]), rows.shape[1])
+        p[a, b] = p[b, a] = TESTS[test](with_gold[a], with_gold[b], correlation(rows[a], rows[b]), rows.shape[1])
     return p
 
 

@@ -1,6 +1,6 @@
 """Power: the smallest difference that a dataset and a number of seeds detect, how sure that is, and the seeds that a difference needs.
 
-A pilot of few seeds knows their spread badly, and what is planned from its variance s² is found less often than planned. So it is planned
+A pilot of few seeds estimates their spread poorly, and what is planned from its variance s² is found less often than planned. So plans are
 from c s², where c is such that pilots like this one (s² χ² / ν with Welch's degrees of freedom) would on average plan differences that
 are found with 80% power. The interval has the differences that would be detected if the variance over seeds were at either end of its own
 95% interval. Rows are as they are: the planned comparison is on the same items.
@@ -73,31 +73,31 @@ def detectable(
 
     DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe.
     """
-    found = []
-    for one in evidence:
-        weighed = Weighed(one, [first, second])
+    of_slices = []
+    for of_slice in evidence:
+        weighed = Weighed(of_slice, [first, second])
         pair = (first.name, second.name)
         difference = weighed.means[second.name] - weighed.means[first.name]
         uncertainty = weighed.of_pair[pair]
         topic = weighed.topic_of(second.name, first.name)
         plan = Plan(uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, []))
-        found.append(
+        of_slices.append(
             Detectable(
-                task=one.task,
-                key=one.key,
-                title=one.title,
-                metric=one.metric,
-                pairs=one.pairs,
+                task=of_slice.task,
+                key=of_slice.key,
+                title=of_slice.title,
+                metric=of_slice.metric,
+                pairs=of_slice.pairs,
                 sentences=weighed.sums.shared.sentences if weighed.sums is not None else 0,
                 difference=difference,
                 uncertainty=uncertainty,
                 smallest=plan.present(),
                 planned=plan.with_seeds(seeds) if seeds is not None else None,
                 seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
-                topic=topic if topic is not None and topic.decides(difference, one.pairs) else None,
+                topic=topic if topic is not None and topic.decides(difference, of_slice.pairs) else None,
             )
         )
-    return found
+    return of_slices
 
 
 def smallest_difference(uncertainty: Uncertainty, alpha: float = SIGNIFICANT) -> float:
@@ -153,15 +153,15 @@ class Plan:
         if isnan(self.uncertainty.rows) or self.known == 0:
             return nan
 
-        def found(members: int) -> float:
+        def smallest(members: int) -> float:
             return self._planned([members] * len(self.recipes))[0]
 
         low, high = 2, MOST_SEEDS
-        if found(high) > difference:
+        if smallest(high) > difference:
             return inf
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if found(middle) <= difference else (middle + 1, high)
+            low, high = (low, middle) if smallest(middle) <= difference else (middle + 1, high)
         return low
 
     def _figure(self, members: Sequence[int]) -> Figure:
@@ -260,10 +260,10 @@ class Plan:
             return -float(ndtri(tail)) * np.sqrt(beside) * uncertainty.skew[0]
         places = beside / (scale**2 * rows)
         curve = self._curve
-        found: Floats = (
+        half_widths: Floats = (
             scale * np.sqrt(rows) * np.sqrt(1 + places) * np.interp(np.log1p(places), np.log1p(_NOISES), curve) * uncertainty.skew[0]
         )
-        return found
+        return half_widths
 
     @cached_property
     def _curve(self) -> Floats:
@@ -271,16 +271,16 @@ class Plan:
         uncertainty = self.uncertainty
         rows = uncertainty.variance_of_rows
         each = [replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other=0.0) for noise in _NOISES]
-        found: Floats = flip_reaches(each, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
-        return found
+        curve: Floats = flip_reaches(each, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
+        return curve
 
 
 def _power(differences: Floats, half: Floats, error: Floats) -> Floats:
     """Return how often true DIFFERENCES are found by intervals that reach HALF below estimates with this normal ERROR."""
     from scipy.special import ndtr
 
-    found: Floats = ndtr((differences - half) / error)
-    return found
+    power: Floats = ndtr((differences - half) / error)
+    return power
 
 
 def _detected(half: Floats, error: Floats) -> Floats:
@@ -293,16 +293,16 @@ def _detected(half: Floats, error: Floats) -> Floats:
         middle = (low + high) / 2
         is_found = _power(middle[:, None], half, error).mean(axis=1) > POWER
         low, high = np.where(is_found, low, middle), np.where(is_found, middle, high)
-    found: Floats = (low + high) / 2
-    return found
+    detected: Floats = (low + high) / 2
+    return detected
 
 
 def _mean_square(places: Floats, freedom: Floats | float) -> Floats:
     """Return the quantiles at PLACES of a χ² divided by its degrees of FREEDOM."""
     from scipy.special import chdtri
 
-    found: Floats = chdtri(freedom, 1 - places) / freedom
-    return found
+    mean_squares: Floats = chdtri(freedom, 1 - places) / freedom
+    return mean_squares
 
 
 def _as_normal(variance: Floats, freedom: Floats) -> Floats:
@@ -310,5 +310,5 @@ def _as_normal(variance: Floats, freedom: Floats) -> Floats:
     from scipy.special import ndtri, stdtrit
 
     tail = (1 - LEVEL) / 2
-    found: Floats = variance * (stdtrit(np.maximum(freedom, 0.5), tail) / ndtri(tail)) ** 2
-    return found
+    normal_variance: Floats = variance * (stdtrit(np.maximum(freedom, 0.5), tail) / ndtri(tail)) ** 2
+    return normal_variance

@@ -46,15 +46,15 @@ class _Queries:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the VALUES of each query's items."""
-        found: Floats = np.bincount(self.index, weights=values, minlength=len(self.sizes)).astype(np.float64)
-        return found
+        totals: Floats = np.bincount(self.index, weights=values, minlength=len(self.sizes)).astype(np.float64)
+        return totals
 
     def places(self, values: Floats) -> Floats:
         """Return the place of each item among those of its query in the order of VALUES, from 1."""
         order = np.lexsort((values, self.index))
-        found = np.empty(len(order))
-        found[order] = 1 + np.arange(len(order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
-        return found
+        ranks = np.empty(len(order))
+        ranks[order] = 1 + np.arange(len(order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+        return ranks
 
     @cached_property
     def ideal(self) -> Floats:
@@ -74,9 +74,9 @@ def normalised_gain(queries: _Queries, ranks: Floats) -> Floats:
 
 def reciprocal_rank(queries: _Queries, ranks: Floats, *, cut: float = np.inf) -> Floats:
     """Return 1 over the rank of the first relevant text of each query, 0 where that is beyond CUT."""
-    found = np.zeros(len(queries.sizes))
-    np.maximum.at(found, queries.index, np.where(ranks <= cut, 1 / ranks, 0.0))
-    return found
+    reciprocals = np.zeros(len(queries.sizes))
+    np.maximum.at(reciprocals, queries.index, np.where(ranks <= cut, 1 / ranks, 0.0))
+    return reciprocals
 
 
 def average_precision(queries: _Queries, ranks: Floats) -> Floats:

@@ -85,16 +85,16 @@ def pair_key(first: str, second: str) -> np.uint64:
 def pair_keys(pairs: pl.DataFrame) -> pl.Series:
     """Return the key of each row's sentence1 and sentence2."""
     sides = pl.col("sentence1", "sentence2")
-    found = np.empty(len(pairs), np.uint64)
+    keys = np.empty(len(pairs), np.uint64)
     for start in range(0, len(pairs), _KEYS_AT_ONCE):
         pair = pairs[start : start + _KEYS_AT_ONCE]
         contents = pair.select(pl.concat_str(sides, separator="\x1f").cast(pl.Binary)).to_series()
         digests = b"".join([_digest(content) for content in contents.to_list()])
-        found[start : start + len(pair)] = np.frombuffer(digests, "<u8")
+        keys[start : start + len(pair)] = np.frombuffer(digests, "<u8")
         # The few texts whose bytes are others, by what all of those contain.
         for row in pair.select(pl.any_horizontal(sides.str.contains_any(list(MISREAD_SIGNS)))).to_series().arg_true().to_list():
-            found[start + row] = _key(pair["sentence1"][row], pair["sentence2"][row])
-    return pl.Series("pair_key", found)
+            keys[start + row] = _key(pair["sentence1"][row], pair["sentence2"][row])
+    return pl.Series("pair_key", keys)
 
 
 @dataclass(frozen=True, kw_only=True)

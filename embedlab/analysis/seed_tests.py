@@ -47,8 +47,8 @@ def holm(p: Sequence[float]) -> list[float]:
     """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a test."""
     tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: p[index])
     corrected, largest = [math.nan] * len(p), 0.0
-    for place, index in enumerate(tested):
-        largest = max(largest, p[index] * (len(tested) - place))
+    for rank, index in enumerate(tested):
+        largest = max(largest, p[index] * (len(tested) - rank))
         corrected[index] = min(largest, 1.0)
     return corrected
 
@@ -57,8 +57,8 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Benjamini and Hochberg's step-up corrected p-values, at most 1; a nan stays nan and does not count as a test."""
     tested = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: -p[index])
     corrected, smallest = [math.nan] * len(p), 1.0
-    for place, index in enumerate(tested):
-        smallest = min(smallest, p[index] * len(tested) / (len(tested) - place))
+    for rank, index in enumerate(tested):
+        smallest = min(smallest, p[index] * len(tested) / (len(tested) - rank))
         corrected[index] = smallest
     return corrected
 

@@ -47,8 +47,8 @@ class TopicSums:
     @cached_property
     def variance(self) -> Floats:
         """The variance of each estimate by its topics, the bias by their sum of 0 removed; (estimates,)."""
-        found: Floats = np.einsum("ec,ec->e", self.sums, self.sums) / max(1 - float((self.shares**2).sum()), 0.5)
-        return found
+        variances: Floats = np.einsum("ec,ec->e", self.sums, self.sums) / max(1 - float((self.shares**2).sum()), 0.5)
+        return variances
 
     def of(self, places: Sequence[int]) -> "TopicSums":
         """Return what the topics contribute to some of the estimates."""
@@ -92,8 +92,8 @@ def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Float
 
     def excess(distance: Floats, rows: _Rows) -> Floats:
         p, start[rows] = parts.part(rows).solved(distance, noise[rows], start[rows])
-        found: Floats = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
-        return found
+        beyond: Floats = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
+        return beyond
 
     low, high = np.zeros_like(spread), np.full_like(spread, inf)
     open_rows = np.flatnonzero(spread > 0)
@@ -103,11 +103,11 @@ def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Float
     for _ in range(_FARTHEST):
         if not len(open_rows):
             break
-        found = excess(step[open_rows], open_rows)
-        inside = found > 0
-        low[open_rows[inside]], at_low[open_rows[inside]] = step[open_rows[inside]], found[inside]
+        over = excess(step[open_rows], open_rows)
+        inside = over > 0
+        low[open_rows[inside]], at_low[open_rows[inside]] = step[open_rows[inside]], over[inside]
         outside = open_rows[~inside]
-        high[outside], at_high[outside] = step[outside], found[~inside]
+        high[outside], at_high[outside] = step[outside], over[~inside]
         open_rows = open_rows[inside]
         step[open_rows] *= 1.25
     return _refined(low, high, at_low, at_high, excess)
@@ -122,16 +122,16 @@ def _refined(low: Floats, high: Floats, at_low: Floats, at_high: Floats, excess:
         if not len(rows):
             break
         a, b, fa, fb = low[rows], high[rows], at_low[rows], at_high[rows]
-        place = (a + b) / 2 if number % 4 == 3 else (a * fb - b * fa) / (fb - fa)
-        found = excess(place, rows)
-        above = found > 0
+        point = (a + b) / 2 if number % 4 == 3 else (a * fb - b * fa) / (fb - fa)
+        over = excess(point, rows)
+        above = over > 0
         up, down = rows[above], rows[~above]
         at_high[up] = np.where(side[up] > 0, at_high[up] / 2, at_high[up])
         at_low[down] = np.where(side[down] < 0, at_low[down] / 2, at_low[down])
-        low[up], at_low[up], side[up] = place[above], found[above], 1
-        high[down], at_high[down], side[down] = place[~above], found[~above], -1
-        result[rows] = np.where(np.abs(found) < _PRECISE, place, high[rows])
-        rows = rows[(np.abs(found) >= _PRECISE) & (high[rows] - low[rows] > 1e-12 * high[rows])]
+        low[up], at_low[up], side[up] = point[above], over[above], 1
+        high[down], at_high[down], side[down] = point[~above], over[~above], -1
+        result[rows] = np.where(np.abs(over) < _PRECISE, point, high[rows])
+        rows = rows[(np.abs(over) >= _PRECISE) & (high[rows] - low[rows] > 1e-12 * high[rows])]
     return result
 
 
@@ -150,11 +150,13 @@ class _Parts:
             return cls(sums=sums, shares=np.broadcast_to(shares, sums.shape), rest=np.zeros((len(sums), 3)), topics=len(shares))
         weight = np.abs(sums) + 2 * np.sqrt(np.einsum("ec,ec->e", sums, sums))[:, None] * shares  # at a distance of two standard errors
         order = np.argpartition(-weight, MOST_EXACT - 1, axis=1)
-        (large, own), (small, other) = (
-            (np.take_along_axis(sums, part, axis=1), shares[part]) for part in (order[:, :MOST_EXACT], order[:, MOST_EXACT:])
+        (large, large_shares), (small, small_shares) = (
+            (np.take_along_axis(sums, columns, axis=1), shares[columns]) for columns in (order[:, :MOST_EXACT], order[:, MOST_EXACT:])
         )
-        rest = np.stack([np.einsum("ec,ec->e", *two) for two in ((small, small), (small, other), (other, other))], axis=1)
-        return cls(sums=large, shares=own, rest=rest, topics=len(shares))
+        rest = np.stack(
+            [np.einsum("ec,ec->e", *two) for two in ((small, small), (small, small_shares), (small_shares, small_shares))], axis=1
+        )
+        return cls(sums=large, shares=large_shares, rest=rest, topics=len(shares))
 
     def part(self, rows: _Rows) -> "_Parts":
         """Return those of some estimates."""
@@ -204,8 +206,8 @@ def _counted(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
         return reached
     scale = np.sqrt(np.where(noise > 0, noise, 1.0))[:, None]
     smooth = (ndtr((sums - aim[:, None]) / scale) + ndtr((-sums - aim[:, None]) / scale)).mean(axis=1)
-    found: Floats = np.where(noise > 0, smooth, reached)
-    return found
+    p: Floats = np.where(noise > 0, smooth, reached)
+    return p
 
 
 def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
@@ -219,8 +221,8 @@ def _counted_end(sums: Floats, shares: Floats, alpha: float) -> Floats:
         return np.full(len(sums), inf)
     room = 1 - signs[1:] @ shares  # the first signs are the topics as they are, and always reach the sum
     ends = np.divide(sums @ signs[1:].T, room, out=np.full((len(sums), len(room)), inf), where=room > 1e-12)
-    found: Floats = np.maximum(-np.partition(-ends, most - 1, axis=1)[:, most - 1], 0.0)
-    return found
+    farthest: Floats = np.maximum(-np.partition(-ends, most - 1, axis=1)[:, most - 1], 0.0)
+    return farthest
 
 
 def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) -> tuple[Floats, Floats]:
@@ -231,8 +233,8 @@ def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) ->
     from scipy.special import log_ndtr
 
     size = np.abs(flipped)
-    own = size**2
-    squares = own.sum(axis=1) + normal
+    squared = size**2
+    squares = squared.sum(axis=1) + normal
     has_root = (aim > 0) & (squares > 0) & ((normal > 0) | (aim < size.sum(axis=1) * (1 - 1e-12)))
     least = np.divide(aim, squares, out=np.zeros_like(aim), where=has_root)
     t = np.maximum(least, np.where(has_root, start, 0.0))
@@ -240,7 +242,7 @@ def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) ->
     for _ in range(_MOST_STEPS):
         bent = np.tanh(t[:, None] * size)
         slope = np.einsum("ec,ec->e", size, bent) + normal * t
-        curve = np.einsum("ec,ec->e", own, 1 - bent**2) + normal
+        curve = np.einsum("ec,ec->e", squared, 1 - bent**2) + normal
         step = np.divide(aim - slope, curve, out=np.zeros_like(aim), where=moves & (curve > 0))
         moved = np.where(moves, np.maximum(t + step, least), t)
         moves &= np.abs(moved - t) > 1e-9 * moved
@@ -248,7 +250,7 @@ def _saddlepoint(flipped: Floats, aim: Floats, normal: Floats, start: Floats) ->
         if not moves.any():
             break
     inner = t[:, None] * size
-    curve = np.einsum("ec,ec->e", own, 1 - np.tanh(inner) ** 2) + normal
+    curve = np.einsum("ec,ec->e", squared, 1 - np.tanh(inner) ** 2) + normal
     sums = (inner + np.log1p(np.exp(-2 * inner)) - np.log(2)).sum(axis=1) + normal * t**2 / 2
     w = np.sqrt(np.maximum(2 * (t * aim - sums), 0.0))
     u = t * np.sqrt(curve)
@@ -268,5 +270,5 @@ def _within_counts(p: Floats, flipped: Floats, sign: Floats) -> Floats:
     against = np.where(flipped * sign[:, None] < 0, size, 0.0).sum(axis=1)
     small = (size <= np.maximum(against * (1 + 1e-10), 1e-12 * size.max(axis=1))[:, None]).sum(axis=1)
     topics = flipped.shape[1]
-    found: Floats = np.clip(p, 2.0 ** (1 - topics), np.minimum(2.0 ** (1.0 - topics + small), 1.0))
-    return found
+    bounded: Floats = np.clip(p, 2.0 ** (1 - topics), np.minimum(2.0 ** (1.0 - topics + small), 1.0))
+    return bounded

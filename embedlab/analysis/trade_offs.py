@@ -15,9 +15,9 @@ def undominated(scores: Sequence[float], costs: Sequence[Sequence[float]]) -> li
     if not scores:
         return []
     lower: Floats = np.column_stack([-np.asarray(scores, np.float64), np.asarray(costs, np.float64)])
-    known = [bool(np.isfinite(own).all()) for own in lower]
-    found = []
-    for own, is_known in zip(lower, known, strict=True):
-        beats = np.array(known) & (lower <= own).all(axis=1) & (lower < own).any(axis=1)
-        found.append(is_known and not beats.any())
-    return found
+    known = [bool(np.isfinite(figures).all()) for figures in lower]
+    is_undominated = []
+    for row, is_known in zip(lower, known, strict=True):
+        beats = np.array(known) & (lower <= row).all(axis=1) & (lower < row).any(axis=1)
+        is_undominated.append(is_known and not beats.any())
+    return is_undominated

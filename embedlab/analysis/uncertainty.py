@@ -41,8 +41,8 @@ class VarianceParts:
     @property
     def design_effect(self) -> float:
         """How many times as large the variance over rows is as that of independent rows, at least 1; nan where it is unknown."""
-        found = (self.rows + self.other) / (self.independent + self.other) if self.independent + self.other != 0 else 1.0
-        return 1.0 if found < 1 else found
+        effect = (self.rows + self.other) / (self.independent + self.other) if self.independent + self.other != 0 else 1.0
+        return 1.0 if effect < 1 else effect
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,16 +156,16 @@ class Uncertainty:
             return exp(least if above <= 0 else most)
         side = 0
         for _ in range(_MOST_STEPS):
-            place = (least * below - most * above) / (below - above)
-            found = excess(place)
-            if abs(found) < _PRECISE:
+            point = (least * below - most * above) / (below - above)
+            over = excess(point)
+            if abs(over) < _PRECISE:
                 break
-            if found > 0:
-                least, above, below = place, found, below / 2 if side > 0 else below
+            if over > 0:
+                least, above, below = point, over, below / 2 if side > 0 else below
             else:
-                most, below, above = place, found, above / 2 if side < 0 else above
-            side = 1 if found > 0 else -1
-        return exp(place)
+                most, below, above = point, over, above / 2 if side < 0 else above
+            side = 1 if over > 0 else -1
+        return exp(point)
 
     def _parts(self) -> list[tuple[float, float]]:
         """The variances above zero, each with its degrees of freedom."""
@@ -183,9 +183,9 @@ class Uncertainty:
 
 def solved(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
     """Return uncertainties of estimates over the same topics whose intervals at the usual level are known: many at once are quick."""
-    if not uncertain or any(one.topics is None for one in uncertain):
+    if not uncertain or any(uncertainty.topics is None for uncertainty in uncertain):
         return [*uncertain]
-    uncertainties = [replace(one) for one in uncertain]
+    uncertainties = [replace(uncertainty) for uncertainty in uncertain]
     for uncertainty, reach in zip(uncertainties, flip_reaches(uncertainties, 1 - LEVEL).tolist(), strict=True):
         uncertainty.__dict__["_at_level"] = tuple(reach)  # where the cached property puts it
     return uncertainties
@@ -196,8 +196,8 @@ def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) ->
     if not uncertain or any(uncertainty.topics is None for uncertainty in uncertain):
         return [uncertainty.p(difference) for uncertainty, difference in zip(uncertain, differences, strict=True)]
     distances = [d / uncertainty.skew[0 if d >= 0 else 1] for uncertainty, d in zip(uncertain, differences, strict=True)]
-    found: list[float] = flip_p(uncertain, distances).tolist()
-    return found
+    p: list[float] = flip_p(uncertain, distances).tolist()
+    return p
 
 
 def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:
@@ -219,8 +219,8 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
         return topics.p(aim, other)
 
     def excess(z: Floats) -> Floats:
-        found = topics.p(aim, _normal_noise(2 * ndtr(-z), seeds, freedom) + other)
-        reached: Floats = -ndtri(np.maximum(found, _SMALLEST) / 2) - z
+        p = topics.p(aim, _normal_noise(2 * ndtr(-z), seeds, freedom) + other)
+        reached: Floats = -ndtri(np.maximum(p, _SMALLEST) / 2) - z
         return reached  # falls in z
 
     low, high = np.zeros_like(aim), np.full_like(aim, _FARTHEST)
@@ -228,13 +228,13 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
     z, moves = low, np.ones(len(aim), dtype=bool)  # an estimate that is there stays: its p does not hang on the others'
     for step in range(_MOST_STEPS):
         slope = at_low - at_high
-        place = (low * -at_high + high * at_low) / np.where(slope > 0, slope, 1.0)
-        z = np.where(moves, (low + high) / 2 if step % 3 == 2 else np.where(slope > 0, place, low), z)
-        found = excess(z)
-        inside = found > 0
-        low, at_low = np.where(inside, z, low), np.where(inside, found, at_low)
-        high, at_high = np.where(inside, high, z), np.where(inside, at_high, found)
-        moves &= (np.abs(found) >= _PRECISE * (1 + z)) & (high - low >= _PRECISE)
+        crossing = (low * -at_high + high * at_low) / np.where(slope > 0, slope, 1.0)
+        z = np.where(moves, (low + high) / 2 if step % 3 == 2 else np.where(slope > 0, crossing, low), z)
+        over = excess(z)
+        inside = over > 0
+        low, at_low = np.where(inside, z, low), np.where(inside, over, at_low)
+        high, at_high = np.where(inside, high, z), np.where(inside, at_high, over)
+        moves &= (np.abs(over) >= _PRECISE * (1 + z)) & (high - low >= _PRECISE)
         if not moves.any():
             break
     p: Floats = 2 * ndtr(-z)
@@ -248,8 +248,8 @@ def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
     tail = np.clip(alpha / 2, _SMALLEST, 0.5 - 1e-9)
     limited = np.isfinite(freedom) & (seeds > 0)
     ratio = np.clip(stdtrit(np.where(limited, freedom, 1.0), tail) / ndtri(tail), 1.0, _WIDEST)
-    found: Floats = np.where(limited, seeds * ratio**2, seeds)
-    return found
+    noise: Floats = np.where(limited, seeds * ratio**2, seeds)
+    return noise
 
 
 def _together(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
@@ -279,18 +279,17 @@ def spread_of(scores: Floats, sums: ContributionSums, *, is_recipe: bool) -> See
     count = len(scores)
     if count < 2:
         return SeedSpread(members=count, scatter=0.0, noise=0.0, is_recipe=is_recipe)
-    apart = sums.combined(np.eye(count) - 1 / count)
     return SeedSpread(
         members=count,
         scatter=float(((scores - scores.mean()) ** 2).sum()),
-        noise=float(apart.variances().value.sum()),
+        noise=float(sums.centred().variances().value.sum()),
         is_recipe=is_recipe,
     )
 
 
 def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> bool:
     """Whether two models have as many members and some run is behind the same member of both, as of a combination and its part."""
-    return len(first) == len(second) > 1 and any(own & other for own, other in zip(first, second, strict=True))
+    return len(first) == len(second) > 1 and any(mine & other for mine, other in zip(first, second, strict=True))
 
 
 def with_seeds(rows: Variances, index: int, spreads: Sequence[SeedSpread], topics: TopicSums | None = None) -> Uncertainty:
@@ -356,8 +355,8 @@ def correlations_skew(first: float, second: float, variances: tuple[float, float
     moves = ((variances[0] - shared) / apart * width, (shared - variances[1]) / apart * width)
     middle, sides = first - second, []
     for sign in (-1, 1):
-        own, other = (tanh(atanh(r) + sign * move / (1 - r**2)) for r, move in zip((first, second), moves, strict=True))
-        sides.append(max(1.0, sign * (own - other - middle) / width))
+        mine, other = (tanh(atanh(r) + sign * move / (1 - r**2)) for r, move in zip((first, second), moves, strict=True))
+        sides.append(max(1.0, sign * (mine - other - middle) / width))
     return sides[0], sides[1]
 
 

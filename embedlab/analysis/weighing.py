@@ -63,7 +63,7 @@ class Weighed:
         columns = member_columns(models)
         self.evidence, self.models = evidence, {model.name: model for model in models}
         self.places = {model.name: [columns.index(member) for member in model.members] for model in models}
-        self.means = {name: float(evidence.points[own].mean()) for name, own in self.places.items()}
+        self.means = {name: float(evidence.points[indices].mean()) for name, indices in self.places.items()}
         self.of_each_two = pairs is None
         self.pairs: list[Pair] = list(combinations(self.means, 2) if pairs is None else pairs)
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
@@ -75,9 +75,7 @@ class Weighed:
         self.lack = self._lack()
         self.rows = evidence.rows
         if evidence.rows is not None and not self.lack:
-            self.sums = evidence.rows.shared.sums(
-                np.nan_to_num(evidence.rows.contributions)
-            )  # a member without a score contributes nothing
+            self.sums = evidence.rows.shared.sums(evidence.rows.known_contributions)
             self.topics = evidence.rows.topics
             self._weigh(self.sums, self.topics)
 
@@ -129,7 +127,7 @@ class Weighed:
         if not known:
             return
         contrasts = np.array([*weights.values(), *(weights[first] - weights[second] for first, second in pairs)])
-        rows, by_topic = sums.combined(contrasts).variances(), topics.combined(contrasts)
+        rows, by_topic = sums.variances_of(contrasts), topics.combined(contrasts)
         self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
         seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
         uncertainties = [with_seeds(rows, index, each, by_topic) for index, each in enumerate(seeds)]
@@ -139,9 +137,9 @@ class Weighed:
             for pair, uncertainty in zip(pairs, uncertainties[len(known) :], strict=True)
         ]
         alone = uncertainties[: len(known)]
-        found = solved([*alone, *apart] if self.of_each_two else apart)
-        self.single |= dict(zip(known, found if self.of_each_two else alone, strict=False))
-        self.of_pair |= dict(zip(pairs, found[-len(pairs) :] if pairs else (), strict=True))
+        solutions = solved([*alone, *apart] if self.of_each_two else apart)
+        self.single |= dict(zip(known, solutions if self.of_each_two else alone, strict=False))
+        self.of_pair |= dict(zip(pairs, solutions[-len(pairs) :] if pairs else (), strict=True))
         self.p |= dict(zip(pairs, p_of_zero(apart, [self.means[first] - self.means[second] for first, second in pairs]), strict=True))
 
     def _steadied(self, uncertainty: Uncertainty) -> Uncertainty:
@@ -168,15 +166,15 @@ class Weighed:
         return weights
 
     def _spread(self, sums: ContributionSums, name: str) -> SeedSpread:
-        own, unit = self.places[name], np.eye(len(self.evidence.points))
-        if len(own) == 1:
+        indices, unit = self.places[name], np.eye(len(self.evidence.points))
+        if len(indices) == 1:
             return SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=self.models[name].is_recipe)
-        return spread_of(self.evidence.points[own], sums.combined(unit[own]), is_recipe=self.models[name].is_recipe)
+        return spread_of(self.evidence.points[indices], sums.combined(unit[indices]), is_recipe=self.models[name].is_recipe)
 
     def _pair_spreads(self, sums: ContributionSums, spreads: dict[str, SeedSpread], first: str, second: str) -> list[SeedSpread]:
         """The spread of each model, or of models that share runs that of their differences seed by seed: they rise and fall together."""
         if not share_runs(self.models[first].behind, self.models[second].behind):
             return [spreads[first], spreads[second]]
-        own, other, unit = self.places[first], self.places[second], np.eye(len(self.evidence.points))
-        apart = self.evidence.points[own] - self.evidence.points[other]
-        return [spread_of(apart, sums.combined(unit[own] - unit[other]), is_recipe=True)]
+        mine, other, unit = self.places[first], self.places[second], np.eye(len(self.evidence.points))
+        apart = self.evidence.points[mine] - self.evidence.points[other]
+        return [spread_of(apart, sums.combined(unit[mine] - unit[other]), is_recipe=True)]

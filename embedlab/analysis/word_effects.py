@@ -22,9 +22,9 @@ def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
 
     This is scipy.stats.percentileofscore(kind="mean"), which is slow for many values.
     """
-    found, ordered = np.asarray(values, np.float64), np.sort(np.asarray(reference, np.float64))
-    below = np.searchsorted(ordered, found, side="left")
-    not_above = np.searchsorted(ordered, found, side="right")
+    numbers, ordered = np.asarray(values, np.float64), np.sort(np.asarray(reference, np.float64))
+    below = np.searchsorted(ordered, numbers, side="left")
+    not_above = np.searchsorted(ordered, numbers, side="right")
     ranks: Floats = 50 * (below + not_above) / len(ordered)
     return ranks
 
@@ -90,12 +90,12 @@ def owners(tokens: Sequence[tuple[int, int] | None], words: Sequence[tuple[int, 
 
     A token that touches several words belongs to the first, so that a word of several pieces is whole.
     """
-    found = np.full(len(tokens), len(words), np.intp)
+    owner = np.full(len(tokens), len(words), np.intp)
     for index, span in enumerate(tokens):
         if span is not None:
             touched = (number for number, (start, end) in enumerate(words) if start < span[1] and span[0] < end)
-            found[index] = next(touched, len(words))
-    return found
+            owner[index] = next(touched, len(words))
+    return owner
 
 
 def by_word(parts: Floats, first: NDArray[np.intp], second: NDArray[np.intp], sizes: tuple[int, int]) -> Floats:
@@ -161,20 +161,20 @@ class ExplainedModel:
     def spreads(self) -> Floats | None:
         """The standard deviation of each effect over the members, (n + m,); None for one member."""
         effects = [np.concatenate([member.ranks.first, member.ranks.second]) for member in self.members]
-        found: Floats | None = np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
-        return found
+        spread: Floats | None = np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
+        return spread
 
     @property
     def edited(self) -> Floats:
         """The similarity of each edited pair, (edits,)."""
-        found: Floats = np.mean([member.edited for member in self.members], axis=0)
-        return found
+        average: Floats = np.mean([member.edited for member in self.members], axis=0)
+        return average
 
     @property
     def edited_ranks(self) -> Floats:
         """The percentile rank of each edited pair, (edits,)."""
-        found: Floats = np.mean([member.edited_ranks for member in self.members], axis=0)
-        return found
+        average: Floats = np.mean([member.edited_ranks for member in self.members], axis=0)
+        return average
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -191,7 +191,7 @@ class WordEffects:
     @property
     def places(self) -> list[tuple[int, ShownWord]]:
         """Each word with the number of its sentence, 1 or 2, as effects have them."""
-        return [(side + 1, word) for side, own in enumerate(self.words) for word in own]
+        return [(side + 1, word) for side, of_side in enumerate(self.words) for word in of_side]
 
     def difference(self, model: ExplainedModel) -> Floats:
         """By how much more each word brings the sentences together under MODEL than under the first one; (n + m,)."""
@@ -199,8 +199,8 @@ class WordEffects:
 
     def together(self, model: ExplainedModel) -> Floats:
         """The interactions of MODEL, or of a further model by how much more they are than those of the first; (n, m)."""
-        own = model.ranks.together
-        return own if model is self.models[0] else own - self.models[0].ranks.together
+        rank = model.ranks.together
+        return rank if model is self.models[0] else rank - self.models[0].ranks.together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

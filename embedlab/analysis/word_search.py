@@ -21,14 +21,14 @@ class WordSearch:
     def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """The Dice coefficient of each of QUERIES with each sentence of the corpus, (queries, corpus)."""
         places, sizes = self._index
-        found = np.zeros((len(queries), len(self._corpus)), np.float32)
-        for shared, query in zip(found, queries, strict=True):
+        scores = np.zeros((len(queries), len(self._corpus)), np.float32)
+        for shared, query in zip(scores, queries, strict=True):
             words = distinct_words(query)
             for word in words:
                 shared[places.get(word, [])] += 1
             total = sizes + len(words)
             np.divide(2 * shared, total, out=shared, where=total > 0)
-        return found
+        return scores
 
     def exact(self, query: str, numbers: NDArray[np.intp]) -> NDArray[np.float32]:
         """The Dice coefficient of QUERY with the sentences that have these NUMBERS."""

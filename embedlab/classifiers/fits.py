@@ -89,8 +89,8 @@ def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tens
     """Return the class that each fit of WEIGHTS predicts for each of ROWS; (rows, fits)."""
     flat = weights.reshape(len(weights), -1)
     parts = [
-        torch.addmm(flat[-1], problem.features[part], flat[:-1]).view(len(part), *weights.shape[1:]).argmax(1)
-        for part in torch.from_numpy(rows).to(weights.device).split(FIT_LOGIT_ROWS)
+        torch.addmm(flat[-1], problem.features[block], flat[:-1]).view(len(block), *weights.shape[1:]).argmax(1)
+        for block in torch.from_numpy(rows).to(weights.device).split(FIT_LOGIT_ROWS)
     ]
     return torch.cat(parts)
 

@@ -43,9 +43,9 @@ class Protocol:
         labels = self._labels
         outer = stratified_folds(labels, self.setting.folds)
         inner = [
-            Fold(train=fold.train[part.train], dev=fold.train[part.dev])
+            Fold(train=fold.train[inner.train], dev=fold.train[inner.dev])
             for fold in outer
-            for part in stratified_folds(labels[fold.train], self.setting.folds)
+            for inner in stratified_folds(labels[fold.train], self.setting.folds)
         ]
         dev = self._fit(Fits.grid(inner, self.setting.l2)).dev.reshape(len(outer), self.setting.folds, -1).mean(1)  # (folds, l2)
         chosen = [_best(row) for row in dev]

@@ -64,11 +64,11 @@ def fit_relatedness(
                 weights.grad = _gradient(with_ones[rows], goals[rows], weights)
                 optimiser.step()
         now = Regression(weights=weights.clone(), dev=0.0)
-        found = pearson(gold[dev], now.predict(dev_features))
+        correlation = pearson(gold[dev], now.predict(dev_features))
         if progress is not None:
             progress(check + 1, MAX_CHECKS)
-        if found > best.dev or (isnan(best.dev) and not isnan(found)):
-            best = Regression(weights=now.weights, dev=found)
+        if correlation > best.dev or (isnan(best.dev) and not isnan(correlation)):
+            best = Regression(weights=now.weights, dev=correlation)
         else:
             strikes += 1
             if strikes > TENACITY:

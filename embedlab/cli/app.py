@@ -163,8 +163,8 @@ def _system_error(error: OSError) -> ExitCode:
         report(UsageError(f"no file can be called {str(error.filename)[:40]!r}…", hint="it is too long a name: was a space left out?"))
         return ExitCode.USAGE
     if error.errno in REFUSALS and error.filename is not None:
-        place = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | os.PathLike) else error.filename
-        report(MissingError(f"cannot use {str(place)!r}: {error.strerror}", hint=_permission_hint(place)))
+        path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | os.PathLike) else error.filename
+        report(MissingError(f"cannot use {str(path)!r}: {error.strerror}", hint=_permission_hint(path)))
         return ExitCode.MISSING
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
         raise error
@@ -173,10 +173,10 @@ def _system_error(error: OSError) -> ExitCode:
     return ExitCode.MISSING
 
 
-def _permission_hint(place: object) -> str:
+def _permission_hint(path: object) -> str:
     """What to look at: the place itself, or the folder on the way to it that may not be searched."""
-    closed = next((folder for folder in reversed(Path(str(place)).absolute().parents) if not os.access(folder, os.X_OK)), None)
-    return f"check the permissions of {str(closed if closed is not None else place)!r}"
+    closed = next((folder for folder in reversed(Path(str(path)).absolute().parents) if not os.access(folder, os.X_OK)), None)
+    return f"check the permissions of {str(closed if closed is not None else path)!r}"
 
 
 def _usage_error(error: typer.TyperException) -> ExitCode:

@@ -17,18 +17,20 @@ Command = Callable[..., None]
 def takes(command: Command) -> Command:
     """Give a command the fields of each of its parameters that is a dataclass of options; the command gets them as one value."""
     parameters = inspect.signature(command).parameters
-    options: dict[str, type] = {name: one.annotation for name, one in parameters.items() if has_flags(one.annotation)}
+    options: dict[str, type] = {name: parameter.annotation for name, parameter in parameters.items() if has_flags(parameter.annotation)}
 
     @functools.wraps(command)
     def with_options(**arguments: Any) -> None:
         made = {name: kind(**_values(kind, arguments)) for name, kind in options.items()}
         command(**arguments, **made)
 
-    generated = [one for name, as_is in parameters.items() for one in (parameters_of(options[name]) if name in options else [as_is])]
-    placed = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in generated]
+    generated = [
+        parameter for name, as_is in parameters.items() for parameter in (parameters_of(options[name]) if name in options else [as_is])
+    ]
+    placed = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in generated]
     del with_options.__wrapped__
     with_options.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {one.name: one.annotation for one in placed}
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in placed}
     return with_options
 
 
@@ -63,16 +65,16 @@ def _as_typer(field: FlaggedField) -> Any:
         help=flag.help,
         min=flag.min,
         max=flag.max,
-        autocompletion=getattr(completion, flag.completes) if flag.completes else None,
+        autocompletion=getattr(completion, f"complete_{flag.completes}") if flag.completes else None,
         readable=False,  # what may not be read is refused where it is read, as missing: for Typer it would be a wrong word
     )
 
 
 def _values(options: type, arguments: dict[str, Any]) -> dict[str, Any]:
     """Take the fields of OPTIONS out of ARGUMENTS, as far as they were typed or have a default."""
-    found = {}
+    values = {}
     for field in flagged_fields(options):
         if (value := arguments.pop(field.name)) is not None:
             read = field.flag.reads(value) if field.flag.reads is not None else value
-            found[field.name] = tuple(read) if field.is_several else read
-    return found
+            values[field.name] = tuple(read) if field.is_several else read
+    return values

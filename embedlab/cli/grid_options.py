@@ -24,6 +24,6 @@ def show_cells(planned: "Sequence[PlannedGrid]", terminal: Terminal) -> None:
     from embedlab.workflows.grid.plan import entries_of_runs, estimate
 
     entries = [entries_of_runs(planned.plan) for planned in planned]
-    terminal.show(*(cells_table(planned.plan, own) for planned, own in zip(planned, entries, strict=True)))
+    terminal.show(*(cells_table(planned.plan, plan_entries) for planned, plan_entries in zip(planned, entries, strict=True)))
     for plan, entry in zip(planned, entries, strict=True):
         terminal.note(estimate(plan, entry).text)

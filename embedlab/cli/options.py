@@ -74,7 +74,7 @@ def common(*groups: Group, uses: Sequence[str] = ()) -> Callable[[Callable[..., 
     added = {name: annotation for group in groups for name, annotation in GROUPS[group].items()}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = [parameter for name, parameter in inspect.signature(command).parameters.items() if name != "terminal"]
+        parameters = [parameter for name, parameter in inspect.signature(command).parameters.items() if name != "terminal"]
         shared = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
             for name, annotation in added.items()
@@ -86,7 +86,7 @@ def common(*groups: Group, uses: Sequence[str] = ()) -> Callable[[Callable[..., 
             notes: list[str] = []
             settings, origins = load_settings(typed, note=notes.append)
             # Of several processes that train together the first one talks.
-            terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed), _data(typed))
+            terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _runs(typed), _data(typed))
             if (notice := trust_notice(origins, used)) and process_rank() == 0:
                 terminal.warn(notice)
             for text in notes:
@@ -110,9 +110,9 @@ def common(*groups: Group, uses: Sequence[str] = ()) -> Callable[[Callable[..., 
         # Typer reads the signature through the wrapper it is given, not through what that wraps.
         del with_settings.__wrapped__
         with_settings.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own] + shared
+            [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters] + shared
         )
-        with_settings.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
+        with_settings.__annotations__ = {parameter.name: parameter.annotation for parameter in [*parameters, *shared]}
         return with_settings
 
     return decorate
@@ -143,7 +143,7 @@ def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
     return flags
 
 
-def _place(typed: Mapping[str, Any]) -> list[str]:
+def _runs(typed: Mapping[str, Any]) -> list[str]:
     """What was TYPED of where runs lie."""
     return [*(["--sample"] if typed.get("sample") else []), *(["--runs", str(typed["runs"])] if "runs" in typed else [])]
 

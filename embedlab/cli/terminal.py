@@ -35,12 +35,12 @@ _reported: ContextVar[list[EmbedlabError] | None] = ContextVar("reported", defau
 class Terminal:
     """The output of one command, in the format and with the quietness of its settings.
 
-    PLACE are the options for its runs folder, and DATA those for its corpora, as the user would type them again.
+    RUNS are the options for its runs folder, and DATA those for its corpora, as the user would type them again.
     """
 
-    def __init__(self, settings: Settings, place: Sequence[str] = (), data: Sequence[str] = ()) -> None:
+    def __init__(self, settings: Settings, runs: Sequence[str] = (), data: Sequence[str] = ()) -> None:
         self.settings = settings
-        self._place, self._data = place, data
+        self._runs, self._data = runs, data
         self._noted: set[str] = set()
 
     def show(self, *tables: "Table") -> None:
@@ -134,7 +134,7 @@ class Terminal:
 
     def _typed(self, command: re.Match[str]) -> str:
         data = self._data if command[0] == "embedlab grid run" else ()
-        return shlex.join([*command[0].split(), *self._place, *data])
+        return shlex.join([*command[0].split(), *self._runs, *data])
 
     def confirm(self, question: str) -> bool:
         """Ask for confirmation before something is lost; without a terminal, the answer is no."""

@@ -132,7 +132,7 @@ class Halves:
     @property
     def is_even(self) -> bool:
         """Whether neither half is too small."""
-        counts = [int(one.sum()) for one in (self.search, self.test)]
+        counts = [int(half.sum()) for half in (self.search, self.test)]
         return min(counts) >= max(_LEAST_HALF * sum(counts), 1)
 
 
@@ -160,18 +160,18 @@ def halved_topics(topics: Topics, blocks: NDArray[np.integer], among: Rows, rng:
     rows = np.flatnonzero(among)
     if not len(rows):
         return np.zeros(len(topics), dtype=bool)
-    numbers, own = np.unique(topics[rows], return_inverse=True)
+    numbers, topic_of = np.unique(topics[rows], return_inverse=True)
     of_block, sizes = blocks[rows].astype(np.intp), np.bincount(blocks[rows])
     counts = np.zeros((len(numbers), len(sizes)))
-    np.add.at(counts, (own, of_block), 1 / np.sqrt(sizes[of_block]))
+    np.add.at(counts, (topic_of, of_block), 1 / np.sqrt(sizes[of_block]))
     goes_first, lead = np.zeros(len(numbers), dtype=bool), np.zeros(len(sizes))
     drawn = rng.permutation(len(numbers))
-    for one in drawn[np.argsort(-np.bincount(own)[drawn], kind="stable")].tolist():
-        ahead = float(lead @ counts[one])
-        goes_first[one] = ahead < 0 or (ahead == 0 and rng.random() < 0.5)
-        lead += counts[one] if goes_first[one] else -counts[one]
+    for topic in drawn[np.argsort(-np.bincount(topic_of)[drawn], kind="stable")].tolist():
+        ahead = float(lead @ counts[topic])
+        goes_first[topic] = ahead < 0 or (ahead == 0 and rng.random() < 0.5)
+        lead += counts[topic] if goes_first[topic] else -counts[topic]
     is_first = np.zeros(len(topics), dtype=bool)
-    is_first[rows] = goes_first[own]
+    is_first[rows] = goes_first[topic_of]
     return is_first
 
 
@@ -201,9 +201,9 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
     One that is nearly all of the items with one of its two values is left out: it says no more than that value.
     """
     values = [*_values(outcomes)]
-    counts = [_Counts(outcomes, one) for one in (halves.search, halves.test)]
+    counts = [_Counts(outcomes, half) for half in (halves.search, halves.test)]
     among = halves.search | halves.test
-    found = []
+    pairs = []
     for value, other in combinations(values, 2):
         if value.by == other.by:
             continue
@@ -211,9 +211,9 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
         count = np.count_nonzero(holds)
         if count < 2 * FEWEST_OF_HALF or count > min(np.count_nonzero(each.holds & among) for each in (value, other)) - FEWEST_OF_HALF:
             continue
-        enough = np.logical_and.reduce([count.of(part) >= FEWEST_OF_HALF for count in counts for part in (holds, applies & ~holds)])
+        enough = np.logical_and.reduce([count.of(mask) >= FEWEST_OF_HALF for count in counts for mask in (holds, applies & ~holds)])
         if enough.any():
-            found.append(
+            pairs.append(
                 Combination(
                     by=f"{value.by} + {other.by}",
                     value=f"{value.value} + {other.value}",
@@ -223,7 +223,7 @@ def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Combination]:
                     blocks=tuple(np.flatnonzero(enough).tolist()),
                 )
             )
-    return found
+    return pairs
 
 
 class _Counts:
@@ -259,8 +259,8 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
             yield from (_Value(by=by.name, value=named.value, title=named.title, holds=holds, applies=applies) for named, holds in named)
             continue
         number = np.zeros(len(applies), dtype=np.intp)
-        for one, holds in named:
-            number[holds] = int(one.value.rpartition(" ")[2])
+        for of_value, holds in named:
+            number[holds] = int(of_value.value.rpartition(" ")[2])
         for first, last in [*((1, cut) for cut in range(1, FIFTHS)), *((cut + 1, FIFTHS) for cut in range(1, FIFTHS))]:
             holds = applies & (number >= first) & (number <= last)
             value = f"fifth {first}" if first == last else f"fifths {first}–{last}"
@@ -276,9 +276,9 @@ def _holding(named: NamedParts, rows: int) -> Rows:
 class SearchedContrasts:
     """The contrasts of members on each combination within the half of the search: scores alone, of which a search needs many."""
 
-    def __init__(self, outcomes: Outcomes, members: Sequence[str], found: Sequence[Combination], half: Rows) -> None:
-        self.found, self.members = list(found), list(members)
-        blocks = sorted({block for combination in found for block in combination.blocks})
+    def __init__(self, outcomes: Outcomes, members: Sequence[str], candidates: Sequence[Combination], half: Rows) -> None:
+        self.found, self.members = list(candidates), list(members)
+        blocks = sorted({block for combination in candidates for block in combination.blocks})
         self._rows = {block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks}
         self._without: dict[int, Without] = {}
         self._influences: dict[int, Floats] = {}
@@ -289,16 +289,16 @@ class SearchedContrasts:
             measure = MEASURES[outcomes.blocks[block].measures[0]]
             self._without[block] = measure.without(gold, predicted)
             self._influences[block] = measure.influences(gold, predicted)
-        self.points = np.array([self._contrast(combination) for combination in found]).reshape(
-            len(found), len(members)
+        self.points = np.array([self._contrast(combination) for combination in candidates]).reshape(
+            len(candidates), len(members)
         )  # (combinations, members)
 
-    def sides(self, one: Combination) -> tuple[Rows, Rows]:
-        """Return which rows of the half a combination has, and which are beside it; (rows of all its blocks,) each."""
-        applies = np.zeros(len(one.applies), dtype=bool)
-        for block in one.blocks:
-            applies[self._rows[block]] = one.applies[self._rows[block]]
-        return applies & one.holds, applies & ~one.holds
+    def sides(self, combination: Combination) -> tuple[Rows, Rows]:
+        """Return which rows of the half a combination has, and which are beside it; (rows of the frame,) each."""
+        applies = np.zeros(len(combination.applies), dtype=bool)
+        for block in combination.blocks:
+            applies[self._rows[block]] = combination.applies[self._rows[block]]
+        return applies & combination.holds, applies & ~combination.holds
 
     def _contrast(self, combination: Combination) -> Floats:
         """Return each member's score on a combination minus that on the others, in the mean over datasets."""
@@ -307,8 +307,8 @@ class SearchedContrasts:
             rows, without = self._rows[block], self._without[block]
             applies, holds = combination.applies[rows], combination.holds[rows]
             leads.append(without(~(applies & holds)) - without(holds | ~applies))
-        found: Floats = np.mean(leads, axis=0)
-        return found
+        lead: Floats = np.mean(leads, axis=0)
+        return lead
 
     def contrasts(self, models: Sequence[ModelColumns]) -> tuple[Floats, Floats]:
         """Return by how much the second model's lead is larger on each combination, and that in rough standard errors.
@@ -316,9 +316,12 @@ class SearchedContrasts:
         The variance of items is that of the whole datasets' differences, for as many items; that of seeds is added.
         """
         places = [[self.members.index(member) for member in model.members] for model in models]
-        first, second = (self.points[:, own] for own in places)
+        first, second = (self.points[:, columns] for columns in places)
         contrast = second.mean(axis=1) - first.mean(axis=1)
-        seeds = sum((own.var(axis=1, ddof=1) / own.shape[1] for own in (first, second) if own.shape[1] > 1), np.zeros(len(contrast)))
+        seeds = sum(
+            (of_model.var(axis=1, ddof=1) / of_model.shape[1] for of_model in (first, second) if of_model.shape[1] > 1),
+            np.zeros(len(contrast)),
+        )
         of_item = {
             block: float(np.var(influence[places[1]].mean(axis=0) - influence[places[0]].mean(axis=0)))
             for block, influence in self._influences.items()
@@ -327,13 +330,13 @@ class SearchedContrasts:
         return contrast, contrast / np.sqrt(items + seeds + _SMALLEST)
 
     def _variance(self, combination: Combination, of_item: Mapping[int, float]) -> float:
-        found = 0.0
+        variance = 0.0
         for block in combination.blocks:
             rows = self._rows[block]
             applies, holds = combination.applies[rows], combination.holds[rows]
             count, others = np.count_nonzero(applies & holds), np.count_nonzero(applies & ~holds)
-            found += of_item[block] * (1 / count + 1 / others)
-        return found / len(combination.blocks) ** 2
+            variance += of_item[block] * (1 / count + 1 / others)
+        return variance / len(combination.blocks) ** 2
 
 
 def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED) -> list[tuple[Combination, float]]:
@@ -341,14 +344,14 @@ def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: i
     contrast, distance = searched.contrasts(models)
     chosen: list[tuple[Combination, float]] = []
     sides: list[tuple[Rows, Rows]] = []
-    for place in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
-        one = searched.found[place]
-        if len(chosen) == count or not distance[place]:
+    for index in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
+        combination = searched.found[index]
+        if len(chosen) == count or not distance[index]:
             break
-        own = searched.sides(one)
-        if not np.isnan(distance[place]) and not any(_say_the_same(own, other) for other in sides):
-            chosen.append((one, float(contrast[place])))
-            sides.append(own)
+        both_sides = searched.sides(combination)
+        if not np.isnan(distance[index]) and not any(_say_the_same(both_sides, other) for other in sides):
+            chosen.append((combination, float(contrast[index])))
+            sides.append(both_sides)
     return chosen
 
 
@@ -368,20 +371,20 @@ def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Comb
     A test looks in the direction that the search found: it is of one side.
     """
     models = halves.models[1]
-    searched = {(one.by, one.value): contrast for one, contrast in chosen}
-    measured = measured_kinds(outcomes, member_columns(models), [one.kind(outcomes, halves.test) for one, _ in chosen])
-    found = [_tested(one, models, searched[one.kind.by, one.kind.value], halves.reach, len(measured)) for one in measured]
-    corrected = benjamini_hochberg([one.p for one in found])
-    tested = [replace(one, p_corrected=p) for one, p in zip(found, corrected, strict=True)]
-    return sorted(tested, key=lambda one: (isnan(one.p), one.p))
+    searched = {(combination.by, combination.value): contrast for combination, contrast in chosen}
+    kinds = measured_kinds(outcomes, member_columns(models), [combination.kind(outcomes, halves.test) for combination, _ in chosen])
+    tested = [_tested(each, models, searched[each.kind.by, each.kind.value], halves.reach, len(kinds)) for each in kinds]
+    corrected = benjamini_hochberg([each.p for each in tested])
+    tested = [replace(each, p_corrected=p) for each, p in zip(tested, corrected, strict=True)]
+    return sorted(tested, key=lambda each: (isnan(each.p), each.p))
 
 
-def _tested(one: MeasuredKind, models: Sequence[ModelColumns], searched: float, reach: Reach, tests: int) -> Tested:
-    contrast = Weighed(contrast_evidence(one.own.key, one.own, one.others), models)
+def _tested(measured: MeasuredKind, models: Sequence[ModelColumns], searched: float, reach: Reach, tests: int) -> Tested:
+    contrast = Weighed(contrast_evidence(measured.own.key, measured.own, measured.others), models)
     first, second = (contrast.means[model.name] for model in models)
     ((pair, p),) = contrast.p.items()
     return Tested(
-        measured=one,
+        measured=measured,
         models=models,
         searched=searched,
         p=p / 2 if (second - first) * searched > 0 else 1 - p / 2,
@@ -396,10 +399,10 @@ def search_combinations(
 ) -> CombinationSearch:
     """Return what two MODELS differ on among combinations of two properties, searched and tested on halves drawn by RNG."""
     halves = halved(outcomes, topics, models, selection, rng)
-    found = all_combinations(outcomes, halves) if halves.is_even else []
-    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), found, halves.search)
+    candidates = all_combinations(outcomes, halves) if halves.is_even else []
+    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), candidates, halves.search)
     return CombinationSearch(
-        combinations=len(found),
+        combinations=len(candidates),
         items=(int(halves.search.sum()), int(halves.test.sum())),
         seeds=halves.seeds,
         reach=halves.reach,

@@ -67,7 +67,7 @@ def compare_outcomes(
     empty = Comparison(
         by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin, common=common
     )
-    show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
+    show = (lambda slices: preview(replace(empty, slices=slices))) if preview is not None else None
     slices = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
     another = elsewhere(evidence, slices, models, reference) if by == DATASET else ()
     return replace(empty, slices=slices, notes=tuple(comparison_notes(slices, models, test, margin)), elsewhere=another)

@@ -50,7 +50,7 @@ def slices_of(
         chosen = [replace(part, rows=part.rows[selection.holds[part.rows]], notes=()) for part in parts]  # ties are of whole datasets
         rests = [_rest(part, selection) if has_rest else None for part in parts]
         both = [(items, rest) for items, rest in zip(chosen, rests, strict=True) if len(items.rows)]
-        parts = [items for own in both for items in own if items is not None and len(items.rows)]
+        parts = [items for chosen_and_rest in both for items in chosen_and_rest if items is not None and len(items.rows)]
     if not common:
         return parts
     has_all = _common_rows(outcomes, members)
@@ -91,20 +91,21 @@ def outcome_evidence(
     what is not to be tested: what each item contributes is the longest part of the work.
     """
     parts = list(whole_blocks(outcomes)) if parts is None else parts
-    found: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
-    whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in found}  # the first measure of whole datasets, which averages are over
+    by_suite: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
+    # The first measure of whole datasets, which averages are over.
+    whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
     near = {number: _near(outcomes.blocks[number]) for number in {part.block for part in parts}}
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
-        own = list(_of_slice(outcomes, block, items, members, aggregate, near=near[items.block], is_tested=is_tested))
-        found[block.suite] += own
+        evidences = list(_of_slice(outcomes, block, items, members, aggregate, near=near[items.block], is_tested=is_tested))
+        by_suite[block.suite] += evidences
         if items.is_whole:
-            whole[block.suite][items.key] = own[0]
+            whole[block.suite][items.key] = evidences[0]
         if progress:
             progress(done + 1, len(parts))
-    for suite, own in found.items():
-        own += _averages(whole[suite], outcomes, suite)
-    evidence = list(chain.from_iterable(found.values()))
+    for suite, evidences in by_suite.items():
+        evidences += _averages(whole[suite], outcomes, suite)
+    evidence = list(chain.from_iterable(by_suite.values()))
     return [replace(each, rows=None, notes=(*each.notes, CHOSEN)) for each in evidence] if is_chosen else evidence
 
 
@@ -118,9 +119,14 @@ def _of_slice(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    items, predictions = outcomes.rows[item_slice.rows], outcomes.predictions.select(members)[item_slice.rows].fill_nan(None)
-    has_gold = items["gold"].is_not_null()
-    scored, values = items.filter(has_gold), predictions.filter(has_gold)
+    items, values = (
+        _gathered(outcomes.rows, item_slice.rows),
+        _gathered(outcomes.predictions.select(members), item_slice.rows).fill_nan(None),
+    )
+    scored = items
+    if items["gold"].null_count():
+        has_gold = items["gold"].is_not_null()
+        scored, values = items.filter(has_gold), values.filter(has_gold)
     there = [number for number, member in enumerate(members) if not values[member].null_count()]
     is_aggregated = block.is_aggregated and item_slice.is_whole
     groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
@@ -147,9 +153,15 @@ def _of_slice(
             groups=groups,
             is_tested=is_tested,
         )
-        undefined = _undefined(measure, gold, {members[number]: own for number, own in predicted.items()}, groups, scored["source"])
+        undefined = _undefined(measure, gold, {members[number]: values for number, values in predicted.items()}, groups, scored["source"])
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
+
+
+def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
+    """Return the ROWS of a table, itself where they are all of it in order: very many rows are not copied."""
+    is_whole = len(rows) == table.height and bool((np.diff(rows, prepend=-1) == 1).all())
+    return table if is_whole else table[rows]
 
 
 def _near(block: Block) -> NearDuplicates | None:
@@ -188,7 +200,7 @@ def _undefined(
         if reason := why_undefined_gold(gold[rows]):
             yield f"no number: {reason}{where}"
             return
-        if constant := [member for member, own in predicted.items() if np.ptp(own[rows]) == 0]:
+        if constant := [member for member, values in predicted.items() if np.ptp(values[rows]) == 0]:
             yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{where}"
             return
 

@@ -88,15 +88,15 @@ def explained(
 def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]) -> ComparedSlice:
     """Return both models in the mean over the datasets, by the first measure of each."""
     keys = {(block.task, block.dataset, block.measures[0]) for block in outcomes.blocks}
-    own = [
+    evidences = [
         evidence for evidence in evidence if (evidence.task, evidence.key, evidence.metric) in keys and not np.isnan(evidence.points).any()
     ]
-    return compare_evidence([own[0] if len(own) == 1 else average_evidence("all", own)], models, models[0].name)[0]
+    return compare_evidence([evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)], models, models[0].name)[0]
 
 
 def _side(
     name: str,
-    own: NDArray[np.bool_],
+    is_on_side: NDArray[np.bool_],
     among: NDArray[np.bool_],
     sides: Sides,
     outcomes: Outcomes,
@@ -104,14 +104,14 @@ def _side(
     facts: Sequence[Fact],
     examples: int,
 ) -> Side:
-    count = int(own.sum())
+    count = int(is_on_side.sum())
     is_many = count >= FEWEST
     return Side(
         model=name,
         items=count,
-        common=tuple(in_common(outcomes, own, among, facts)) if is_many else (),
-        words=tuple(words_in_common(outcomes, own, among)) if is_many else (),
-        typical=tuple(typical(sides, own, topics, examples)),
+        common=tuple(in_common(outcomes, is_on_side, among, facts)) if is_many else (),
+        words=tuple(words_in_common(outcomes, is_on_side, among)) if is_many else (),
+        typical=tuple(typical(sides, is_on_side, topics, examples)),
     )
 
 

@@ -70,7 +70,7 @@ def share_contributions(holds: Rows, side: Rows) -> tuple[float, float, Floats]:
     share, elsewhere = hits / counts
     moved = np.where(side, (holds - share) / counts[0], -(holds - elsewhere) / counts[1])
     spread, steadied = (
-        float((own * (1 - own) / size).sum()) for own, size in ((hits / counts, counts), ((hits + 1) / (counts + 2), counts + 2))
+        float((share * (1 - share) / size).sum()) for share, size in ((hits / counts, counts), ((hits + 1) / (counts + 2), counts + 2))
     )
     return float(share), float(elsewhere), moved * np.sqrt(max(1.0, steadied / spread)) if spread > 0 else moved
 
@@ -80,14 +80,14 @@ def in_common(outcomes: Outcomes, side: Rows, among: Rows, facts: Sequence[Fact]
 
     One that is true of none, or of all, of these rows is left out, as is one that can be said of no row of the side or of no other.
     """
-    found, behind = [], _Behind(outcomes)
+    commons, behind = [], _Behind(outcomes)
     for fact in facts:
         rows = among & fact.applies
-        own, holds = side[rows], fact.holds[rows]
-        if own.any() and not own.all() and holds.any() and not holds.all():
-            found.append(behind.common(fact, rows, own, holds))
-    corrected = holm([common.p for common in found])
-    return _surest(replace(common, p_corrected=p) for common, p in zip(found, corrected, strict=True))
+        on_side, holds = side[rows], fact.holds[rows]
+        if on_side.any() and not on_side.all() and holds.any() and not holds.all():
+            commons.append(behind.common(fact, rows, on_side, holds))
+    corrected = holm([common.p for common in commons])
+    return _surest(replace(common, p_corrected=p) for common, p in zip(commons, corrected, strict=True))
 
 
 def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]:
@@ -100,23 +100,23 @@ def words_in_common(outcomes: Outcomes, side: Rows, among: Rows) -> list[Common]
     sentences = outcomes.sentences[rows].with_row_index("row")
     texts = pl.concat([sentences.select("row", text=name) for name in SENTENCES])
     words = texts.select("row", word=pl.col("text").str.to_lowercase().str.extract_all(r"\w+")).explode("word").drop_nulls().unique()
-    own, behind, found = side[rows], _Behind(outcomes), []
-    is_own = pl.Series(own).gather(words["row"])
+    on_side, behind, commons = side[rows], _Behind(outcomes), []
+    is_own = pl.Series(on_side).gather(words["row"])
     counted = words.with_columns(own=is_own).group_by("word").agg("row", items=pl.len(), hits=pl.col("own").sum())
     counted = counted.filter(pl.col("items").is_between(FEWEST_WITH_WORD, len(rows) - 1)).sort("word")
     tested = counted.height
-    counted = counted.filter(pl.col("hits") * (len(rows) - int(own.sum())) > (pl.col("items") - pl.col("hits")) * int(own.sum()))
-    p = _independent_p(counted["hits"].to_numpy(), counted["items"].to_numpy(), int(own.sum()), len(rows))
+    counted = counted.filter(pl.col("hits") * (len(rows) - int(on_side.sum())) > (pl.col("items") - pl.col("hits")) * int(on_side.sum()))
+    p = _independent_p(counted["hits"].to_numpy(), counted["items"].to_numpy(), int(on_side.sum()), len(rows))
     for word, places in counted.filter(pl.Series(tested * p < LEVEL)).select("word", "row").iter_rows():
         holds = np.zeros(len(rows), dtype=bool)
         holds[places] = True
-        common = behind.common(Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds), among, own, holds)
-        found.append(replace(common, p_corrected=min(1.0, tested * common.p)))
-    return _surest(found)
+        common = behind.common(Fact(by="word", title=f"word {word!r}", holds=holds, applies=holds), among, on_side, holds)
+        commons.append(replace(common, p_corrected=min(1.0, tested * common.p)))
+    return _surest(commons)
 
 
-def _surest(found: Iterable[Common]) -> list[Common]:
-    return sorted(found, key=lambda common: (isnan(common.p), common.p, -abs(common.difference)))
+def _surest(commons: Iterable[Common]) -> list[Common]:
+    return sorted(commons, key=lambda common: (isnan(common.p), common.p, -abs(common.difference)))
 
 
 def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
@@ -129,8 +129,8 @@ def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
     shares, counts = np.array([hits / side, (items - hits) / (rows - side)]), np.array([[side], [rows - side]])
     spread = np.sqrt((shares * (1 - shares) / counts).sum(axis=0))
     distance = np.divide(np.abs(shares[0] - shares[1]), spread, out=np.full(len(hits), np.inf), where=spread > 0)
-    found: Floats = 2 * ndtr(-distance)
-    return found
+    p: Floats = 2 * ndtr(-distance)
+    return p
 
 
 class _Behind:

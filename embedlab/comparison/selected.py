@@ -32,15 +32,18 @@ def selected_and_rest(outcomes: Outcomes, models: Sequence[ModelColumns], select
         for evidence in outcome_evidence(outcomes, members, parts, is_chosen=selection.is_by_results)
         if not evidence.average_of
     }
-    found = []
+    of_datasets = []
     for block in outcomes.blocks:
         both = [keyed[key] for key in (block.dataset, f"{block.dataset}/rest") if key in keyed]
         if len(both) == 2 and not np.isnan([evidence.points for evidence in both]).any():
-            found.append((block.dataset, *both))
-    if not found:
+            of_datasets.append((block.dataset, *both))
+    if not of_datasets:
         return None
-    datasets, *evidence = zip(*found, strict=True)
-    means = [own[0] if len(own) == 1 else average_evidence(name, own) for name, own in zip(("selected", "rest"), evidence, strict=True)]
+    datasets, *evidence = zip(*of_datasets, strict=True)
+    means = [
+        evidences[0] if len(evidences) == 1 else average_evidence(name, evidences)
+        for name, evidences in zip(("selected", "rest"), evidence, strict=True)
+    ]
     selected, rest = compare_evidence(means, models, models[0].name)
     return SelectedAndRest(datasets=tuple(datasets), selected=selected, rest=rest, is_by_results=selection.is_by_results)
 
@@ -71,11 +74,11 @@ def selected_score(
     parts = slices_of(outcomes, members, selection=selection)
     evidence = outcome_evidence(outcomes, members, parts, is_chosen=is_chosen, is_tested=is_tested and not is_chosen, progress=progress)
     datasets = {block.dataset for block in outcomes.blocks}
-    own = [
+    evidences = [
         evidence for evidence in evidence if evidence.key in datasets and not evidence.average_of and not np.isnan(evidence.points).any()
     ]
-    if not own:
+    if not evidences:
         return None
-    mean = own[0] if len(own) == 1 else average_evidence("selected", own)
+    mean = evidences[0] if len(evidences) == 1 else average_evidence("selected", evidences)
     compared = compare_evidence([mean], models, reference)[0]
-    return SelectedScore(datasets=tuple(evidence.key for evidence in own), found=compared, is_by_results=is_chosen)
+    return SelectedScore(datasets=tuple(evidence.key for evidence in evidences), found=compared, is_by_results=is_chosen)

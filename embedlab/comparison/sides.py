@@ -54,7 +54,7 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
     is not among the first ten; on a contrast if the entailed sentence is closer, and wrong if the other one is.
     """
     ranked = _ranks(outcomes, outcomes.rows["gold"])
-    errors, ranks = zip(*(_errors(outcomes, own, ranked) for own in (first, second)), strict=True)
+    errors, ranks = zip(*(_errors(outcomes, members, ranked) for members in (first, second)), strict=True)
     is_of_pairs = all(
         block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries for block in outcomes.blocks
     )
@@ -73,27 +73,27 @@ def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> t
     """Return the errors of a model and its percentile ranks; GOLD_RANKS are those of the gold scores."""
     frame = outcomes.predictions.select(members).fill_nan(None)
     ranks = _ranks(outcomes, frame.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())  # as of the mean
-    found = ranks - gold_ranks
+    errors = ranks - gold_ranks
     predicted, gold = frame.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
     for index, block in enumerate(outcomes.blocks):
         rows = outcomes.rows_of(index)
         if block.classes:
             share = (predicted[rows] == gold[rows, None]).mean(axis=1)
-            found[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
+            errors[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
         elif (measure := MEASURES[block.measures[0]]).is_of_queries:
             mean = predicted[rows].mean(axis=1)
             right, wrong = (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
-            found[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
+            errors[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
         missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows])
-        found[rows[missing]] = np.nan
-    return found, ranks
+        errors[rows[missing]] = np.nan
+    return errors, ranks
 
 
 def _ranks(outcomes: Outcomes, values: pl.Series) -> Floats:
     """Return the percentile rank of each row's value within its dataset; nan where it has none."""
     frame = pl.DataFrame({"dataset": outcomes.rows["block"], "value": values.cast(pl.Float64)})
-    found: Floats = frame.select(percentile("value")).to_series().to_numpy().astype(np.float64)
-    return found
+    ranks: Floats = frame.select(percentile("value")).to_series().to_numpy().astype(np.float64)
+    return ranks
 
 
 def _is_right(errors: Floats) -> NDArray[np.bool_]:
@@ -108,11 +108,11 @@ def typical(sides: Sides, among: NDArray[np.bool_], topics: Topics, count: int) 
     """Return the rows AMONG which one model leads by most, COUNT at most and no two of one topic; ties are in the order of the frame."""
     lead = np.abs(np.abs(sides.errors[0]) - np.abs(sides.errors[1]))
     rows = np.flatnonzero(among)
-    found: list[int] = []
+    typical_rows: list[int] = []
     for row in rows[np.argsort(-lead[rows], kind="stable")].tolist():
-        if len(found) < count and topics[row] not in {topics[other] for other in found}:
-            found.append(row)
-    return found
+        if len(typical_rows) < count and topics[row] not in {topics[other] for other in typical_rows}:
+            typical_rows.append(row)
+    return typical_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +147,7 @@ def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[
             errors[index] = _errors(outcomes, (member,), ranked)[0]
             sides = Sides(errors=(errors[0], errors[1]))
             on_side.append(sides.only_a | sides.only_b)  # on which one, the other model alone decides
-        counts = sum(int(np.count_nonzero(own)) for own in on_side)
+        counts = sum(int(np.count_nonzero(mask)) for mask in on_side)
         changes = sum(int(np.count_nonzero(before != after)) for before, after in combinations(on_side, 2))
         yield Steadiness(
             model=model.name,

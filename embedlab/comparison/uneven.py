@@ -63,11 +63,11 @@ def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> li
     A dataset counts where FEWEST items are of the kind and as many are not. Fifths are of whole datasets. Of two kinds of which each is
     all that the other is not, there is the rarer alone.
     """
-    found: list[Kind] = []
+    all_kinds: list[Kind] = []
     for by in all_properties().values():
         kinds = _of_property(outcomes, by, by.values(outcomes), selection)
-        found += _without_mirror([kind for kind in kinds if kind.parts])
-    return found
+        all_kinds += _without_mirror([kind for kind in kinds if kind.parts])
+    return all_kinds
 
 
 def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
@@ -137,8 +137,8 @@ def _title(by: Property, value: str, parts: Sequence[ItemSlice], values: pl.Seri
         return f"{title}: {value}"
     if len(parts) > 1:
         return f"{title} {value}"
-    own = values.gather(parts[0].rows).to_numpy()
-    ends = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (own.min(), own.max()))
+    numbers = values.gather(parts[0].rows).to_numpy()
+    ends = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (numbers.min(), numbers.max()))
     return f"{title} {value}: {'–'.join(ends)}"
 
 
@@ -173,14 +173,14 @@ def measured_kinds(
     refuse_mixed(outcomes)
     slices = [items for kind in kinds for items in (*kind.parts, *kind.others)]
     keyed: Mapping[str, Evidence] = {evidence.key: evidence for evidence in outcome_evidence(outcomes, members, slices, progress=progress)}
-    found = [MeasuredKind(kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)) for kind in kinds]
-    return [kind for kind in found if not np.isnan([*kind.own.points, *kind.others.points]).any()]
+    measured = [MeasuredKind(kind=kind, own=_mean(kind, keyed, kind.parts), others=_mean(kind, keyed, kind.others)) for kind in kinds]
+    return [kind for kind in measured if not np.isnan([*kind.own.points, *kind.others.points]).any()]
 
 
 def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Uneven]:
     """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two MODELS, in their order."""
-    within, apart = compare_evidence([one.own for one in measured], models, models[0].name), compared_contrasts(measured, models)
-    found = [
+    within, apart = compare_evidence([kind.own for kind in measured], models, models[0].name), compared_contrasts(measured, models)
+    unevens = [
         Uneven(
             by=kind.by,
             value=kind.value,
@@ -192,19 +192,19 @@ def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> 
         )
         for kind, compared, contrast in zip((each.kind for each in measured), within, apart, strict=True)
     ]
-    return sorted(found, key=lambda one: (isnan(one.contrast.p), one.contrast.p, -abs(one.contrast.delta)))
+    return sorted(unevens, key=lambda kind: (isnan(kind.contrast.p), kind.contrast.p, -abs(kind.contrast.delta)))
 
 
 def compared_contrasts(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Difference]:
     """Return by how much the second model's lead on each of the MEASURED kinds is above its lead on the others, corrected over all."""
     first, second = models
-    compared = compare_evidence([contrast_evidence(one.own.key, one.own, one.others) for one in measured], models, first.name)
-    return [one.differences[second.name] for one in compared]
+    apart = compare_evidence([contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured], models, first.name)
+    return [contrast.differences[second.name] for contrast in apart]
 
 
 def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:
-    own = [keyed[part.key] for part in parts]
-    return own[0] if len(own) == 1 else average_evidence(f"{kind.by}={kind.value}", own)
+    evidences = [keyed[part.key] for part in parts]
+    return evidences[0] if len(evidences) == 1 else average_evidence(f"{kind.by}={kind.value}", evidences)
 
 
 def refuse_mixed(outcomes: Outcomes) -> None:

@@ -38,18 +38,21 @@ def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[Decla
         raise UsageError(f"{where}: 'deviations' is {quote(declared)}: not a table", hint='"optim.clip" = { paper = "…", source = "…" }')
     stages = values.get("stage")
     count = len(stages) if isinstance(stages, list) else 0
-    found = []
+    deviations = []
     for key, said in declared.items():
-        own = f"deviations.{key}"
+        full_name = f"deviations.{key}"
         if not isinstance(said, dict):
-            raise UsageError(f"{where}: {own!r} is {quote(said)}: not a table", hint='give { paper = "…", source = "…" }')
-        declaration = build(Declaration, said, where=where, prefix=own)
-        found.append(
+            raise UsageError(f"{where}: {full_name!r} is {quote(said)}: not a table", hint='give { paper = "…", source = "…" }')
+        declaration = build(Declaration, said, where=where, prefix=full_name)
+        deviations.append(
             DeclaredDeviation(
-                keys=full_keys(key, count, f"{where}: {own!r}"), paper=declaration.paper, source=declaration.source, here=declaration.here
+                keys=full_keys(key, count, f"{where}: {full_name!r}"),
+                paper=declaration.paper,
+                source=declaration.source,
+                here=declaration.here,
             )
         )
-    return tuple(found)
+    return tuple(deviations)
 
 
 def check_declared(declared: Sequence[DeclaredDeviation], known: frozenset[str], *, where: str) -> None:
@@ -80,8 +83,8 @@ def without_stage(key: str) -> str:
 
 def short_keys(keys: Sequence[str], stages: int) -> str:
     """Return the KEYS of one name as one text, without a stage where they are those of all STAGES of a recipe."""
-    own = [key.split(".")[1] for key in keys if key.startswith("stage.")]
-    return without_stage(keys[0]) if len(own) in {0, stages} else f"stage.{'+'.join(own)}.{without_stage(keys[0])}"
+    numbers = [key.split(".")[1] for key in keys if key.startswith("stage.")]
+    return without_stage(keys[0]) if len(numbers) in {0, stages} else f"stage.{'+'.join(numbers)}.{without_stage(keys[0])}"
 
 
 def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
@@ -98,7 +101,7 @@ def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
 
 def joined_tables(parts: Sequence[TomlTable]) -> TomlTable:
     """Return the table [deviations] of recipes one after the other: stages count on, and the encoder is that of the last."""
-    found: TomlTable = {}
+    joined: TomlTable = {}
     before = 0
     for number, values in enumerate(parts):
         stages = values.get("stage")
@@ -108,8 +111,8 @@ def joined_tables(parts: Sequence[TomlTable]) -> TomlTable:
             for full in full_keys(key, count, f"deviations.{key}"):
                 name, index, rest = (*full.split(".", 2), "", "")[:3]
                 if name == "stage":
-                    found[f"stage.{before + int(index)}.{rest}"] = said
+                    joined[f"stage.{before + int(index)}.{rest}"] = said
                 elif number == len(parts) - 1:
-                    found[full] = said
+                    joined[full] = said
         before += count
-    return found
+    return joined

@@ -64,10 +64,10 @@ def objective_options(name: str) -> Any:
 
     It is loaded by name, so that recipes can be checked without this layer importing any objective.
     """
-    found = (plugin := plugins.require("objectives", name)).load()
-    if absent := [part for part in ("SUMMARY", "Options", "needs") if not hasattr(found, part)]:
+    module = (plugin := plugins.require("objectives", name)).load()
+    if absent := [attribute for attribute in ("SUMMARY", "Options", "needs") if not hasattr(module, attribute)]:
         raise MissingError(f"{plugin.title} has no {absent[0]!r}", hint="docs/plugins.md shows a whole one")
-    return found
+    return module
 
 
 def can_load_objective(name: str, *, is_stored: bool = False) -> bool:

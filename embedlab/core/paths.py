@@ -9,6 +9,7 @@ from pathlib import Path
 import platformdirs
 
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, NamedOption
 
 PACKAGE = Path(__file__).parents[1]
 STARTER = "starter"  # names the real data inside the package where a data folder is named
@@ -28,7 +29,9 @@ def data_folder(named: Path) -> Path:
     if named.is_dir():
         raise UsageError(
             f"data {STARTER!r} is the set inside embedlab, and also a folder here",
-            hint=f"for the folder: --data {named.absolute()}; for the set: work elsewhere, or rename the folder",
+            hint=Hint(
+                "for the folder: ", NamedOption("--data", str(named.absolute())), "; for the set: work elsewhere, or rename the folder"
+            ),
         )
     return STARTER_FOLDER
 
@@ -60,10 +63,10 @@ def state_folder() -> Path:
 
 def files_below(folder: Path, *, skips: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
     """Yield the files in FOLDER and in the folders below it that are not skipped, those behind links too; nothing else than files."""
-    for place, folders, names in os.walk(folder, followlinks=True):
-        around = {path.resolve() for path in (Path(place), *Path(place).parents)}  # a link to one of them leads in a circle
-        folders[:] = [name for name in folders if (path := Path(place, name)).resolve() not in around and not skips(path)]
-        yield from (path for name in names if (path := Path(place, name)).is_file())
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        around = {path.resolve() for path in (Path(parent), *Path(parent).parents)}  # a link to one of them leads in a circle
+        folders[:] = [name for name in folders if (path := Path(parent, name)).resolve() not in around and not skips(path)]
+        yield from (path for name in names if (path := Path(parent, name)).is_file())
 
 
 def file_hash(path: Path) -> str:

@@ -81,11 +81,11 @@ class PluginFile:
 
     def _may_change(self, known: Trusted) -> bool:
         """Whether a folder is trusted with it, and that folder's settings are as they were trusted."""
-        for place, folder in known.folders.items():
-            if str(self.path) in folder.plugins and self.path.resolve().is_relative_to(place):
+        for path, folder in known.folders.items():
+            if str(self.path) in folder.plugins and self.path.resolve().is_relative_to(path):
                 with suppress(EmbedlabError):
-                    own = folder_settings(Path(place))
-                    return own is not None and digest_of(own[1]) == folder.settings
+                    current = folder_settings(Path(path))
+                    return current is not None and digest_of(current[1]) == folder.settings
         return False
 
     def run(self) -> ModuleType:
@@ -115,13 +115,13 @@ class PluginFile:
 
 def plugin_files() -> tuple[PluginFile, ...]:
     """Return the files that the settings in force name, those of the user's own settings first."""
-    own = str(user_config_file())
-    found: dict[Path, PluginFile] = {}
+    user_file = str(user_config_file())
+    files: dict[Path, PluginFile] = {}
     for source, paths in named_plugins():
-        folder = None if source in {own, "environment"} else Path(source).absolute().parent
+        folder = None if source in {user_file, "environment"} else Path(source).absolute().parent
         for path in paths:
-            found.setdefault(path, PluginFile(path=path, needs_trust=source != own, folder=folder))
-    return tuple(found.values())
+            files.setdefault(path, PluginFile(path=path, needs_trust=source != user_file, folder=folder))
+    return tuple(files.values())
 
 
 def digest(content: bytes) -> str:
@@ -160,12 +160,12 @@ def _declared(content: bytes, path: Path) -> Declared:
     except (SyntaxError, ValueError, RecursionError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         raise MissingError(f"the plug-in file {str(path)!r} is not Python{line}: {error_line(error)}", hint="correct it") from error
-    found = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and _assigns(node) and node.value]
-    if len(found) != 1:
-        count = "no" if not found else "more than one"
+    assigned = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and _assigns(node) and node.value]
+    if len(assigned) != 1:
+        count = "no" if not assigned else "more than one"
         raise MissingError(f"the plug-in file {str(path)!r} has {count} {DECLARATION} at its top level", hint=_EXAMPLE)
     try:
-        values = ast.literal_eval(found[0])
+        values = ast.literal_eval(assigned[0])
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
         raise MissingError(
             f"the plug-in file {str(path)!r}: {DECLARATION} is not a literal, so that it cannot be read without running the file",

@@ -33,8 +33,8 @@ def package_entries(group: str, path: tuple[str, ...]) -> tuple[PackageEntry, ..
     first: dict[str, Distribution] = {}  # of two versions of a package the first one is imported
     for distribution in distributions(path=list(path)):
         first.setdefault(distribution.name.lower().replace("_", "-"), distribution)
-    found = [entry for one in first.values() for entry in one.entry_points if entry.group == group]
-    return tuple(_entry(one) for one in sorted(found, key=lambda one: (one.dist.name if one.dist else "", one.name)))
+    entries = [entry for distribution in first.values() for entry in distribution.entry_points if entry.group == group]
+    return tuple(_entry(entry) for entry in sorted(entries, key=lambda point: (point.dist.name if point.dist else "", point.name)))
 
 
 def _may_declare(section: str, path: tuple[str, ...]) -> bool:
@@ -42,13 +42,13 @@ def _may_declare(section: str, path: tuple[str, ...]) -> bool:
 
     Most have none, which takes 4 ms to see; importlib.metadata, which also parses every package's file, takes 200 ms.
     """
-    return any(section in text for text in _declarations(path)) or any(Path(place).is_file() for place in path)  # an archive
+    return any(section in text for text in _declarations(path)) or any(Path(folder).is_file() for folder in path)  # an archive
 
 
 @cache
 def _declarations(path: tuple[str, ...]) -> tuple[str, ...]:
     """The text of every file of entry points on PATH."""
-    return tuple(file.read_text(encoding="utf-8", errors="replace") for place in path for file in _entry_files(Path(place)))
+    return tuple(file.read_text(encoding="utf-8", errors="replace") for folder in path for file in _entry_files(Path(folder)))
 
 
 def _entry_files(path: Path) -> Iterator[Path]:
@@ -57,16 +57,16 @@ def _entry_files(path: Path) -> Iterator[Path]:
     yield from path.glob("EGG-INFO/entry_points.txt")
 
 
-def _entry(found: "EntryPoint") -> PackageEntry:
-    package = f"{found.dist.name} {found.dist.version}" if found.dist is not None else found.module
-    return PackageEntry(name=found.name, module=found.module, attribute=found.attr, package=package, identity=_identity(found, package))
+def _entry(entry: "EntryPoint") -> PackageEntry:
+    package = f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else entry.module
+    return PackageEntry(name=entry.name, module=entry.module, attribute=entry.attr, package=package, identity=_identity(entry, package))
 
 
-def _identity(found: "EntryPoint", package: str) -> str:
-    if found.dist is None:
+def _identity(entry: "EntryPoint", package: str) -> str:
+    if entry.dist is None:
         return package
-    place = found.module.replace(".", "/")
+    module_path = entry.module.replace(".", "/")
     for ending in (".py", "/__init__.py"):
-        if (file := Path(str(found.dist.locate_file(f"{place}{ending}")))).is_file():
+        if (file := Path(str(entry.dist.locate_file(f"{module_path}{ending}")))).is_file():
             return f"{package} {file_hash(file)}"
     return package

@@ -85,13 +85,13 @@ class Plugin:
                 hint="update or uninstall the package",
             ) from error
 
-    def checked(self, found: Any, cls: type[T], *, named: bool = False) -> T:
-        """Return what was FOUND by loading it if it is a CLS; NAMED says that it must have the plug-in's name."""
-        if not isinstance(found, cls):
-            raise MissingError(f"{self.title} is of type {type(found).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
-        if named and getattr(found, "name", None) != self.name:
-            raise MissingError(f"{self.title} calls itself {getattr(found, 'name', None)!r}", hint="give it the same name in both places")
-        return found
+    def checked(self, given: Any, cls: type[T], *, named: bool = False) -> T:
+        """Return what was GIVEN by loading it if it is a CLS; NAMED says that it must have the plug-in's name."""
+        if not isinstance(given, cls):
+            raise MissingError(f"{self.title} is of type {type(given).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
+        if named and getattr(given, "name", None) != self.name:
+            raise MissingError(f"{self.title} calls itself {getattr(given, 'name', None)!r}", hint="give it the same name in both places")
+        return given
 
     @property
     def title(self) -> str:
@@ -139,8 +139,8 @@ def find(kind: Kind, name: str) -> Plugin | None:
     """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with it."""
     if plugin := _shipped(kind).get(name):  # no plug-in can hide it, so that none has to be looked for
         return plugin
-    named = [one for one in discover(kind) if one.name == name]
-    return next((one for one in named if one.fault is None), next(iter(named), None))
+    named = [plugin for plugin in discover(kind) if plugin.name == name]
+    return next((plugin for plugin in named if plugin.fault is None), next(iter(named), None))
 
 
 def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()) -> Plugin:
@@ -156,15 +156,15 @@ def require(kind: Kind, name: str, *, called: str = "", listing: str = "", also:
 
 def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
     """READ everything of a KIND that this process can load, by name; what fails is noted and left out."""
-    found = {}
+    by_name = {}
     for plugin in discover(kind):
         if plugin.fault is not None or not can_load(plugin):
             continue
         try:
-            found[plugin.name] = read(plugin)
+            by_name[plugin.name] = read(plugin)
         except EmbedlabError as error:
             _note(error)
-    return found
+    return by_name
 
 
 def identity(kind: Kind, name: str) -> str:
@@ -196,10 +196,10 @@ def plugin_versions() -> dict[str, str]:
 @contextmanager
 def gathered_faults() -> Iterator[list[str]]:
     """Gather what is wrong with the plug-ins that are listed meanwhile, each once."""
-    found: list[str] = []
-    token = _faults.set(found)
+    faults: list[str] = []
+    token = _faults.set(faults)
     try:
-        yield found
+        yield faults
     finally:
         _faults.reset(token)
 
@@ -216,8 +216,8 @@ def refuse_loading(reason: str) -> None:
 
 def _note(error: EmbedlabError) -> None:
     line = f"{error.message}; {error.hint}"
-    if (found := _faults.get()) is not None and line not in found:
-        found.append(line)
+    if (faults := _faults.get()) is not None and line not in faults:
+        faults.append(line)
 
 
 def _attribute(module: Any, plugin: Plugin) -> Any:
@@ -242,7 +242,7 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
 
 
 def _of_packages(kind: Kind) -> Iterator[Plugin]:
-    path = tuple(place for place in sys.path if place)  # "" is the working folder, where nothing is installed: prompts have it
+    path = tuple(folder for folder in sys.path if folder)  # "" is the working folder, where nothing is installed: prompts have it
     for entry in package_entries(f"{SHIPPED}.{kind}", path):
         yield Plugin(
             kind=kind, name=entry.name, origin=entry.package, module=entry.module, attribute=entry.attribute, identity=entry.identity
@@ -307,8 +307,8 @@ def _of_modules(kind: Kind, folder: str, attribute: str, *, contract: str = "", 
         if module == contract:
             continue
         names = _declared(kind, PACKAGE / folder / f"{module}.py") or {module.replace("_", hyphen): attribute}
-        for name, own in names.items():
-            yield _own(kind, name, f"{folder.replace('/', '.')}.{module}", own)
+        for name, variable in names.items():
+            yield _own(kind, name, f"{folder.replace('/', '.')}.{module}", variable)
 
 
 def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
@@ -320,8 +320,8 @@ def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
 def _shipped_datasets() -> Iterator[Plugin]:
     """A file of embedlab/data may hold several, so that their names are in its DATASETS."""
     for name in _modules("data"):
-        for one in getattr(import_module(f"{SHIPPED}.data.{name}"), "DATASETS", ()):
-            yield _own("datasets", one.name, f"data.{name}", "DATASETS")
+        for dataset in getattr(import_module(f"{SHIPPED}.data.{name}"), "DATASETS", ()):
+            yield _own("datasets", dataset.name, f"data.{name}", "DATASETS")
 
 
 def _own(kind: Kind, name: str, module: str, attribute: str = "") -> Plugin:

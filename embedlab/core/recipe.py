@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from embedlab.core.deviations import DeclaredDeviation, check_declared, declared_deviations, joined_tables, merge_declared, short_keys
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.lora import LoraSection
 from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
@@ -89,7 +90,9 @@ class OptimSection:
     warmup_steps: Annotated[int, Ge(0), Le(1_000_000_000)] | None = None  # in place of a share; all steps where there are fewer
     weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
-    micro_batch: Count | None = None  # sentences per graph (gradient caching); absent = all
+    micro_batch: Count | None = None  # sentences per graph (gradient caching: the whole batch's loss); absent = all
+    # Parts of a batch, each with a loss of its own; their gradients add up to one step. Absent = the batch is one part.
+    accumulate: Annotated[int, Ge(2), Le(1_000_000)] | None = None
     # Steps in a row before the next of the neighbouring stages takes its turn; "epoch": each trains a whole epoch in turn;
     # "batch": each takes a step on the same batch, of the first stage's dataset. Absent = the stage is trained alone.
     turn: Count | Literal["epoch", "batch"] | None = None
@@ -185,17 +188,17 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     if encoder is not None:
         sub_table(values, "encoder", where)["model"] = encoder
     profile = next((text for key, _, text in (override.partition("=") for override in overrides) if key == PROFILE), PAPER)
-    own = Path(name).stem if is_file else name
-    return from_table(values, name=own if profile == PAPER else f"{own}-{profile}", where=where)
+    base = Path(name).stem if is_file else name
+    return from_table(values, name=base if profile == PAPER else f"{base}-{profile}", where=where)
 
 
 def recipe_table(name: str) -> TomlTable:
     """Return the table of a recipe; for "a+b" the stages of a, then those of b, and all else from b."""
-    paths = [recipe_path(one) for one in ([name] if name.endswith(".toml") else name.split("+"))]
+    paths = [recipe_path(text) for text in ([name] if name.endswith(".toml") else name.split("+"))]
     *before, last = [place_files(read_toml(path), path.parent) for path in paths]
     if not before:
         return last
-    stages = [stage for one in (*before, last) for stage in one.get("stage", ())]
+    stages = [stage for recipe_values in (*before, last) for stage in recipe_values.get("stage", ())]
     joined = {**last, "stage": stages, "deviations": joined_tables([*before, last])}
     return {key: value for key, value in joined.items() if key != "profiles"}  # its keys would be of other stages
 
@@ -245,8 +248,8 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: b
 def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str) -> None:
     """Refuse a pooling or task that does not exist."""
     try:
-        for part in encoder.pooling.split("+"):  # several are concatenated
-            known_pooling(part)
+        for pooling in encoder.pooling.split("+"):  # several are concatenated
+            known_pooling(pooling)
     except UsageError as error:
         raise UsageError(f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling", hint=error.hint) from error
     for task in evaluate.tasks:
@@ -259,7 +262,8 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
     for index, stage in enumerate(stages):
         if stage.data.sample is not None and stage.data.rows is None:
             raise UsageError(
-                f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows", hint=f"--set stage.{index}.data.rows=N"
+                f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows",
+                hint=Hint(RecipeValue(f"stage.{index}.data.rows", "N")),
             )
         for name in stage.data.shares or {}:
             if name not in stage.data.names:
@@ -267,6 +271,11 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                     f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage does not read",
                     hint=f"it reads {', '.join(stage.data.names)}",
                 )
+        if stage.optim.accumulate is not None and stage.optim.micro_batch is not None:
+            raise UsageError(
+                f"{where}: 'stage.{index}.optim' has accumulate and micro_batch: both save memory, in different ways",
+                hint="keep micro_batch for the loss of the whole batch, or accumulate for a loss a part",
+            )
     for index, (before, stage) in enumerate(pairwise(stages), start=1):
         if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
             for key in ("epochs", *(("batch_size",) if stage.optim.turn == "batch" else ())):
@@ -274,7 +283,7 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 if getattr(stage.optim, key) != wanted:
                     raise UsageError(
                         f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} step together",
-                        hint=f"--set stage.{index}.optim.{key}={wanted}",
+                        hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(wanted))),
                     )
 
 
@@ -291,7 +300,7 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
         if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
             raise UsageError(
                 f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine {mix.combine!r} it is one for all",
-                hint=f"--set stages.optim.{key}={wanted}",
+                hint=Hint(RecipeValue(f"stages.optim.{key}", str(wanted))),
             )
 
 
@@ -363,10 +372,10 @@ def without_folders(recipe: Recipe) -> Recipe:
 
 def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
     """Return the table at KEY, created if absent."""
-    found = values.setdefault(key, {})
-    if not isinstance(found, dict):
-        raise UsageError(f"{where}: {key!r} is {quote(found)}: not a table", hint=CORRECT)
-    return found
+    section = values.setdefault(key, {})
+    if not isinstance(section, dict):
+        raise UsageError(f"{where}: {key!r} is {quote(section)}: not a table", hint=CORRECT)
+    return section
 
 
 def _stage(values: Any, where: str, prefix: str, *, is_stored: bool) -> Stage:
@@ -398,7 +407,9 @@ def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
             fault = "is []: list should have at least 1 item" if "datasets" in values else "is missing"
             raise UsageError(f"{where}: '{prefix}.datasets' {fault}", hint=f"name datasets, or your own files under {prefix}.files")
         if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
-            raise UsageError(f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=f"--set {prefix}.files='[\"FILE\"]'")
+            raise UsageError(
+                f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=Hint(RecipeValue(f"{prefix}.files", "FILE"))
+            )
         return data
     return dataclasses.replace(data, files=tuple(absolute(data.files)))
 
@@ -417,11 +428,11 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
     ]
     keys += ["max_steps", *([f"mix.{field.name}" for field in dataclasses.fields(MixSection)] if recipe.mix is not None else [])]
     for index, stage in enumerate(recipe.stages):
-        own = [f"data.{field.name}" for field in dataclasses.fields(DataSection)] + [
+        stage_keys = [f"data.{field.name}" for field in dataclasses.fields(DataSection)] + [
             f"optim.{field.name}" for field in dataclasses.fields(OptimSection)
         ]
-        own += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
-        keys += [f"stage.{index}.{key}" for key in own] + (own if len(recipe.stages) == 1 else [])
+        stage_keys += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
+        keys += [f"stage.{index}.{key}" for key in stage_keys] + (stage_keys if len(recipe.stages) == 1 else [])
     return frozenset(keys)
 
 

@@ -63,8 +63,8 @@ def parse_toml(text: str) -> TomlTable:
 def _copied(value: Any) -> Any:
     """Copy tables and lists; all other values of TOML are immutable."""
     if isinstance(value, dict):
-        return {key: _copied(one) for key, one in value.items()}
-    return [_copied(one) for one in value] if isinstance(value, list) else value
+        return {key: _copied(inner) for key, inner in value.items()}
+    return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
 @lru_cache(maxsize=256)  # settings, recipes and grids are read again for each question to them; a copy takes a twentieth of the time
@@ -120,11 +120,11 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
 
     content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     try:
-        found: T = _adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
+        instance: T = _adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
         wrong = ""
     except pydantic.ValidationError as error:
         wrong = _described(cls, _first_error(error), content)
-    if wrong or _is_suspicious(content) or getattr(found, "schema", schema) > schema:
+    if wrong or _is_suspicious(content) or getattr(instance, "schema", schema) > schema:
         values = _plain(content)
         if isinstance(values, dict) and isinstance(values.get("schema"), int) and values["schema"] > schema:
             raise MissingError(
@@ -134,7 +134,7 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
             wrong = f"{dotted(flaw[0])!r} {flaw[1]}"
     if wrong:
         raise MissingError(f"{where}: damaged: {wrong}", hint=hint)
-    return found
+    return instance
 
 
 def read_row(cls: type[T], values: Mapping[str, Any], *, where: Path, hint: str) -> T:
@@ -142,12 +142,12 @@ def read_row(cls: type[T], values: Mapping[str, Any], *, where: Path, hint: str)
     import pydantic
 
     try:
-        found: T = _adapter(typing.cast("Any", cls)).validate_json(json.dumps(values, default=repr), strict=True)
+        instance: T = _adapter(typing.cast("Any", cls)).validate_json(json.dumps(values, default=repr), strict=True)
     except pydantic.ValidationError as error:
         first = _first_error(error)
         key, wrong = dotted(_location(first, values)), quote(first["input"])
         raise MissingError(f"{where}: damaged: {key!r} is {wrong}: {_reason(first)}", hint=hint) from error
-    return found
+    return instance
 
 
 def _is_suspicious(content: bytes) -> bool:
@@ -220,8 +220,8 @@ def _names(kind: Any) -> list[str]:
 
 def _first_error(error: Any) -> Mapping[str, Any]:
     # An unknown key explains a missing one, so it comes first.
-    found: Sequence[Mapping[str, Any]] = error.errors(include_url=False)
-    return min(found, key=lambda item: item["type"] not in _UNKNOWN_KEY)
+    errors: Sequence[Mapping[str, Any]] = error.errors(include_url=False)
+    return min(errors, key=lambda item: item["type"] not in _UNKNOWN_KEY)
 
 
 def _location(error: Mapping[str, Any], values: Any) -> Key:
@@ -259,11 +259,15 @@ def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    if error["type"] == "dataclass_type":
+    """Return what is wrong: as a check of ours says it, or in the words of pydantic."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "dataclass_type":
         return "not a table"
-    text = str(error["msg"]).removeprefix("Value error, ").removesuffix(" after validation, not 0")
-    text = text[:1].lower() + text[1:]
-    return f"list{text.removeprefix('tuple')}" if text.startswith("tuple ") else text
+    if kind == "too_short":
+        least = context["min_length"]
+        return f"list should have at least {least} item{'s' if least > 1 else ''}"
+    text = str(context["error"] if kind == "value_error" else error["msg"])
+    return text[:1].lower() + text[1:]
 
 
 @dataclasses.dataclass(frozen=True)

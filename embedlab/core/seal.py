@@ -92,6 +92,6 @@ def _short_digest(text: bytes) -> str:
 def _digest(content: bytes, start: int) -> bytes:
     """Return the checksum of CONTENT with zeros for the digits at START."""
     view, digest = memoryview(content), xxhash.xxh3_128()
-    for part in (view[:start], _ZEROS, view[start + _DIGITS :]):
-        digest.update(part)
+    for chunk in (view[:start], _ZEROS, view[start + _DIGITS :]):
+        digest.update(chunk)
     return digest.hexdigest().encode()

@@ -66,6 +66,7 @@ class Settings:
     threads: Annotated[int, Ge(1), Le(4096)] | None = None
     device_map: Spread = "none"  # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
+    textual_tuning: Switch = "on"  # off: the dashboard uses the public parts of Textual alone, and is slower
     endpoint_check: Switch = "on"  # three sentences at the start of each use of an endpoint: is it still the same model?
     format: Format = "table"
     quiet: bool = False
@@ -116,7 +117,10 @@ def load_settings(
     environment = os.environ if environment is None else environment
     folder = folder or Path()
     defaults = Settings()
-    origins = {one.name: SettingOrigin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
+    origins = {
+        setting.name: SettingOrigin(key=setting.name, value=getattr(defaults, setting.name), source="default")
+        for setting in fields(Settings)
+    }
     for source, given in (*_files(folder), ("environment", _from_environment(environment)), (given_as, dict(flags))):
         table_ = _without_removed(given, source, note)
         if table_ != {}:
@@ -250,15 +254,15 @@ def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> An
     """Return GIVEN without removed settings, noting each with NOTE; anything but a table is returned unchanged."""
     gone = [key for key in given if key in REMOVED] if isinstance(given, dict) else []
     for key in gone:
-        place = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
-        note(f"{place} has no effect any more: the setting, which {REMOVED[key]}, was removed; delete it there")
+        where = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
+        note(f"{where} has no effect any more: the setting, which {REMOVED[key]}, was removed; delete it there")
     return {key: value for key, value in given.items() if key not in gone} if gone else given
 
 
 def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    user, own = user_config_file(), folder_settings(folder)
-    found = [(str(user), read_toml(user))] if user.is_file() else []
-    return [*found, *([(str(own[0]), own[1])] if own is not None else [])]
+    user, local = user_config_file(), folder_settings(folder)
+    files = [(str(user), read_toml(user))] if user.is_file() else []
+    return [*files, *([(str(local[0]), local[1])] if local is not None else [])]
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:

@@ -27,15 +27,15 @@ def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan]
     SPANS are sorted by length, the shortest first. QUERY has the query tokens only. DROPOUT applies to the weights. Rows after the
     tokens of all spans belong to no sentence and are zero.
     """
-    own = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
+    plain_spans = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
     with torch.autocast(query.device.type, enabled=False):
-        if len(own) == len(spans):
-            return _plain(query, key, value, own, scale, dropout)
+        if len(plain_spans) == len(spans):
+            return _plain(query, key, value, plain_spans, scale, dropout)
         query_tokens, tokens = query_counts(spans), token_counts(spans)
-        cut = (_cut(query, query_tokens, len(own)), _cut(key, tokens, len(own)), _cut(value, tokens, len(own)))
+        cut = (_cut(query, query_tokens, len(plain_spans)), _cut(key, tokens, len(plain_spans)), _cut(value, tokens, len(plain_spans)))
         first, *long, rest = zip(*cut, strict=True)
-        plain = [_plain(*first, own, scale, dropout)] if own else []
-        fused = [_fused(*states, span, scale) for states, span in zip(long, spans[len(own) :], strict=True)]
+        plain = [_plain(*first, plain_spans, scale, dropout)] if plain_spans else []
+        fused = [_fused(*states, span, scale) for states, span in zip(long, spans[len(plain_spans) :], strict=True)]
         return torch.cat([*plain, *fused, torch.zeros_like(rest[0])])
 
 

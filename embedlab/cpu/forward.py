@@ -33,8 +33,8 @@ class PaddedForward:
         is_wide = self._takes_wide_mask and self._backbone.training
         mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
         options = {} if self._layer is None else {"output_hidden_states": True}
-        found = self._backbone(input_ids=input_ids, attention_mask=mask, **segments, **options)
-        tokens = found.last_hidden_state if self._layer is None else found.hidden_states[self._layer]
+        output = self._backbone(input_ids=input_ids, attention_mask=mask, **segments, **options)
+        tokens = output.last_hidden_state if self._layer is None else output.hidden_states[self._layer]
         return self._pool(tokens.float(), attention_mask if weights is None else weights)
 
     def release(self) -> None:

@@ -40,12 +40,12 @@ class FilledAttention(torch.autograd.Function):
             of_query, of_key, of_value = _gradients(gradient, context.layout, context.scale, *context.saved_tensors)
         query_tokens, tokens = context.tokens
         key_places = context.layout.key_places
-        found = (
+        gradients = (
             context.layout.query_places.gathered(of_query, query_tokens),
             key_places.gathered(of_key, tokens),
             key_places.gathered(of_value, tokens),
         )
-        return *found, None, None, None
+        return *gradients, None, None, None
 
 
 def _weights(queries: Tensor, keys: Tensor, layout: PaddedLayout, scale: float) -> Tensor:

@@ -59,7 +59,7 @@ class BlockPositions:
     def blocks(self, states: Tensor) -> list[Tensor]:
         """View (positions, dim) as (sentences x heads, tokens, dim) of each block."""
         parts = states.split([rows * width for rows, width in self.shapes])
-        return [part.view(*shape, -1) for part, shape in zip(parts, self.shapes, strict=True)]
+        return [flat.view(*shape, -1) for flat, shape in zip(parts, self.shapes, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,7 +81,7 @@ class PaddedLayout:
     def squares(self, weights: Tensor) -> list[Tensor]:
         """View (weights,) as (sentences x heads, query tokens, tokens) of each block."""
         parts = weights.split([rows * query_places * tokens for rows, query_places, tokens in self.shapes])
-        return [part.view(shape) for part, shape in zip(parts, self.shapes, strict=True)]
+        return [flat.view(shape) for flat, shape in zip(parts, self.shapes, strict=True)]
 
 
 @lru_cache(maxsize=2)  # each layer of an encoder needs that of the batch

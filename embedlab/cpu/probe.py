@@ -36,7 +36,7 @@ def _wrong(kind: torch.dtype) -> str:
         "with a plain weight": (multiply(states, weight, None, "none", [], "none"), plain),
         "with a transposed weight": (multiply(states, turned, None, "none", [], "none"), plain),
     }
-    return next((use for use, (found, expected) in tried.items() if not _is_near(found, expected, TOLERANCE[kind])), "")
+    return next((use for use, (computed, expected) in tried.items() if not _is_near(computed, expected, TOLERANCE[kind])), "")
 
 
 def _numbers(*shape: int) -> Tensor:

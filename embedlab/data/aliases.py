@@ -34,9 +34,9 @@ def canonical_name(name: str) -> str:
     if base in shipped or "/" in base:
         return name
     typed = _squeezed(base)
-    found = next((one for one in shipped if _squeezed(one) == typed), ALIASES.get(typed))
-    is_own = found is not None and any(plugins.find(kind, base) is not None for kind in ("datasets", "tasks"))  # a plug-in's name
-    return name if found is None or is_own else f"{found}{colon}{split}"
+    canonical = next((known for known in shipped if _squeezed(known) == typed), ALIASES.get(typed))
+    is_own = canonical is not None and any(plugins.find(kind, base) is not None for kind in ("datasets", "tasks"))  # a plug-in's name
+    return name if canonical is None or is_own else f"{canonical}{colon}{split}"
 
 
 def canonical_names(names: Sequence[str]) -> list[str]:

@@ -29,10 +29,10 @@ def _lines(path: Path) -> list[str]:
         lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise MissingError(f"{path} is not a gzipped text: {error}", hint="get the file again") from error
-    found = [line.strip() for line in (lines[:-1] if lines[-1] == "" else lines)]
-    if "" in found:
-        raise MissingError(f"{path}, line {found.index('') + 1}: no caption", hint="get the file again")
-    return found
+    captions = [line.strip() for line in (lines[:-1] if lines[-1] == "" else lines)]
+    if "" in captions:
+        raise MissingError(f"{path}, line {captions.index('') + 1}: no caption", hint="get the file again")
+    return captions
 
 
 def _split(name: str, pictures: int) -> Split:

@@ -199,13 +199,13 @@ class FoundColumns:
         rest = [name for name in texts if name not in said.values()]
         for roles in ((first, second), ("s1", "s2"), ("anchor", "positive")):
             called = [[name for name in self.named[role] if name in rest] for role in roles]
-            found = {
-                role: said.get(role) or self._one(role, own)
-                for role, own in zip((first, second), called, strict=True)
-                if own or role in said
+            columns = {
+                role: said.get(role) or self._one(role, names)
+                for role, names in zip((first, second), called, strict=True)
+                if names or role in said
             }
-            if len(found) == 2:
-                return found
+            if len(columns) == 2:
+                return columns
         if len(rest) == 2 - len(said):
             return {role: said.get(role) or rest.pop(0) for role in (first, second)}
         if not texts:
@@ -230,11 +230,11 @@ class FoundColumns:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
         typed = self.file.text.partition("?")[2].split("&") if not self.file.is_plain else []
         names = []
-        for one in options:
-            keys, _, columns = zip(*(part.partition("=") for part in one.split("&")), strict=True)
+        for choice in options:
+            keys, _, columns = zip(*(setting.partition("=") for setting in choice.split("&")), strict=True)
             # What was said of the same part, or of the same column, is said anew.
-            others = [part for part in typed if part.partition("=")[0] not in keys and part.partition("=")[2] not in columns]
-            names.append(f"'{self.file.path}?{'&'.join([*others, one])}'")
+            others = [setting for setting in typed if setting.partition("=")[0] not in keys and setting.partition("=")[2] not in columns]
+            names.append(f"'{self.file.path}?{'&'.join([*others, choice])}'")
         return UsageError(f"{self.file.path}: {why}", hint=f"write {' or '.join(names)}{purpose}")
 
 

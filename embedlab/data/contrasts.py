@@ -166,9 +166,9 @@ def _without_distant(pairs: pl.DataFrame, scored: Sequence[pl.DataFrame], least:
     """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
     scores = pl.concat([_plain(frame, "sentence1", "sentence2", "gold") for frame in scored])
     close = scores.filter(pl.col("gold") >= least).unique(["first", "second"]).with_columns(is_close=pl.lit(value=True))
-    found = pairs.join(close, on=["first", "second"], how="left", maintain_order="left")
+    joined = pairs.join(close, on=["first", "second"], how="left", maintain_order="left")
     is_entailed = pl.col("label").str.to_lowercase() == "entailment"
-    return found.filter(~is_entailed | pl.col("is_close").fill_null(value=False)).select(pairs.columns)
+    return joined.filter(~is_entailed | pl.col("is_close").fill_null(value=False)).select(pairs.columns)
 
 
 def _of_file(name: str) -> Part:

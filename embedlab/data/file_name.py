@@ -100,9 +100,9 @@ def file_path(name: str) -> Path:
 
 def said_columns(overrides: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the columns by what they hold, and the labels, that `--set data.columns.NAME=…` and `data.labels.LABEL=…` state."""
-    found = [override.partition("=") for override in overrides]
-    columns = {_ROLE_OF[key.removeprefix(_COLUMNS)]: name for key, _, name in found if key.removeprefix(_COLUMNS) in _ROLE_OF}
-    labels = {key.removeprefix(_LABELS): name for key, _, name in found if key.startswith(_LABELS)}
+    stated = [override.partition("=") for override in overrides]
+    columns = {_ROLE_OF[key.removeprefix(_COLUMNS)]: name for key, _, name in stated if key.removeprefix(_COLUMNS) in _ROLE_OF}
+    labels = {key.removeprefix(_LABELS): name for key, _, name in stated if key.startswith(_LABELS)}
     return columns, labels
 
 
@@ -127,7 +127,7 @@ def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
 
 
 def _labels(name: str, text: str | None) -> dict[str, str]:
-    pairs = [one.rpartition(":") for one in (text or "").split(",") if one]
+    pairs = [pair.rpartition(":") for pair in (text or "").split(",") if pair]
     if any(not (theirs and ours) for theirs, _, ours in pairs):
         raise UsageError(f"{name!r}: labels is {text!r}", hint="for example ?labels=0:entailment,1:neutral,2:contradiction")
     return {theirs.strip(): ours.strip() for theirs, _, ours in pairs}

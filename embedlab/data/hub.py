@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
@@ -58,10 +59,10 @@ def _load(repository: str, config: str | None, split: str, revision: str, otherw
 
     datasets.disable_progress_bars()
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
-    place = TemporaryDirectory() if is_local(repository) else nullcontext()
+    context = TemporaryDirectory() if is_local(repository) else nullcontext()
     try:
         # The client knows a folder by its last name and its card alone: in its shared cache it would give the rows of another.
-        with place as own_cache:
+        with context as own_cache:
             loaded = datasets.load_dataset(
                 _address(repository),
                 config,
@@ -148,8 +149,8 @@ def _check_revision(repository: str, revision: str, files: Sequence[str]) -> Non
     """Refuse rows of another revision: without a network the client uses any revision in its cache."""
     revisions = {part for file in files for part in Path(file).parts if re.fullmatch("[0-9a-f]{40}", part)}
     if revision and revisions - {revision}:
-        found = min(revisions - {revision})
+        given = min(revisions - {revision})
         raise MissingError(
-            f"the hub's client gave {repository!r} at revision {found[:8]}, not {revision[:8]}",
-            hint="type the command again with a network, or give a folder that holds the corpus with --data DIR",
+            f"the hub's client gave {repository!r} at revision {given[:8]}, not {revision[:8]}",
+            hint=Hint("try again with a network, or give a folder that holds the corpus with ", NamedOption("--data", "DIR")),
         )

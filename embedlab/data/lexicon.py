@@ -165,15 +165,15 @@ def _concept(line: str, broader: Concept | None = None) -> Concept:
 
 def _tree(text: str) -> dict[str, Concept]:
     """Return the concepts of an indented table by name; two blanks are one level."""
-    found: dict[str, Concept] = {}
+    concepts: dict[str, Concept] = {}
     path: list[Concept] = []
     for line in text.strip().splitlines():
         depth = (len(line) - len(line.lstrip())) // 2
         path = path[:depth]
         concept = _concept(line, path[-1] if path else None)
         path.append(concept)
-        found[concept.name] = concept
-    return found
+        concepts[concept.name] = concept
+    return concepts
 
 
 def leaves(concepts: dict[str, Concept]) -> tuple[Concept, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from embedlab.core.errors import PartialDataError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Expected
 
 
@@ -26,10 +27,10 @@ def empty_rows(kind: DatasetKind, frame: pl.DataFrame) -> pl.DataFrame:
 
 def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expected) -> list[str]:
     """Return how FRAME differs from the whole corpus, with the expected and the found counts; empty if it does not."""
-    found = class_counts(kind, frame)
+    counts = class_counts(kind, frame)
     odd = [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
-    if expected.classes and found is not None and found != expected.classes:
-        odd.append(f"classes {_listed(found)} instead of {_listed(expected.classes)}")
+    if expected.classes and counts is not None and counts != expected.classes:
+        odd.append(f"classes {_listed(counts)} instead of {_listed(expected.classes)}")
     empty = empty_rows(kind, frame)["row"]
     if expected.empty is not None and len(empty) > expected.empty:
         odd.append(f"{len(empty):,} rows with an empty sentence instead of {expected.empty}, the first of them row {empty[0]:,}")
@@ -42,7 +43,11 @@ def is_partial(label: str, kind: DatasetKind, frame: pl.DataFrame, expected: Exp
     if odd and not allow_partial:
         raise PartialDataError(
             f"{label} is truncated or odd: it has {', '.join(odd)}",
-            hint="get the whole corpus, or use these rows with --allow-partial: every number made from it is marked partial",
+            hint=Hint(
+                "get the whole corpus, or use these rows with ",
+                NamedOption("--allow-partial"),
+                ": every number made from it is marked partial",
+            ),
         )
     return bool(odd)
 

@@ -86,10 +86,10 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
     content = _object(path)
     if _META not in content:
         raise MissingError(f"{path}: no key {_META!r}", hint=_WRITTEN)
-    own = _chosen_split(_chosen_subset(path, {key: value for key, value in content.items() if key != _META}), split)
-    if own is None:
+    predictions = _chosen_split(_chosen_subset(path, {key: value for key, value in content.items() if key != _META}), split)
+    if predictions is None:
         return None
-    values = own.get("cosine_scores") or own.get("similarity_scores") if isinstance(own, dict) else None
+    values = predictions.get("cosine_scores") or predictions.get("similarity_scores") if isinstance(predictions, dict) else None
     if not isinstance(values, list):
         raise UsageError(
             f"{path}: no similarities, but what another kind of task predicts", hint="take predictions of a task of mteb's type STS"
@@ -110,14 +110,14 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
     if absent := [key for key in ("task_name", "dataset_revision", "scores") if key not in content]:
         raise MissingError(f"{path}: no key {absent[0]!r}", hint=_WRITTEN)
     try:
-        by_split = {name: {own["hf_subset"]: own for own in found} for name, found in content["scores"].items()}
+        by_split = {name: {entry["hf_subset"]: entry for entry in subsets} for name, subsets in content["scores"].items()}
     except (AttributeError, KeyError, TypeError) as error:
         raise MissingError(f"{path}: 'scores' is not what mteb writes", hint=_WRITTEN) from error
-    found = _chosen_split(by_split, split)
-    if not found:
+    of_split = _chosen_split(by_split, split)
+    if not of_split:
         return None
-    own = _chosen_subset(path, found)
-    numbers = {key: value for key, value in own.items() if isinstance(value, float | int)}
+    of_subset = _chosen_subset(path, of_split)
+    numbers = {key: value for key, value in of_subset.items() if isinstance(value, float | int)}
     figures = {key: float(value) for key, value in numbers.items() if not abs(value) > _LARGEST}  # nan stays
     if "main_score" not in figures:
         raise MissingError(f"{path}: no number 'main_score'", hint=_WRITTEN)
@@ -126,8 +126,8 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         task=str(content["task_name"]),
         revision=str(content["dataset_revision"]),
         version=content.get("mteb_version"),
-        split=next(name for name, one in by_split.items() if one is found),
-        subset=str(own["hf_subset"]),
+        split=next(name for name, subsets in by_split.items() if subsets is of_split),
+        subset=str(of_subset["hf_subset"]),
         figures=figures,
     )
 
@@ -139,13 +139,13 @@ def _model(meta: Mapping[str, Any]) -> str:
 
 
 def _by_task(files: list[Path], ending: str) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+    by_task: dict[str, Path] = {}
     for file in files:
         task = file.name.removesuffix(ending)
-        if task in found:
-            raise UsageError(f"{file} and {found[task]} are of one task: which of them is meant?", hint="name a folder of one model")
-        found[task] = file
-    return found
+        if task in by_task:
+            raise UsageError(f"{file} and {by_task[task]} are of one task: which of them is meant?", hint="name a folder of one model")
+        by_task[task] = file
+    return by_task
 
 
 def _chosen_subset(path: Path, subsets: Mapping[str, Any]) -> Any:

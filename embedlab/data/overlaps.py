@@ -60,8 +60,8 @@ class KnownText:
     def has_any(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Return which rows of FRAME have a sentence of COLUMNS that is in this text; (rows,)."""
         keys = _keys(frame.select(columns))
-        found: NDArray[np.bool_] = np.any(_is_in(keys, self.sentences) & _has_words(keys), axis=1)
-        return found
+        is_shared: NDArray[np.bool_] = np.any(_is_in(keys, self.sentences) & _has_words(keys), axis=1)
+        return is_shared
 
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
         """Return the overlap of each row of a frame of pairs."""
@@ -147,8 +147,8 @@ def _keys(frame: pl.DataFrame) -> SortedKeys:
 
 def _has_words(keys: SortedKeys) -> NDArray[np.bool_]:
     """Return which KEYS belong to sentences with a word; all others share one key, whose presence in a stored text means nothing."""
-    found: NDArray[np.bool_] = keys != np.uint64(_key(""))
-    return found
+    has_words: NDArray[np.bool_] = keys != np.uint64(_key(""))
+    return has_words
 
 
 def _key(text: str) -> int:
@@ -168,8 +168,8 @@ def _is_in(keys: SortedKeys, known: SortedKeys) -> NDArray[np.bool_]:
     """Return whether each of KEYS is among the sorted KNOWN ones, of which there may be a million."""
     if not len(known):
         return np.zeros(keys.shape, dtype=bool)
-    found: NDArray[np.bool_] = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
-    return found
+    is_known: NDArray[np.bool_] = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+    return is_known
 
 
 def _distinct(keys: Sequence[SortedKeys]) -> SortedKeys:

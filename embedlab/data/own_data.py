@@ -68,11 +68,11 @@ class OwnData:
             about.append(f"scores {self.scores} on a scale from {self.scale[0]:g} to {self.scale[1]:g}")
         if self.unread:
             about.append(f"not read: {', '.join(self.unread)}")
-        found = [f"{self.file.text}: {'; '.join(about)}"]
-        found += [f"  {'; '.join(f'{name}: {one_line(text)}' for name, text in row.items())}" for row in self.examples]
+        report = [f"{self.file.text}: {'; '.join(about)}"]
+        report += [f"  {'; '.join(f'{name}: {one_line(text)}' for name, text in row.items())}" for row in self.examples]
         if self.columns:
-            found.append(f"  another reading: {correction(self.file, [*self.columns, *(['scale'] if self.scores is not None else [])])}")
-        return found
+            report.append(f"  another reading: {correction(self.file, [*self.columns, *(['scale'] if self.scores is not None else [])])}")
+        return report
 
 
 def correction(file: FileName, options: Sequence[str]) -> str:
@@ -96,19 +96,19 @@ def _detected(name: str, _size: int, _modified_ns: int) -> OwnData:
     file = parse_file_name(name)
     if file.path.suffix.lower() == TEXT_FILE:
         return _of_lines(file)
-    found = FoundColumns.of(file, read_rows(file.path, needed=()))
-    kind, columns = found.decided()
-    scores = found.range_of(columns["score"]) if kind == SCORED else None
+    found_columns = FoundColumns.of(file, read_rows(file.path, needed=()))
+    kind, columns = found_columns.decided()
+    scores = found_columns.range_of(columns["score"]) if kind == SCORED else None
     _refuse_other_scale(file, kind, scores)
     return OwnData(
         file=file,
         kind=kind,
         columns=columns,
-        rows=found.rows.height,
-        labels=found.meanings(columns["label"]) if kind == LABELLED else {},
+        rows=found_columns.rows.height,
+        labels=found_columns.meanings(columns["label"]) if kind == LABELLED else {},
         scores=scores,
-        unread=tuple(name for name in found.names if name not in columns.values() and name != (file.source or "source")),
-        examples=_examples(found.rows, list(columns.values())),
+        unread=tuple(name for name in found_columns.names if name not in columns.values() and name != (file.source or "source")),
+        examples=_examples(found_columns.rows, list(columns.values())),
     )
 
 

@@ -79,11 +79,11 @@ def scored_pairs(
 
     A score outside SCALE, an empty sentence or another fault is an error with its place; a pair without a score is skipped and counted.
     """
-    found = [name for name in frame.columns if name != PLACE]
+    columns = [name for name in frame.columns if name != PLACE]
     absent = [name for name in _REQUIRED if name not in frame.columns]
     if absent:
         raise MissingError(
-            f"{title} has no column {absent[0]!r}: found {', '.join(found)}", hint=f"name its columns {', '.join(_REQUIRED)}"
+            f"{title} has no column {absent[0]!r}: found {', '.join(columns)}", hint=f"name its columns {', '.join(_REQUIRED)}"
         )
     if frame.is_empty():
         raise MissingError(f"{title} holds no pairs", hint="give one pair a row")

@@ -19,17 +19,17 @@ def open_parts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
     wanted: list[tuple[str, str | None]] = [(name, None) for name in datasets]
     if all_splits and FIFTHS_OF in datasets:
         wanted += [(FIFTHS_OF, split) for split in OTHER_SPLITS]
-    return available(wanted, lambda one: source.open(*one))
+    return available(wanted, lambda name_and_split: source.open(*name_and_split))
 
 
-def is_scored(found: Dataset) -> bool:
+def is_scored(candidate: Dataset) -> bool:
     """Return whether a dataset has scored pairs with a test split, or one split alone: another dev split chooses settings."""
-    return found.kind == "sts" and ("test" in found.splits or len(found.splits) == 1)
+    return candidate.kind == "sts" and ("test" in candidate.splits or len(candidate.splits) == 1)
 
 
 def shipped_pairs() -> Iterator[tuple[Dataset, str]]:
     """Yield the test split of every shipped dataset of scored pairs, or its only one, and all of STS-B, whose fifths need all."""
-    for found in filter(is_scored, map(dataset, shipped_names("datasets"))):
-        for split in found.splits:
-            if split == "test" or found.name == FIFTHS_OF or len(found.splits) == 1:
-                yield found, split
+    for candidate in filter(is_scored, map(dataset, shipped_names("datasets"))):
+        for split in candidate.splits:
+            if split == "test" or candidate.name == FIFTHS_OF or len(candidate.splits) == 1:
+                yield candidate, split

@@ -102,9 +102,9 @@ def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
     files = sorted({file.name for file in path.glob("*.txt") if _has_format(file)} | set(_expected_files(path)))
     if not files:
         raise MissingError(f"no file in {str(path)!r} has the format split TAB label TAB tokens", hint="a task is a file <task>.txt")
-    own = _own_name(path)
+    suite_name = _own_name(path)
     return tuple(
-        _dataset(f"{own}/{_task(file)}", _task(file), [f"{path.name}/{file}"], rows=_gum_rows(path, _task(file)), home=path.name)
+        _dataset(f"{suite_name}/{_task(file)}", _task(file), [f"{path.name}/{file}"], rows=_gum_rows(path, _task(file)), home=path.name)
         for file in files
     )
 

@@ -29,7 +29,7 @@ def published_hash(file: str) -> str | None:
 
 def other_files(sha256: Mapping[str, str]) -> list[str]:
     """Return the files whose content is not the published one."""
-    return [file for file, found in sha256.items() if published_hash(file) not in {None, found}]
+    return [file for file, digest in sha256.items() if published_hash(file) not in {None, digest}]
 
 
 def content_of(sha256: Mapping[str, str]) -> Content:

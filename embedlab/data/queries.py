@@ -42,7 +42,7 @@ class Queries:
         if self.has_texts:
             return text_keys(self.part.frame)
         both = zip(("query", "document"), self.ids, (self.query, self.relevant), strict=True)
-        columns = [[_key(f"{kind} {ids[place]}") for place in places] for kind, ids, places in both]
+        columns = [[_key(f"{kind} {ids[index]}") for index in places] for kind, ids, places in both]
         return np.array(columns, np.uint64).T
 
 
@@ -59,8 +59,8 @@ def own_texts(
         if text:
             places.setdefault(text, []).append(index)
     graded = {*zip(query.tolist(), relevant.tolist(), strict=True)}
-    found = {(number, place) for number, text in enumerate(texts) for place in places.get(text, ())} | {*more}
-    pairs = np.array(sorted(found - graded), np.intp).reshape(-1, 2)
+    all_pairs = {(number, index) for number, text in enumerate(texts) for index in places.get(text, ())} | {*more}
+    pairs = np.array(sorted(all_pairs - graded), np.intp).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
 
@@ -72,7 +72,7 @@ def numbered(count: int) -> list[str]:
 def item_frame(texts: Sequence[str], candidates: Sequence[str], query: Places, relevant: Places) -> pl.DataFrame:
     """Return the texts of each item."""
     columns = zip(SENTENCES, (texts, candidates), (query, relevant), strict=True)
-    return pl.DataFrame({name: pl.Series([own[place] for place in places], dtype=pl.String) for name, own, places in columns})
+    return pl.DataFrame({name: pl.Series([values[index] for index in places], dtype=pl.String) for name, values, places in columns})
 
 
 def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:

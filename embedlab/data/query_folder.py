@@ -74,14 +74,14 @@ def open_query_folder(name: str) -> Queries:
     qrels = read_qrels(graded)
     queries, corpus = _read(typed.path / QUERIES, _query_text), _read(typed.path / CORPUS, _document_text)
     for grade in qrels:
-        for kind, own, texts in (("query", grade.query, queries), ("document", grade.document, corpus)):
-            if own not in texts.texts:
+        for kind, key, texts in (("query", grade.query, queries), ("document", grade.document, corpus)):
+            if key not in texts.texts:
                 hint = f"add it to {texts.path.name}, or remove the line"
-                raise MissingError(f"{graded}, line {grade.line}: no {kind} {own!r} in {texts.path.name}", hint=hint)
-    wanted = dict.fromkeys(one.query for one in qrels if one.grade > 0)
-    if empty := next((own for own in wanted if not queries.texts[own].strip()), None):
+                raise MissingError(f"{graded}, line {grade.line}: no {kind} {key!r} in {texts.path.name}", hint=hint)
+    wanted = dict.fromkeys(qrel.query for qrel in qrels if qrel.grade > 0)
+    if empty := next((query for query in wanted if not queries.texts[query].strip()), None):
         raise bad_line(queries.path, queries.lines[empty], f"the text of query {empty!r} is empty")
-    return _queries(typed, qrels, {own: queries.texts[own] for own in wanted}, corpus.texts, [graded, queries.path, corpus.path])
+    return _queries(typed, qrels, {query: queries.texts[query] for query in wanted}, corpus.texts, [graded, queries.path, corpus.path])
 
 
 def _of_qrels(typed: FolderName) -> Queries:
@@ -104,7 +104,7 @@ def _queries(
     relevant = [grade for grade in qrels if grade.grade > 0]
     if not relevant:
         raise MissingError(f"{files[0]} names no relevant document", hint="a grade above 0 says that a document is relevant")
-    numbers, places = ({own: index for index, own in enumerate(ids)} for ids in (queries, corpus))
+    numbers, places = ({key: index for index, key in enumerate(ids)} for ids in (queries, corpus))
     query = np.array([numbers[grade.query] for grade in relevant], np.intp)
     document = np.array([places[grade.document] for grade in relevant], np.intp)
     texts, candidates = tuple(queries.values()), tuple(corpus.values())
@@ -136,20 +136,20 @@ def _queries(
 
 def _same_ids(queries: Mapping[str, str], corpus: Mapping[str, str]) -> list[tuple[int, int]]:
     """Return the pairs of a query and a document of the same id whose text holds that of the query, as in ArguAna."""
-    places = {own: index for index, own in enumerate(corpus)}
-    return [(number, places[own]) for number, (own, text) in enumerate(queries.items()) if own in places and text in corpus[own]]
+    places = {key: index for index, key in enumerate(corpus)}
+    return [(number, places[key]) for number, (key, text) in enumerate(queries.items()) if key in places and text in corpus[key]]
 
 
 def _qrels_file(typed: FolderName) -> Path:
     """Return the file of qrels of the split that was typed: test where none was, otherwise the only one."""
     folder = typed.path / QRELS
-    found = {file.stem: file for file in sorted(folder.glob("*")) if file.suffix in _SUFFIXES} if folder.is_dir() else {}
-    if not found:
+    files = {file.stem: file for file in sorted(folder.glob("*")) if file.suffix in _SUFFIXES} if folder.is_dir() else {}
+    if not files:
         raise MissingError(f"no qrels in {str(folder)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}")
-    split = typed.split or ("test" if "test" in found or len(found) > 1 else next(iter(found)))
-    if split not in found:
-        raise MissingError(f"{typed.text!r}: no qrels of the split {split!r}", hint=f"select one: ?split= {', '.join(found)}")
-    return found[split]
+    split = typed.split or ("test" if "test" in files or len(files) > 1 else next(iter(files)))
+    if split not in files:
+        raise MissingError(f"{typed.text!r}: no qrels of the split {split!r}", hint=f"select one: ?split= {', '.join(files)}")
+    return files[split]
 
 
 def _read(path: Path, text_of: Callable[[Path, int, Mapping[str, object]], str]) -> _Texts:
@@ -161,12 +161,12 @@ def _read(path: Path, text_of: Callable[[Path, int, Mapping[str, object]], str])
         if not line.strip():
             continue
         row = json_object(path, number, line)
-        own = row.get("_id")
-        if isinstance(own, bool) or not isinstance(own, str | int) or own == "":
+        key = row.get("_id")
+        if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
             raise bad_line(path, number, "no id under '_id'")
-        if str(own) in texts:
-            raise bad_line(path, number, f"the id {str(own)!r} a second time, after line {lines[str(own)]}")
-        texts[str(own)], lines[str(own)] = text_of(path, number, row), number
+        if str(key) in texts:
+            raise bad_line(path, number, f"the id {str(key)!r} a second time, after line {lines[str(key)]}")
+        texts[str(key)], lines[str(key)] = text_of(path, number, row), number
     return _Texts(path=path, texts=texts, lines=lines)
 
 
@@ -181,7 +181,7 @@ def _document_text(path: Path, number: int, row: Mapping[str, object]) -> str:
 
 
 def _text(path: Path, number: int, row: Mapping[str, object], name: str) -> str:
-    found = row.get(name)
-    if not isinstance(found, str):
+    text = row.get(name)
+    if not isinstance(text, str):
         raise bad_line(path, number, f"no text under {name!r}")
-    return found
+    return text

@@ -89,6 +89,6 @@ def _together(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.in
     members: dict[int, list[int]] = {}
     for index, group in enumerate(groups.tolist()):
         members.setdefault(group, []).append(index)
-    pairs = [(one, other) for one, group in enumerate(groups.tolist()) for other in members[group] if other != one]
-    found = np.array(pairs, np.intp).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
+    pairs = [(index, other) for index, group in enumerate(groups.tolist()) for other in members[group] if other != index]
+    array = np.array(pairs, np.intp).reshape(-1, 2)
+    return array[:, 0], array[:, 1]

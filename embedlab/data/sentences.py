@@ -37,7 +37,7 @@ def both_sentences(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.select(sentence=pl.concat_list("sentence1", "sentence2")).explode("sentence")
 
 
-_PARTS = tuple(f"wiki_split/{part}.tsv" for part in ("tune", "validation", "test"))
+_PARTS = tuple(f"wiki_split/{split}.tsv" for split in ("tune", "validation", "test"))
 
 DATASETS = (
     Dataset(

@@ -12,6 +12,7 @@ import polars as pl
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
@@ -38,7 +39,7 @@ def dataset_names(kind: DatasetKind | None = None) -> list[str]:
     """Names of the datasets of a kind, or of all, for which no plug-in has to be loaded."""
     if kind is None:
         return plugins.names("datasets")
-    return [name for name, found in all_datasets().items() if found.kind == kind]
+    return [name for name, candidate in all_datasets().items() if candidate.kind == kind]
 
 
 def dataset(name: str) -> Dataset:
@@ -48,16 +49,16 @@ def dataset(name: str) -> Dataset:
 
 
 def _load(plugin: Plugin) -> Dataset:
-    found = plugin.load()
+    loaded = plugin.load()
     if plugin.is_shipped:
         return _by_name(plugin.module)[plugin.name]
-    return plugin.checked(found, Dataset, named=True)
+    return plugin.checked(loaded, Dataset, named=True)
 
 
 @cache
 def _by_name(module: str) -> Mapping[str, Dataset]:
     """The datasets that a file of this folder lists."""
-    return MappingProxyType({one.name: one for one in import_module(module).DATASETS})
+    return MappingProxyType({shipped.name: shipped for shipped in import_module(module).DATASETS})
 
 
 @lru_cache(maxsize=256)  # more than there are: a training with its evaluation opens each several times
@@ -141,7 +142,7 @@ class Source:
     def _layout(self, split: Split, folder: Path) -> FileLayout | None:
         if not folder.is_dir():
             fault = f"the data folder {str(folder)!r} is not a folder" if folder.exists() else f"no data folder {str(folder)!r}"
-            raise MissingError(fault, hint="give the folder of the corpora with --data DIR or EMBEDLAB_DATA")
+            raise MissingError(fault, hint=Hint("give the folder of the corpora with ", NamedOption("--data", "DIR"), " or EMBEDLAB_DATA"))
         incomplete: list[str] = []  # the first missing file of each layout that was begun and is preferred to the one found
         for layout in split.layouts:
             absent = [file for file in layout.files if not (folder / file).is_file()]
@@ -199,12 +200,12 @@ class Source:
         folder = self.folder_of(chosen)
         if folder is None:
             why = "no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
-            return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR, or {OFFER}", reason=why)
+            return MissingError(f"{label} is missing: {why}", hint=Hint(get, NamedOption("--data", "DIR"), ", or ", OFFER), reason=why)
         preferred = chosen.splits[split].layouts[0].files
         absent = next(file for file in preferred if not (folder / file).is_file())
-        offer = f", or {OFFER}" if chosen.name in CORPORA else ""
+        offer = Hint(", or ", OFFER) if chosen.name in CORPORA else ""
         why = f"no file {absent!r} in {str(folder)!r}"
-        return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR{offer}", reason=why)
+        return MissingError(f"{label} is missing: {why}", hint=Hint(get, NamedOption("--data", "DIR"), offer), reason=why)
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:
@@ -217,12 +218,12 @@ def _incomplete(absent: Path, other: Path) -> MissingError:
 
 def available(wanted: Iterable[Wanted], open_one: Callable[[Wanted], Opened]) -> tuple[list[Opened], list[MissingError]]:
     """Return what OPEN_ONE opens of WANTED, and the errors of what is missing; where nothing is there, the first is raised."""
-    found, missing = [], []
-    for one in wanted:
+    opened, missing = [], []
+    for each in wanted:
         try:
-            found.append(open_one(one))
+            opened.append(open_one(each))
         except MissingError as error:
             missing.append(error)
-    if not found:
+    if not opened:
         raise missing[0]
-    return found, missing
+    return opened, missing

@@ -117,7 +117,7 @@ _PAIR_COLUMNS = {"sentence1": "sentence1", "sentence2": "sentence2", "gold": "sc
 
 
 def _year_files(folder: str, prefix: str, sources: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{folder}/{prefix}.{part}.{source}.txt" for source in sources for part in ("input", "gs"))
+    return tuple(f"{folder}/{prefix}.{kind}.{source}.txt" for source in sources for kind in ("input", "gs"))
 
 
 def _year(year: str) -> Dataset:
@@ -126,9 +126,9 @@ def _year(year: str) -> Dataset:
     places = [(f"{folder}/STS{year}-en-test", prefix) for folder in _STS_FOLDERS for prefix in prefixes]
     known = [
         FileLayout(
-            files=_year_files(*place, sources), read=partial(read_year, sources=sources, fields=(4,) if "2016" in place[1] else (2,))
+            files=_year_files(*location, sources), read=partial(read_year, sources=sources, fields=(4,) if "2016" in location[1] else (2,))
         )
-        for place in places
+        for location in places
     ]
     # What `data get` writes: the hub's copies do not name the sources.
     unknown = FileLayout(

@@ -28,8 +28,8 @@ def topics_of(rows: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:
     first = np.repeat(np.array(keys[0], dtype=np.intp)[None], len(keys), axis=0)
     links = coo_matrix((np.ones(first.size, np.int32), (first.ravel(), np.array(keys).ravel())), shape=(len(numbers), len(numbers)))
     component = connected_components(links, directed=False)[1][keys[0]]
-    _, place, number = np.unique(component, return_index=True, return_inverse=True)
-    order: NDArray[np.intp] = np.argsort(np.argsort(place))[number]
+    _, first_rows, number = np.unique(component, return_index=True, return_inverse=True)
+    order: NDArray[np.intp] = np.argsort(np.argsort(first_rows))[number]
     return order
 
 

@@ -43,7 +43,7 @@ def read_qrels(path: Path) -> list[Grade]:
 
     A pair that is graded twice, and a grade that is not a whole number up to MOST_RELEVANT, is an error with its line.
     """
-    found, seen = [], set[tuple[str, str]]()
+    grades, seen = [], set[tuple[str, str]]()
     for line, query, document, text in _graded(path):
         try:
             grade = int(text)
@@ -54,8 +54,8 @@ def read_qrels(path: Path) -> list[Grade]:
         if (query, document) in seen:
             raise bad_line(path, line, f"query {query!r} and document {document!r} a second time")
         seen.add((query, document))
-        found.append(Grade(line=line, query=query, document=document, grade=grade))
-    return found
+        grades.append(Grade(line=line, query=query, document=document, grade=grade))
+    return grades
 
 
 def _graded(path: Path) -> Iterator[tuple[int, str, str, str]]:

@@ -72,8 +72,8 @@ def nearer(text: str, first: str, second: str) -> int:
     """Return which of two sentences TEXT has more in common with, 0 or 1, by the words of both in order; 1 where neither is nearer."""
     from difflib import SequenceMatcher
 
-    own = [word.text.lower() for word in shown_words(text)]
-    ratios = [SequenceMatcher(a=[word.text.lower() for word in shown_words(one)], b=own).ratio() for one in (first, second)]
+    words = [word.text.lower() for word in shown_words(text)]
+    ratios = [SequenceMatcher(a=[word.text.lower() for word in shown_words(other)], b=words).ratio() for other in (first, second)]
     return int(ratios[1] >= ratios[0])
 
 

@@ -67,8 +67,8 @@ def add_lora(backbone: PreTrainedModel, lora: LoraSection, usage: Usage, *, seed
             reason = " ".join(str(error).split())[:200]
             layers = sorted({name.rpartition(".")[2] for name, module in backbone.named_modules() if isinstance(module, nn.Linear)})
             raise UsageError(f"'encoder.lora.targets' does not fit: {reason}", hint=f"its linear layers are {', '.join(layers)}") from error
-    own: Any = backbone.peft_config[NAME]
-    own.base_model_name_or_path, own.revision = base_location(usage.source)
+    lora_config: Any = backbone.peft_config[NAME]
+    lora_config.base_model_name_or_path, lora_config.revision = base_location(usage.source)
     for parameter in backbone.parameters():
         if parameter.requires_grad:  # peft makes them of the base's precision
             parameter.data = parameter.data.float()
@@ -78,13 +78,13 @@ def _adapter_weights(adapter: Path) -> dict[str, Tensor]:
     """The tensors of an adapter, which are few; ones that are not finite are a MissingError."""
     path = adapter / ADAPTER_WEIGHTS
     try:
-        found = load_file(path)
+        tensors = load_file(path)
     except (OSError, SafetensorError) as error:
         raise MissingError(f"{str(path)!r} cannot be read: {' '.join(str(error).split())[:200]}", hint=WHOLE) from error
-    if odd := next((name for name, value in found.items() if not value.isfinite().all()), None):
+    if odd := next((name for name, value in tensors.items() if not value.isfinite().all()), None):
         raise MissingError(f"{str(path)!r}: numbers that are not finite in {odd!r}", hint=WHOLE)
     # The magnitudes of DoRA are a module, but files name them as a tensor: transformers 5.23 does not find them and draws others.
-    return {re.sub(r"(lora_magnitude_vector)$", r"\1.weight", name): value for name, value in found.items()}
+    return {re.sub(r"(lora_magnitude_vector)$", r"\1.weight", name): value for name, value in tensors.items()}
 
 
 def require_peft() -> None:

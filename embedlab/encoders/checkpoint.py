@@ -129,21 +129,21 @@ def save_model(
     ADD is called with the folder and may write more files into it; HINT says how to choose another folder if writing fails.
     With IS_NEW a folder that another process has written meanwhile is not replaced.
     """
-    with silence_transformers(), atomic_folder(folder, hint=hint, is_new=is_new) as place, writing_weights(folder):
+    with silence_transformers(), atomic_folder(folder, hint=hint, is_new=is_new) as temporary, writing_weights(folder):
         if word_head is None:
-            encoder.backbone.save_pretrained(place)
+            encoder.backbone.save_pretrained(temporary)
         else:
-            word_head.save(place, encoder.backbone)
+            word_head.save(temporary, encoder.backbone)
         # Settings that earlier calls left in the tokenizer do not belong to the model.
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.model_max_length = encoder.max_tokens
-        encoder.tokenizer.save_pretrained(place)
+        encoder.tokenizer.save_pretrained(temporary)
         width = int(encoder.backbone.config.hidden_size)
         has_pooler = not _lacks_pooler(encoder.backbone)
-        write_layout(place, tokenizer=encoder.tokenizer, usage=encoder.usage, width=width, layers=encoder.layers, has_pooler=has_pooler)
-        write_checksums(place)  # of all but what its owner may edit or add to
-        (place / "README.md").write_text(card, encoding="utf-8")
-        add(place)
+        write_layout(temporary, tokenizer=encoder.tokenizer, usage=encoder.usage, width=width, layers=encoder.layers, has_pooler=has_pooler)
+        write_checksums(temporary)  # of all but what its owner may edit or add to
+        (temporary / "README.md").write_text(card, encoding="utf-8")
+        add(temporary)
 
 
 def _lacks_pooler(backbone: object) -> bool:

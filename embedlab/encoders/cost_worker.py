@@ -88,9 +88,9 @@ def main() -> int:
     sentences = json.loads(sys.stdin.buffer.read())
     here = machine(settings)
     scorer = scorer_for(pinned(resolve(name, settings.runs_folder).members[0], offline=settings.offline), settings)
-    found, count = measure(scorer, sentences)
+    times, count = measure(scorer, sentences)
     cost = MeasuredCost(
-        milliseconds=tuple(found),
+        milliseconds=tuple(times),
         sentences=count,
         memory_mib=peak_memory_mib(),
         is_of_pairs=not hasattr(scorer, "encode"),

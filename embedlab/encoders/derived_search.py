@@ -89,8 +89,8 @@ def _mapped(encoder: Encoder, sentences: Sequence[str], per_call: int) -> Vector
         for vectors in _blocks(encoder, sentences, per_call):
             file.write(np.ascontiguousarray(vectors, np.float32).data)
         file.flush()
-        found: Vectors = np.memmap(file, np.float32, mode="r", shape=(len(sentences), encoder.dim))
-    return found
+        mapped: Vectors = np.memmap(file, np.float32, mode="r", shape=(len(sentences), encoder.dim))
+    return mapped
 
 
 def _blocks(encoder: Encoder, sentences: Sequence[str], per_call: int) -> Iterator[Vectors]:

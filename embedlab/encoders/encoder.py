@@ -148,8 +148,8 @@ def mean_cosine(vectors: Vectors) -> float:
     if count < 2:
         return float("nan")
     unit = unit_vectors(vectors)
-    own = float((unit**2).sum())  # a zero vector has no direction and counts as cosine 0
-    return float(((unit.sum(0) ** 2).sum() - own) / (count * (count - 1)))
+    squares = float((unit**2).sum())  # a zero vector has no direction and counts as cosine 0
+    return float(((unit.sum(0) ** 2).sum() - squares) / (count * (count - 1)))
 
 
 def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
@@ -170,7 +170,7 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
     """Similarity of each row of FIRST with each row of SECOND, (first, second), as `similarities` computes those of pairs."""
     a, b = first.astype(np.float64), second.astype(np.float64)
     if similarity == "manhattan":
-        return np.stack([-np.abs(b - one).sum(axis=1) for one in a]).astype(np.float32)
+        return np.stack([-np.abs(b - vector).sum(axis=1) for vector in a]).astype(np.float32)
     dots: NDArray[np.float64] = a @ b.T
     if similarity == "dot":
         return dots.astype(np.float32)

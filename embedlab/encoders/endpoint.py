@@ -98,14 +98,14 @@ class EndpointEncoder:
         holds the vectors of the others.
         """
         refused: dict[int, str] = {}  # the place of a text, and why
-        found, start = [], 0
+        encoded, start = [], 0
         for batch in _batches(sentences):
-            found.append(self._accepted(batch, start, refused))
+            encoded.append(self._accepted(batch, start, refused))
             start += len(batch)
-        found = [vectors for vectors in found if len(vectors)]
-        if len({vectors.shape[1] for vectors in found}) > 1:
+        encoded = [vectors for vectors in encoded if len(vectors)]
+        if len({vectors.shape[1] for vectors in encoded}) > 1:
             raise self._wrong("vectors of different lengths")
-        vectors = np.concatenate(found) if found else np.empty((0, 0), np.float32)
+        vectors = np.concatenate(encoded) if encoded else np.empty((0, 0), np.float32)
         if refused:
             raise RefusedTextsError(self._url, [(sentences[index], reason) for index, reason in refused.items()], tuple(refused), vectors)
         return vectors
@@ -203,8 +203,8 @@ class EndpointEncoder:
         try:
             with client.stream("POST", f"{self._url}/embeddings", json=body) as response:
                 unpack = self._unpacking(response.headers.get("Content-Encoding", "identity"))
-                for part in response.iter_raw():
-                    content += unpack(part)
+                for chunk in response.iter_raw():
+                    content += unpack(chunk)
                     if len(content) > ANSWER_BYTES:
                         raise self._wrong(f"more than {ANSWER_BYTES // 2**20} MiB")
                     if monotonic() > deadline:
@@ -221,11 +221,11 @@ class EndpointEncoder:
     def _unpacking(self, packing: str) -> Callable[[bytes], bytes]:
         """What unpacks the parts of an answer, none of them to more than the limit; none is requested packed, and some servers do it."""
         if packing.lower() == "identity":
-            return lambda part: part
+            return lambda chunk: chunk
         if packing.lower() not in {"gzip", "deflate"}:
             raise self._wrong(f"an answer packed as {_shown(packing)!r}")
         unpacker = zlib.decompressobj(wbits=47)  # both, by their headers
-        return lambda part: unpacker.decompress(part, ANSWER_BYTES + 1)
+        return lambda chunk: unpacker.decompress(chunk, ANSWER_BYTES + 1)
 
     def _vectors(self, answer: dict[str, Any], count: int) -> Vectors:
         usage = answer.get("usage")

@@ -121,10 +121,10 @@ def _at_least(
     unsure = np.flatnonzero(np.count_nonzero(rows >= low, axis=1) > counts)
     item, document = np.nonzero((rows[unsure] >= low[unsure]) & (rows[unsure] <= (scores + margin)[unsure, None]))
     for start in range(0, len(item), _EXACT_AT_ONCE):
-        part = slice(start, start + _EXACT_AT_ONCE)
-        own = unsure[item[part]]
-        is_high = compared.of(query[own], document[part] + documents.start) >= scores[own]
-        counts += np.bincount(own[is_high], minlength=len(counts))
+        batch = slice(start, start + _EXACT_AT_ONCE)
+        unsure_rows = unsure[item[batch]]
+        is_high = compared.of(query[unsure_rows], document[batch] + documents.start) >= scores[unsure_rows]
+        counts += np.bincount(unsure_rows[is_high], minlength=len(counts))
     return counts
 
 
@@ -160,11 +160,11 @@ class OfVectors(_Sides):
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs; (pairs,)."""
-        found = np.empty(len(query), np.float32)
+        scores = np.empty(len(query), np.float32)
         for start in range(0, len(query), _EXACT_AT_ONCE):
-            part = slice(start, start + _EXACT_AT_ONCE)
-            found[part] = similarities(self.first[query[part]], self.second[document[part]], self.similarity)
-        return found
+            block = slice(start, start + _EXACT_AT_ONCE)
+            scores[block] = similarities(self.first[query[block]], self.second[document[block]], self.similarity)
+        return scores
 
     def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
         """Yield some queries, their similarities with DOCUMENTS, and by how much those of each query may be inexact."""
@@ -174,16 +174,16 @@ class OfVectors(_Sides):
             second = _unit(second, lengths)
             lengths = np.ones(1, np.float32)
         for start in range(0, self.queries, QUERIES_AT_ONCE):
-            part = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
-            yield part, *self._block(self.first[part], second, lengths.max(initial=0))
+            block = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
+            yield block, *self._block(self.first[block], second, lengths.max(initial=0))
 
     def _block(self, first: Vectors, second: Vectors, longest: float) -> tuple[Scores, NDArray[np.float32]]:
-        own, sums = _lengths(first), (first.shape[1] + 32) * _ROUNDING  # bounds the error of a sum of so many products
+        lengths, sums = _lengths(first), (first.shape[1] + 32) * _ROUNDING  # bounds the error of a sum of so many products
         if self.similarity == "cosine":
-            return _unit(first, own) @ second.T, np.full(len(first), sums, np.float32)
+            return _unit(first, lengths) @ second.T, np.full(len(first), sums, np.float32)
         if self.similarity == "dot":
-            return first @ second.T, (sums * own * longest).astype(np.float32)
-        return similarity_rows(first, second, self.similarity), (sums * (own + longest)).astype(np.float32)
+            return first @ second.T, (sums * lengths * longest).astype(np.float32)
+        return similarity_rows(first, second, self.similarity), (sums * (lengths + longest)).astype(np.float32)
 
 
 def _lengths(vectors: Vectors) -> NDArray[np.float32]:
@@ -207,7 +207,7 @@ class OfTexts(_Sides):
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
-        first, second = [self.first[place] for place in query], [self.second[place] for place in document]
+        first, second = [self.first[index] for index in query], [self.second[index] for index in document]
         return self._complete(self.scorer.score(first, second, self.progress))
 
     def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
@@ -215,8 +215,8 @@ class OfTexts(_Sides):
         second = self.second[documents]
         score_all: Callable[[Sequence[str], Sequence[str]], Scores] = getattr(self.scorer, "score_all", self._pair_by_pair)
         for start in range(0, self.queries, QUERIES_AT_ONCE):
-            part = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
-            yield part, score_all(self.first[part], second), None
+            block = slice(start, min(start + QUERIES_AT_ONCE, self.queries))
+            yield block, score_all(self.first[block], second), None
 
     def _pair_by_pair(self, first: Sequence[str], second: Sequence[str]) -> Scores:
         scores = self.scorer.score([text for text in first for _ in second], [*second] * len(first))
@@ -256,19 +256,19 @@ class OfIndex:
 
     def of(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
-        found = np.empty(len(query), np.float32)
+        scores = np.empty(len(query), np.float32)
         order = np.argsort(query, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
             if len(rows):
-                found[rows] = self.index.scores(self.first[query[rows[0]]])[document[rows]]
-        return found
+                scores[rows] = self.index.scores(self.first[query[rows[0]]])[document[rows]]
+        return scores
 
     def blocks(self, documents: slice) -> Iterator[tuple[slice, Scores, NDArray[np.float32] | None]]:
         """Yield some queries and their scores with DOCUMENTS, which are exact."""
         step = max(1, QUERIES_AT_ONCE * DOCUMENTS_AT_ONCE // self.at_once)
         for start in range(0, self.queries, step):
-            part = slice(start, min(start + step, self.queries))
-            yield part, np.stack([self.index.scores(text)[documents] for text in self.first[part]]), None
+            block = slice(start, min(start + step, self.queries))
+            yield block, np.stack([self.index.scores(text)[documents] for text in self.first[block]]), None
 
 
 def ranks_in_run(query: Places, document: Places, score: NDArray[np.float64], relevant: Relevant) -> Ranks:
@@ -277,7 +277,7 @@ def ranks_in_run(query: Places, document: Places, score: NDArray[np.float64], re
     QUERY, DOCUMENT and SCORE are its lines, in any order; a document that is unknown, and so not relevant, is −1. Pairs that do not
     count are removed, and what ties is in the worst order.
     """
-    base = max(int(one.max(initial=0)) for one in (document, relevant.excluded[1])) + 2
+    base = max(int(numbers.max(initial=0)) for numbers in (document, relevant.excluded[1])) + 2
     stays = np.flatnonzero(~np.isin(query * base + document, relevant.excluded[0] * base + relevant.excluded[1]))
     stays = stays[np.lexsort((-score[stays], query[stays]))]
     query, document, score = query[stays], document[stays], score[stays]
@@ -286,7 +286,7 @@ def ranks_in_run(query: Places, document: Places, score: NDArray[np.float64], re
     ends = np.flatnonzero(is_last)
     counts = ends[np.searchsorted(ends, np.arange(len(query)))] + 1 - np.searchsorted(query, query)
     known = dict(zip((query * base + document).tolist(), counts.tolist(), strict=True))
-    own = np.array([known.get(pair, 0) for pair in (relevant.query * base + relevant.document).tolist()], np.int64)
-    ranks, has = np.full(len(own), np.inf), own > 0
-    ranks[has] = in_worst_order(relevant.query[has], own[has], relevant.grade[has])
+    run_ranks = np.array([known.get(pair, 0) for pair in (relevant.query * base + relevant.document).tolist()], np.int64)
+    ranks, has = np.full(len(run_ranks), np.inf), run_ranks > 0
+    ranks[has] = in_worst_order(relevant.query[has], run_ranks[has], relevant.grade[has])
     return ranks

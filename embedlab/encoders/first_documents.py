@@ -48,8 +48,8 @@ def _highest(values: Scores, count: int) -> NDArray[np.bool_]:
     least = np.partition(values, values.shape[1] - count, axis=1)[:, values.shape[1] - count, None]
     above, ties = values > least, values == least
     lacking = count - above.sum(axis=1, keepdims=True)
-    found: NDArray[np.bool_] = above | (ties & (np.cumsum(ties, axis=1) <= lacking))
-    return found
+    is_highest: NDArray[np.bool_] = above | (ties & (np.cumsum(ties, axis=1) <= lacking))
+    return is_highest
 
 
 def in_order(query: Places, document: Places, score: NDArray[np.floating], relevant: Relevant, *, queries: int, count: int) -> Places:
@@ -58,7 +58,7 @@ def in_order(query: Places, document: Places, score: NDArray[np.floating], relev
     What ties is in the worst order: what is not relevant by the places of the documents, then the relevant, the least relevant first;
     those of one grade from the last item to the first, so that who is among the first is who has such a rank.
     """
-    base = max(int(one.max(initial=0)) for one in (document, relevant.document)) + 1
+    base = max(int(numbers.max(initial=0)) for numbers in (document, relevant.document)) + 1
     items = {pair: item for item, pair in enumerate((relevant.query * base + relevant.document).tolist())}
     item = np.array([items.get(pair, NONE) for pair in (query * base + document).tolist()], np.intp)
     is_relevant = item != NONE
@@ -67,6 +67,6 @@ def in_order(query: Places, document: Places, score: NDArray[np.floating], relev
     query, document = query[order], document[order]
     column = np.arange(len(query)) - np.searchsorted(query, query)
     is_first = column < count
-    found = np.full((queries, count), NONE, np.intp)
-    found[query[is_first], column[is_first]] = document[is_first]
-    return found
+    ordered = np.full((queries, count), NONE, np.intp)
+    ordered[query[is_first], column[is_first]] = document[is_first]
+    return ordered

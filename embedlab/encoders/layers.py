@@ -102,11 +102,11 @@ def _load(layer: Layer) -> nn.Module:
 def _activation(folder: Path, name: str) -> nn.Module:
     """An activation by the name of its class; only torch's own are made, as others would run code of the folder's choice."""
     module, _, last = name.rpartition(".")
-    found = getattr(nn, last, None) if module == TORCH or module.startswith(f"{TORCH}.modules.") else None
-    if not (isinstance(found, type) and issubclass(found, nn.Module) and found.__module__.startswith(TORCH)):
+    activation = getattr(nn, last, None) if module == TORCH or module.startswith(f"{TORCH}.modules.") else None
+    if not (isinstance(activation, type) and issubclass(activation, nn.Module) and activation.__module__.startswith(TORCH)):
         raise MissingError(f"{folder / 'config.json'}: no activation {name!r} in torch.nn", hint=RESTORE_HINT)
     try:
-        return found()
+        return activation()
     except TypeError as error:
         raise MissingError(f"{folder / 'config.json'}: {name!r} is not an activation", hint=RESTORE_HINT) from error
 

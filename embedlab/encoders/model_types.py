@@ -50,15 +50,15 @@ def refuse_other_type(folder: Path) -> None:
 def _type_of(folder: Path, architecture: str) -> str | None:
     """Return the model_type of transformers' class of this name; None if it does not exist."""
     with reading(folder, "model"):
-        found = getattr(getattr(getattr(transformers, architecture, None), "config_class", None), "model_type", None)
-    return found if isinstance(found, str) else None
+        model_type = getattr(getattr(getattr(transformers, architecture, None), "config_class", None), "model_type", None)
+    return model_type if isinstance(model_type, str) else None
 
 
 def _model_class(folder: Path, model_type: str) -> Any:
     """Return the encoder class of this type; None if it does not exist, which loading refuses."""
     with reading(folder, "model"):
-        found = MODEL_MAPPING.get(transformers.CONFIG_MAPPING[model_type], None)
-    return found[0] if isinstance(found, tuple) else found
+        model_class = MODEL_MAPPING.get(transformers.CONFIG_MAPPING[model_type], None)
+    return model_class[0] if isinstance(model_class, tuple) else model_class
 
 
 def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collection[str]) -> bool:

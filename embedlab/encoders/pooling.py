@@ -35,10 +35,10 @@ class PoolingMethod:
 def pooling_method(name: str) -> PoolingMethod:
     """Return the pooling called NAME."""
     plugin = plugins.require("poolings", name)
-    found = plugin.load()
-    if callable(found):
-        return PoolingMethod(pool=found)
-    return plugin.checked(found, PoolingMethod)
+    loaded = plugin.load()
+    if callable(loaded):
+        return PoolingMethod(pool=loaded)
+    return plugin.checked(loaded, PoolingMethod)
 
 
 def combined_pooling(names: str, *, skips_prompt: bool = False) -> PoolingMethod:
@@ -53,10 +53,10 @@ def combined_pooling(names: str, *, skips_prompt: bool = False) -> PoolingMethod
 def pools_by_pooler(names: str) -> bool:
     """Return whether the model's own pooler follows the pooling NAMES; beside another pooling it is a UsageError."""
     methods = {name: pooling_method(name) for name in pooling_parts(names)}
-    own = next((name for name, method in methods.items() if method.has_pooler), None)
-    if own is not None and len(methods) > 1:
-        raise UsageError(f"pooling {names!r}: no other pooling can be joined to {own!r}", hint="join cls in its place")
-    return own is not None
+    pooler = next((name for name, method in methods.items() if method.has_pooler), None)
+    if pooler is not None and len(methods) > 1:
+        raise UsageError(f"pooling {names!r}: no other pooling can be joined to {pooler!r}", hint="join cls in its place")
+    return pooler is not None
 
 
 def saved_pooling(names: str) -> str:

@@ -77,8 +77,8 @@ class PrefixedEncoder:
             vectors = self._cut_vectors(error.vectors, len(error.vectors)) if len(error.vectors) else error.vectors
             raise error.at(refused, error.places, vectors) from error
 
-    def _cut_vectors(self, found: Any, count: int) -> Vectors:
-        vectors = np.asarray(found, np.float32)
+    def _cut_vectors(self, given: Any, count: int) -> Vectors:
+        vectors = np.asarray(given, np.float32)
         if vectors.ndim != 2 or len(vectors) != count:
             raise EmbedlabError(
                 f"{self.name!r} gives vectors of shape {vectors.shape} for {count} sentences",
@@ -110,8 +110,8 @@ class PrefixedScorer:
             return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
         return self._checked(self._inner.score_frame(pairs), len(pairs), progress)
 
-    def _checked(self, found: Any, count: int, progress: ProgressCallback | None) -> NDArray[np.float32]:
-        scores = np.asarray(found, np.float32)
+    def _checked(self, given: Any, count: int, progress: ProgressCallback | None) -> NDArray[np.float32]:
+        scores = np.asarray(given, np.float32)
         if scores.shape != (count,):
             raise EmbedlabError(f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs", hint="correct its score()")
         if progress is not None:

@@ -51,11 +51,11 @@ def build_random_encoder(
         eos_token_id=tokenizer.sep_token_id,
         sep_token_id=tokenizer.sep_token_id,
     )
-    with torch.random.fork_rng(devices=[]), silence_transformers(), atomic_folder(folder) as place:
+    with torch.random.fork_rng(devices=[]), silence_transformers(), atomic_folder(folder) as temporary:
         torch.manual_seed(seed)
-        AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(place)
-        tokenizer.save_pretrained(place)
-        (place / STATEMENT).write_text(json.dumps({"training_text": []}) + "\n", encoding="utf-8")  # random weights know none
+        AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+        (temporary / STATEMENT).write_text(json.dumps({"training_text": []}) + "\n", encoding="utf-8")  # random weights know none
 
 
 def build_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:

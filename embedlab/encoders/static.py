@@ -73,10 +73,10 @@ class StaticEncoder:
         """A vector for each of these sentences, and which of them were cut."""
         vectors, is_cut = np.empty((len(sentences), self.dim), np.float32), np.zeros(len(sentences), np.bool_)
         for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-            part = slice(start, start + SENTENCES_AT_ONCE)
-            vectors[part], is_cut[part] = self._means(single_texts(self.name, sentences[part]))
+            block = slice(start, start + SENTENCES_AT_ONCE)
+            vectors[block], is_cut[block] = self._means(single_texts(self.name, sentences[block]))
             if progress is not None:
-                progress(min(part.stop, len(sentences)), len(sentences))
+                progress(min(block.stop, len(sentences)), len(sentences))
         return vectors, is_cut
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
@@ -91,8 +91,8 @@ class StaticEncoder:
         with torch.inference_mode():
             vectors = self._layers(vectors)
             vectors = F.normalize(vectors, dim=-1) if self.usage.is_normalised else vectors
-        found: Vectors = vectors[:, : self.usage.dim].numpy()
-        return found, is_cut
+        shortened: Vectors = vectors[:, : self.usage.dim].numpy()
+        return shortened, is_cut
 
 
 def load_static(folder: Path, usage: Usage, *, name: str, fingerprint: str, note: str | None = None) -> StaticEncoder:
@@ -130,5 +130,5 @@ def _table(folder: Path) -> TokenTable:
 def _unknown(tokenizer: Tokenizer) -> int | None:
     """The id of the token that replaces unknown words."""
     model = json.loads(tokenizer.to_str())["model"]
-    found: int | None = model["unk_id"] if "unk_id" in model else tokenizer.token_to_id(model.get("unk_token") or "")
-    return found
+    token: int | None = model["unk_id"] if "unk_id" in model else tokenizer.token_to_id(model.get("unk_token") or "")
+    return token

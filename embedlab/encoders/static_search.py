@@ -37,13 +37,13 @@ class StaticVectors:
 
     def _block(self, sentences: Sequence[str]) -> Vectors:
         tokens = self._words.tokens_of(sentences)
-        found = np.zeros((len(sentences), self._table.shape[1]), np.float32)
+        vectors = np.zeros((len(sentences), self._table.shape[1]), np.float32)
         has_some = tokens.lengths > 0
         if has_some.any():
             starts = (np.cumsum(tokens.lengths) - tokens.lengths)[has_some]
             sums = np.add.reduceat(self._table[tokens.flat].astype(np.float32), starts, axis=0)
-            found[has_some] = sums / tokens.lengths[has_some, None].astype(np.float32)
-        return found
+            vectors[has_some] = sums / tokens.lengths[has_some, None].astype(np.float32)
+        return vectors
 
 
 class StaticSearch:
@@ -70,5 +70,5 @@ class StaticSearch:
     def _compared(self, query: Vectors, others: Vectors, is_known: NDArray[np.bool_]) -> NDArray[np.float32]:
         if not query.any():
             return np.full(len(others), np.nan, np.float32)
-        found = similarities(np.broadcast_to(query, others.shape), others, self._similarity)
-        return np.where(is_known, found, np.float32(np.nan))
+        scores = similarities(np.broadcast_to(query, others.shape), others, self._similarity)
+        return np.where(is_known, scores, np.float32(np.nan))

@@ -46,7 +46,7 @@ class ScorePlace:
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.is_run and not spec.has_options and precision == "float32"
         earlier, heads = earlier_fingerprint(spec, fingerprint, precision=precision), _heads(spec)
-        names = [combined_fingerprint(one, *heads) if heads else one for one in (fingerprint, earlier) if one is not None]
+        names = [combined_fingerprint(digest, *heads) if heads else digest for digest in (fingerprint, earlier) if digest is not None]
         cached = [settings.cache / "models" / name for name in names]
         folder = Path(spec.location).parent if is_plain_run else next((path for path in cached if path.is_dir()), cached[0])
         return cls(

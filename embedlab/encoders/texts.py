@@ -30,10 +30,10 @@ def characters(text: Text) -> int:
 
 def single_texts(name: str, texts: Sequence[Text]) -> list[str]:
     """Return TEXTS for the encoder called NAME, which reads one text at a time; a pair of texts is a UsageError."""
-    found = [text for text in texts if isinstance(text, str)]
-    if len(found) < len(texts):
+    single = [text for text in texts if isinstance(text, str)]
+    if len(single) < len(texts):
         raise UsageError(f"{name!r} does not read two texts at once", hint="name a transformer")
-    return found
+    return single
 
 
 def key_content(text: Text) -> bytes:

@@ -51,12 +51,12 @@ class TokenTable:
     def token_vectors(self, sentence: str, *, prompt: str = "", dim: int | None = None) -> WeightedTokens:
         """Return the vectors that `means` averages of PROMPT and SENTENCE, the first DIM numbers of each, and where each token is."""
         with one_line_errors(self.folder, "tokenizer"):
-            found = self.tokenizer.encode(f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False)
-        there = [index for index, token in enumerate(found.ids) if token != self.ignored]
+            encoding = self.tokenizer.encode(f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False)
+        there = [index for index, token in enumerate(encoding.ids) if token != self.ignored]
         there = [index for index in there if self.most_tokens is None or index < self.most_tokens]
-        spans = [(start - len(prompt), end - len(prompt)) for start, end in (found.offsets[index] for index in there)]
+        spans = [(start - len(prompt), end - len(prompt)) for start, end in (encoding.offsets[index] for index in there)]
         return WeightedTokens(
-            vectors=self.vectors[[found.ids[index] for index in there]][:, :dim].numpy(),
+            vectors=self.vectors[[encoding.ids[index] for index in there]][:, :dim].numpy(),
             weights=np.ones(len(there)),
             spans=tuple(span if span[1] > max(span[0], 0) else None for span in spans),
         )

@@ -40,9 +40,9 @@ class TokenRows:
 
 def _filled(mask: NDArray[np.bool_], values: NDArray[np.integer[Any]], rest: int) -> NDArray[np.int64]:
     """Return an array with VALUES, in order, where MASK is set, and REST elsewhere."""
-    found = np.full(mask.shape, rest, np.int64)
-    found[mask] = values
-    return found
+    filled = np.full(mask.shape, rest, np.int64)
+    filled[mask] = values
+    return filled
 
 
 def gather_rows(rows: Sequence[Sequence[int]], truncated: NDArray[np.bool_], types: Sequence[Sequence[int]] | None = None) -> TokenRows:

@@ -96,8 +96,8 @@ def in_bits(vectors: Vectors, bits: int) -> Vectors:
     if bits == 1:
         return np.where(vectors > 0, np.float32(1), np.float32(-1))
     steps = np.abs(vectors).max(axis=1, keepdims=True, initial=0) / np.float32(127)
-    found: Vectors = np.rint(np.divide(vectors, steps, out=np.zeros_like(vectors), where=steps > 0)) * steps
-    return found
+    rounded: Vectors = np.rint(np.divide(vectors, steps, out=np.zeros_like(vectors), where=steps > 0)) * steps
+    return rounded
 
 
 def _unit(vectors: Vectors) -> Vectors:

@@ -122,14 +122,14 @@ class TransformerEncoder:
 
     def tensors(self) -> dict[str, Tensor]:
         """All weights but frozen ones, those of the layers after pooling under `LAYERS`."""
-        own = {name: value for name, value in self.backbone.state_dict().items() if name not in self._frozen}
-        return {**own, **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()}}
+        weights = {name: value for name, value in self.backbone.state_dict().items() if name not in self._frozen}
+        return {**weights, **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()}}
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
         """Take the weights that `tensors` gave."""
         self.layers.load_state_dict({name.removeprefix(LAYERS): value for name, value in tensors.items() if name.startswith(LAYERS)})
-        own = {name: value for name, value in tensors.items() if not name.startswith(LAYERS)}
-        self.backbone.load_state_dict(own, strict=not self._frozen)
+        weights = {name: value for name, value in tensors.items() if not name.startswith(LAYERS)}
+        self.backbone.load_state_dict(weights, strict=not self._frozen)
 
     def _pooling_weights(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor | None:
         """The weight of each token in pooling, where it is not the same for all; (batch, tokens)."""
@@ -216,10 +216,10 @@ class TransformerEncoder:
         truncated = np.zeros(len(sentences), np.bool_)
         with self._encoding(len(sentences)):
             for start in range(0, len(sentences), TOKENISED_AT_ONCE):
-                part = slice(start, start + TOKENISED_AT_ONCE)
-                rows = self.token_ids(sentences[part])
-                truncated[part] = rows.truncated
-                self._embed_rows(rows, vectors[part], start, len(sentences), progress)
+                block = slice(start, start + TOKENISED_AT_ONCE)
+                rows = self.token_ids(sentences[block])
+                truncated[block] = rows.truncated
+                self._embed_rows(rows, vectors[block], start, len(sentences), progress)
         if not np.isfinite(vectors.sum(dtype=np.float64)):
             raise EmbedlabError(
                 f"{self.name!r} gives vectors that are not finite", hint="its weights are damaged, or its training diverged"

@@ -42,10 +42,10 @@ class _Share:
     @cached_property
     def lengths(self) -> NDArray[np.float32]:
         """The length of each vector of the share."""
-        found = np.empty(len(self.places), np.float32)
+        norms = np.empty(len(self.places), np.float32)
         for rows, vectors, wanted in self.blocks():
-            found[rows] = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))[wanted]
-        return found
+            norms[rows] = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))[wanted]
+        return norms
 
 
 class VectorSearch:
@@ -93,25 +93,25 @@ class VectorSearch:
     def approximate(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """Similarities in float32 of each of QUERIES to each sentence of the corpus, (queries, corpus); nan without a vector."""
         known, vectors = self.vectors_of(queries)
-        found = np.full((len(queries), len(self.is_known)), np.nan, np.float32)
+        scores = np.full((len(queries), len(self.is_known)), np.nan, np.float32)
         for share in self._shares:
             products = np.empty((len(queries), len(share.places)), np.float32)
             for rows, block, wanted in share.blocks():
                 products[:, rows] = _compared(vectors, block, self._similarity)[:, wanted]
-            found[:, share.numbers] = _scaled(products, vectors, share, self._similarity)
-        found[~known] = np.nan
-        return found
+            scores[:, share.numbers] = _scaled(products, vectors, share, self._similarity)
+        scores[~known] = np.nan
+        return scores
 
     def exact(self, query: str, numbers: VectorPositions) -> NDArray[np.float32]:
         """Similarities of QUERY to the sentences with these NUMBERS, as the encoder scores a pair; nan where a stored row is damaged."""
         known, vectors = self.vectors_of([query])
-        found = np.full(len(numbers), np.nan, np.float32)
+        values = np.full(len(numbers), np.nan, np.float32)
         for number, share in enumerate(self._shares if known[0] else ()):
             rows = np.flatnonzero(self._share_of[numbers] == number)
             stored, _, is_intact = share.segment.read(self._place_of[numbers[rows]])
             scores = similarities(np.repeat(vectors, len(rows), axis=0), stored, self._similarity)
-            found[rows] = np.where(is_intact, scores, np.nan)
-        return found
+            values[rows] = np.where(is_intact, scores, np.nan)
+        return values
 
 
 def _compared(queries: Vectors, block: Vectors, similarity: Similarity) -> NDArray[np.float32]:
@@ -127,10 +127,10 @@ def _scaled(products: NDArray[np.float32], queries: Vectors, share: _Share, simi
     """Similarities from dot products and the lengths of the vectors."""
     if similarity in {"dot", "manhattan"}:
         return products
-    own = np.sqrt(np.einsum("qd,qd->q", queries, queries))[:, None]
+    query_lengths = np.sqrt(np.einsum("qd,qd->q", queries, queries))[:, None]
     if similarity == "euclidean":
-        distances: NDArray[np.float32] = np.sqrt(np.maximum(own**2 + share.lengths**2 - 2 * products, 0))
+        distances: NDArray[np.float32] = np.sqrt(np.maximum(query_lengths**2 + share.lengths**2 - 2 * products, 0))
         return -distances
-    lengths = own * share.lengths
+    lengths = query_lengths * share.lengths
     cosines: NDArray[np.float32] = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
     return cosines

@@ -64,8 +64,8 @@ def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str
     for what, names in (("lacks", missing), ("has unknown", unknown)):
         if names:
             raise MissingError(f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}", hint=WHOLE)
-    for name, found, wanted in sorted(info["mismatched_keys"]):
-        raise MissingError(f"{file}: {name!r} has the shape {list(found)}, but config.json describes {list(wanted)}", hint=WHOLE)
+    for name, shape, wanted in sorted(info["mismatched_keys"]):
+        raise MissingError(f"{file}: {name!r} has the shape {list(shape)}, but config.json describes {list(wanted)}", hint=WHOLE)
 
 
 def _unknown(names: Collection[str], folder: Path) -> set[str]:
@@ -114,18 +114,18 @@ def _described_size(folder: Path, kind: Any) -> int:
 
 def tensor_sizes(folder: Path) -> Mapping[str, int]:
     """Return the number of values of each tensor in FOLDER; a tensor that is not of floating point numbers is refused."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for path in weight_files(folder):
         try:
             with safe_open(path, framework="pt") as file:
                 slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-                found |= {name: torch.Size(part.get_shape()).numel() for name, part in slices.items()}
-                odd = [name for name, part in slices.items() if part.get_dtype() not in _FLOATING and not _UNUSED.search(name)]
+                sizes |= {name: torch.Size(tensor.get_shape()).numel() for name, tensor in slices.items()}
+                odd = [name for name, tensor in slices.items() if tensor.get_dtype() not in _FLOATING and not _UNUSED.search(name)]
         except (OSError, SafetensorError) as error:
             raise MissingError(f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=WHOLE) from error
         if odd:
             raise MissingError(f"{str(path)!r}: {odd[0]!r} holds no floating point numbers", hint="embedlab loads no quantised weights")
-    return found
+    return sizes
 
 
 def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:

@@ -64,8 +64,8 @@ def read_vectors(path: Path) -> Vectors | None:
     if path.suffix not in {".npy", ".parquet"}:
         return None
     try:
-        found = read_npy(path) if path.suffix == ".npy" else np.array(read_foreign_parquet(path)["vector"].to_list())
-        vectors: Vectors = np.asarray(found, np.float32)
+        content = read_npy(path) if path.suffix == ".npy" else np.array(read_foreign_parquet(path)["vector"].to_list())
+        vectors: Vectors = np.asarray(content, np.float32)
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint="`embedlab encode` writes files of vectors") from error
     if vectors.ndim != 2 or not np.isfinite(vectors).all():

@@ -10,6 +10,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.transformer import TransformerEncoder
 
@@ -48,18 +49,18 @@ class MaskedWordHead(WordHead):
         """Write BACKBONE together with this head as one masked language model."""
         model, given = self.model, self._given
         decoder, words = model.get_output_embeddings(), _word_vectors(backbone)
-        own = dict(decoder.named_parameters(recurse=False))
+        parameters = dict(decoder.named_parameters(recurse=False))
         # The decoder is tied to the word vectors and written once, unless another objective has changed those since.
-        is_tied = own["weight"].shape == words.shape and bool(torch.equal(own["weight"], words))
-        apart = {name: nn.Parameter(value.clone()) for name, value in own.items()}  # shared tensors would be written once
+        is_tied = parameters["weight"].shape == words.shape and bool(torch.equal(parameters["weight"], words))
+        apart = {name: nn.Parameter(value.clone()) for name, value in parameters.items()}  # shared tensors would be written once
         model.config.tie_word_embeddings = is_tied
         setattr(model, model.base_model_prefix, backbone)
-        _set(decoder, own | {"weight": words} if is_tied else apart)
+        _set(decoder, parameters | {"weight": words} if is_tied else apart)
         try:
             model.save_pretrained(folder)
         finally:
             setattr(model, model.base_model_prefix, given)
-            _set(decoder, own)
+            _set(decoder, parameters)
 
     @property
     def _given(self) -> "_Given":
@@ -122,5 +123,7 @@ def _word_vectors(backbone: PreTrainedModel) -> nn.Parameter:
 def _no_head(encoder: TransformerEncoder) -> UsageError:
     return UsageError(
         f"{encoder.name!r} has no masked-language-model head",
-        hint="start from an encoder that has one, or predict words by its own word vectors: --set stage.N.objective.head=tied",
+        hint=Hint(
+            "start from an encoder that has one, or predict words by its own word vectors: ", RecipeValue("stage.N.objective.head", "tied")
+        ),
     )

@@ -28,9 +28,9 @@ _PREPENDING = [
 def single_tokens(tokenizer: Tokenizer, words: Sequence[str]) -> NDArray[np.int64]:
     """Return the token of each word that is exactly one known token of TOKENIZER, otherwise −1."""
     # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means nothing to the others.
-    found = tokenizer.encode_batch_fast([f" {word}" for word in words], add_special_tokens=False)
+    encodings = tokenizer.encode_batch_fast([f" {word}" for word in words], add_special_tokens=False)
     unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
-    return np.array([ids[0] if len(ids := one.ids) == 1 and ids[0] != unknown else -1 for one in found], np.int64)
+    return np.array([ids[0] if len(ids := encoding.ids) == 1 and ids[0] != unknown else -1 for encoding in encodings], np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,16 +99,16 @@ class WordTokens:
         groups = [words[start : start + WORDS_A_TEXT] for start in range(0, len(words), WORDS_A_TEXT)]
         encoded = self.tokenizer.encode_batch([" ".join(group) for group in groups], add_special_tokens=False)
         counts = [np.zeros(0, np.int64)]
-        for group, one in zip(groups, encoded, strict=True):
+        for group, encoding in zip(groups, encoded, strict=True):
             # A token that begins with the blank before a word is the word's.
             begins = np.cumsum([-1, *(len(word) + 1 for word in group[:-1])])
-            owners = np.searchsorted(begins, [begin for begin, _ in one.offsets], side="right") - 1
+            owners = np.searchsorted(begins, [begin for begin, _ in encoding.offsets], side="right") - 1
             counts.append(np.bincount(owners, minlength=len(group)))
-        flat = np.fromiter(chain.from_iterable(one.ids for one in encoded), np.int64)
+        flat = np.fromiter(chain.from_iterable(tokens.ids for tokens in encoded), np.int64)
         return TokenLists(flat=flat, lengths=np.concatenate(counts))
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        return [one.ids for one in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+        return [encoding.ids for encoding in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
 
 
 def independence(stated: dict[str, Any]) -> Independence:

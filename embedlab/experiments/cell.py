@@ -86,9 +86,9 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
         "format": "json",
         "plugins": os.pathsep.join(place.plugins),
     }
-    own = {f"EMBEDLAB_{key.upper()}": value for key, value in settings.items()}
-    own |= {"OMP_NUM_THREADS": str(plan.threads), "TOKENIZERS_PARALLELISM": "false"}
-    return {**os.environ, **own, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu is not None else {})}
+    variables = {f"EMBEDLAB_{key.upper()}": value for key, value in settings.items()}
+    variables |= {"OMP_NUM_THREADS": str(plan.threads), "TOKENIZERS_PARALLELISM": "false"}
+    return {**os.environ, **variables, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu is not None else {})}
 
 
 class CellLock:

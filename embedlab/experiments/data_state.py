@@ -35,14 +35,14 @@ def part_state(source: Source, name: str, split: str) -> PartState:
         frame = source.open(name, split).frame
         return PartState(digest=_digest(frame.write_ndjson()), rows=len(frame))
     chosen = dataset(name)
-    found = chosen.splits.get(split)
+    declared = chosen.splits.get(split)
     folder = source.folder_of(chosen)
-    if found is not None and folder is not None and (layout := _layout(folder, found.layouts)) is not None:
+    if declared is not None and folder is not None and (layout := _layout(folder, declared.layouts)) is not None:
         return _files([folder / file for file in layout.files])
-    if found is None or found.hub is None or source.offline:
+    if declared is None or declared.hub is None or source.offline:
         source.open(name, split)  # raises the error for what is missing
         raise AssertionError(f"{name!r} opened without files or hub")
-    return PartState(digest=f"{found.hub.repository}@{found.hub.revision}", rows=found.expected.rows if found.expected else 0)
+    return PartState(digest=f"{declared.hub.repository}@{declared.hub.revision}", rows=declared.expected.rows if declared.expected else 0)
 
 
 @cache

@@ -49,11 +49,11 @@ def deviations(
 
 def recipes_of(table: PaperTable, profile: str) -> dict[str, RowRecipes]:
     """Return the recipe of each trained row of TABLE as the paper has it and as PROFILE has it, before anything is trained."""
-    found = {}
+    recipes = {}
     for label, source in trainings(table).values():
         chosen = expected_recipe(source, (f"{PROFILE}={profile}",))
-        found[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(chosen))
-    return found
+        recipes[label] = RowRecipes.of(expected_recipe(source), chosen, recipe_to_table(chosen))
+    return recipes
 
 
 def _merged(recipes: Mapping[str, RowRecipes], of: Callable[[RowRecipes], Iterator[Deviation]]) -> Iterator[Deviation]:

@@ -103,7 +103,7 @@ def _set_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the keys and values of [set]; TOML reads the key encoder.pooling without quotes as a table of the key encoder."""
     for key, value in values.items():
         if key in SHORT_KEYS and isinstance(value, dict):
-            yield from ((f"{key}.{name}", own) for name, own in value.items())
+            yield from ((f"{key}.{name}", inner) for name, inner in value.items())
         else:
             yield key, value
 

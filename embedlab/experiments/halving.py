@@ -46,13 +46,13 @@ def check_rungs(plan: GridPlan, rungs: Sequence[float]) -> None:
 def score_at(run: RunFolder, share: float) -> float | None:
     """Return the first dev score after this SHARE of the training; None while the run has not come so far."""
     try:
-        found, _ = events.events_after(run.events_file)
+        recorded, _ = events.events_after(run.events_file)
     except FileNotFoundError:
         return None
-    steps = next((event.steps for event in found if isinstance(event, events.Started)), None)
+    steps = next((event.steps for event in recorded if isinstance(event, events.Started)), None)
     if steps is None:
         return None
-    return next((event.score for event in found if isinstance(event, events.Dev) and event.step >= share * steps), None)
+    return next((event.score for event in recorded if isinstance(event, events.Dev) and event.step >= share * steps), None)
 
 
 def promote(plan: GridPlan, queue: Queue) -> None:
@@ -81,9 +81,9 @@ def _scores(plan: GridPlan, cohort: Sequence[QueueEntry], share: float) -> dict[
 def _choose(cohort: Sequence[QueueEntry], scores: Mapping[str, float], share: float) -> tuple[list[QueueEntry], dict[QueueEntry, str]]:
     ranked = sorted(scores, key=lambda run: -scores[run])  # stable: of equal ones the first in the grid file continues
     promoted = set(ranked[: math.ceil(len(ranked) * PROMOTED_SHARE)])
-    place = {run: number for number, run in enumerate(ranked, start=1)}
+    ranks = {run: number for number, run in enumerate(ranked, start=1)}
     stopped = {
-        entry: f"dev {scores[entry.run]:.2f} after {share:.0%} of the training: place {place[entry.run]} of {len(ranked)}"
+        entry: f"dev {scores[entry.run]:.2f} after {share:.0%} of the training: place {ranks[entry.run]} of {len(ranked)}"
         for entry in cohort
         if entry.run not in promoted
     }

@@ -47,8 +47,8 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
         decisive |= keys_set(source) & _values(expected).keys()
         is_free = source.encoder is None and encoder is None
         others = other_profiles(source, table.profile, encoder)
-        own = {name: recipe for name, recipe in there.items() if _is_of(expected, recipe, runs) and not _is_among(others, recipe)}
-        fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), own)
+        candidates = {name: recipe for name, recipe in there.items() if _is_of(expected, recipe, runs) and not _is_among(others, recipe)}
+        fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), candidates)
     values = {name: _values(recipe) for name, recipe in there.items()}
     return _alike(fitting, values, _common([recipe for _, recipe in wanted.values()], values.values()))
 
@@ -57,8 +57,8 @@ def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> 
     """Return the keys in which the rows' runs differ although the paper's rows do not, with their values."""
     values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
     common = _common([expected_recipe(source) for _, source in trainings(table).values()], values)
-    found = {key: list(dict.fromkeys(json.dumps(value.get(key)) for value in values)) for key in common if key != ENCODER}
-    return {key: texts for key, texts in found.items() if len(texts) > 1}
+    distinct = {key: list(dict.fromkeys(json.dumps(value.get(key)) for value in values)) for key in common if key != ENCODER}
+    return {key: texts for key, texts in distinct.items() if len(texts) > 1}
 
 
 def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
@@ -96,9 +96,9 @@ def _fitting(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) 
     values = _values(expected)
     fits: list[_Fit] = []
     for name, recipe in there.items():
-        own = _values(recipe)
-        if all(own.get(key) == values[key] for key in decisive):
-            differences = sum(own.get(key) != value for key, value in values.items())
+        actual = _values(recipe)
+        if all(actual.get(key) == values[key] for key in decisive):
+            differences = sum(actual.get(key) != value for key, value in values.items())
             fits.append((recipe.hash != expected.hash, name != expected.name, differences, name))
     return sorted(fits)
 
@@ -110,11 +110,13 @@ def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[s
         for fit in fits:
             setting = json.dumps([values[fit[-1]].get(name) for name in common])
             settings.setdefault(setting, {}).setdefault(key, fit)
-    found: dict[str, str] = {}
-    for fits_of in sorted(settings.values(), key=lambda own: (-sum(not fit[0] for fit in own.values()), -len(own), sorted(own.values()))):
+    alike: dict[str, str] = {}
+    for fits_of in sorted(
+        settings.values(), key=lambda fits: (-sum(not fit[0] for fit in fits.values()), -len(fits), sorted(fits.values()))
+    ):
         for key, fit in fits_of.items():
-            found.setdefault(key, fit[-1])
-    return found
+            alike.setdefault(key, fit[-1])
+    return alike
 
 
 def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -125,11 +127,11 @@ def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> lis
 
 
 def _finished_recipes(runs: Path) -> dict[str, Recipe]:
-    found = {}
+    recipes = {}
     for name in finished_runs(runs):
         with suppress(EmbedlabError):  # a run of another version of embedlab
-            found[name] = _recipe_of(runs, name)
-    return found
+            recipes[name] = _recipe_of(runs, name)
+    return recipes
 
 
 def _recipe_of(runs: Path, name: str) -> Recipe:
@@ -191,4 +193,4 @@ def _couples(members: Sequence[Member]) -> list[tuple[Member, ...]]:
 def _by_seed(parts: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:
     """Return the members of all PARTS that share a seed, for every seed that all PARTS have."""
     by_seed = [{member.seed: member for member in part} for part in parts]
-    return [tuple(part[seed] for part in by_seed) for seed in by_seed[0] if all(seed in part for part in by_seed)]
+    return [tuple(members[seed] for members in by_seed) for seed in by_seed[0] if all(seed in members for members in by_seed)]

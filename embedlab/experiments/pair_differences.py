@@ -46,7 +46,9 @@ class PairDifferences:
             return None  # averaged over an axis
         cells = {cell.id: cell for cell in plan.cells if any(cell.id in spread.cells for spread in places)}
         try:
-            table = _scored(plan, cells, list(dict.fromkeys(part for name in shown for part in STS_AVERAGES.get(name, (name,)))), source)
+            table = _scored(
+                plan, cells, list(dict.fromkeys(dataset for name in shown for dataset in STS_AVERAGES.get(name, (name,)))), source
+            )
         except EmbedlabError:
             return None
         if table is None:

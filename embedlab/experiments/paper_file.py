@@ -1,5 +1,6 @@
-"""The paper file: reads `recipes/papers/<paper>.toml` and checks it against the printed tables and the existing names."""
+"""The paper file: reads `recipes/papers/<paper>/paper.toml` and checks it against the printed tables beside it and the existing names."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -9,11 +10,10 @@ from embedlab.analysis.claims import Claim, check_claim
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK, pooling_names, task_names
 from embedlab.core.nearest import nearest_name, unknown
-from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.experiments.paper_table import ENCODER, Deviation, PaperMeasure, PaperTable, Point, RowSource
-from embedlab.experiments.printed import PAPERS, by_number, published_pairs, published_scores, published_tables
+from embedlab.experiments.printed import PAPER_FILE, by_number, is_own, paper_folder, published_pairs, published_scores, published_tables
 from embedlab.models.grammar import Combination
 
 
@@ -71,38 +71,55 @@ class _Table:
 
 
 @table
+class PublishedModel:
+    """The printed row of STS scores of a model name: a recipe's or the catalog's."""
+
+    table: str
+    row: str
+    encoder: str  # as the paper calls it
+
+
+@table
 class _File:
     summary: str
     tables: dict[str, dict[str, Any]]
     claims: dict[str, Claim] = field(default_factory=dict)  # by name
-
-
-def paper_names() -> list[str]:
-    """Return the papers whose tables can be reproduced."""
-    return sorted(path.stem for path in (recipes_folder() / "papers").glob("*.toml"))
+    published: dict[str, PublishedModel] = field(default_factory=dict)  # by model name, for `compare --published`
 
 
 def load_paper(paper: str) -> dict[str, PaperTable]:
     """Load every table and figure of a paper by name, in the order of their numbers; errors name the file's key."""
-    if paper not in PAPERS:
-        raise unknown("paper", paper, PAPERS, listing="`embedlab reproduce` lists all")
-    path = recipes_folder() / "papers" / f"{paper}.toml"
-    values = build(_File, read_toml(path), where=str(path))
+    path = paper_folder(paper) / PAPER_FILE
+    values = _read(paper)
     tables = {name: build(_Table, table, where=str(path), prefix=f"tables.{name}") for name, table in values.tables.items()}
     read = {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
+    for model, row in values.published.items():
+        where = f"{path}: published.{model}"
+        _refuse_unknown("table", [row.table], read, where)
+        _refuse_unknown("row", [row.row], read[row.table].printed, where)
     return _with_claims(read, values.claims, str(path))
 
 
 def summary_of(paper: str) -> str:
     """Return what a paper is about."""
-    return str(read_toml(recipes_folder() / "papers" / f"{paper}.toml")["summary"])
+    return str(read_toml(paper_folder(paper) / PAPER_FILE)["summary"])
+
+
+def published_models(paper: str) -> Mapping[str, PublishedModel]:
+    """Return the models that a paper prints a row of STS scores of, by the name that a user types."""
+    return _read(paper).published
+
+
+def _read(paper: str) -> _File:
+    path = paper_folder(paper) / PAPER_FILE
+    return build(_File, read_toml(path), where=str(path))
 
 
 def select_tables(paper: str, name: str | None) -> list[PaperTable]:
     """Return the tables that NAME selects: "table7" or the whole name; None selects all. A wrong name suggests the nearest."""
     tables = load_paper(paper)
     short = {full: full.split("_")[0] for full in tables}
-    chosen = [found for full, found in tables.items() if name in {None, full, short[full]}]
+    chosen = [paper_table for full, paper_table in tables.items() if name in {None, full, short[full]}]
     if not chosen and name is not None:
         raise unknown(f"table of {paper!r}", name, {*tables, *short.values()}, listing=f"`embedlab reproduce {paper}` lists all")
     return chosen
@@ -118,7 +135,8 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     else:
         printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
     paper_table = PaperTable(
-        paper=paper,
+        paper=re.sub(r"[^A-Za-z0-9._+-]+", "-", path.absolute().parent.name),  # the names of its runs begin with it
+        folder=paper if is_own(paper) else "",
         name=name,
         summary=values.summary,
         shown_by=values.shown_by,
@@ -142,28 +160,34 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         notes=values.notes,
         printed=printed,
     )
-    _check_names(paper_table, {column for column, own in values.columns.items() if isinstance(own, str) or not own.unprinted}, where)
+    _check_names(
+        paper_table,
+        {column for column, column_values in values.columns.items() if isinstance(column_values, str) or not column_values.unprinted},
+        where,
+    )
     return paper_table
 
 
 def _with_claims(tables: Mapping[str, PaperTable], claims: Mapping[str, Claim], where: str) -> dict[str, PaperTable]:
     """Return TABLES, each with the CLAIMS about it; one about a table, row or column that does not exist is refused."""
     for name, claim in claims.items():
-        own = f"{where}: claims.{name}"
-        check_claim(claim, own)
+        location = f"{where}: claims.{name}"
+        check_claim(claim, location)
         if not claim.source:
-            raise UsageError(f"{own}: no source", hint='name what states it, for example source = "section 3.2"')
-        _refuse_unknown("table", [claim.table], tables, own)
+            raise UsageError(f"{location}: no source", hint='name what states it, for example source = "section 3.2"')
+        _refuse_unknown("table", [claim.table], tables, location)
         table = tables[claim.table]
-        _refuse_unknown("row", [claim.first, claim.second], table.sources, own)
+        _refuse_unknown("row", [claim.first, claim.second], table.sources, location)
         if table.by is None:
-            _refuse_unknown("column", claim.columns, table.columns, own)
+            _refuse_unknown("column", claim.columns, table.columns, location)
             if not table.columns_of(claim):
-                raise UsageError(f"{own}: {claim.table!r} has no order of its own", hint='name columns, for example columns = ["STS12"]')
+                raise UsageError(
+                    f"{location}: {claim.table!r} has no order of its own", hint='name columns, for example columns = ["STS12"]'
+                )
         elif not claim.columns:
-            raise UsageError(f"{own}: {claim.table!r} has slices: name some", hint='for example columns = ["sts12 MSRpar"]')
+            raise UsageError(f"{location}: {claim.table!r} has slices: name some", hint='for example columns = ["sts12 MSRpar"]')
     return {
-        name: replace(table, claims={own: claim for own, claim in claims.items() if claim.table == name}) for name, table in tables.items()
+        name: replace(table, claims={key: claim for key, claim in claims.items() if claim.table == name}) for name, table in tables.items()
     }
 
 
@@ -183,7 +207,7 @@ def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
     if sum(value is not None for value in given) != 1:
         message = f"{where}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
         raise UsageError(message, hint='for example recipe = "snli-ce"')
-    own = row.set.get(ENCODER)
+    encoder = row.set.get(ENCODER)
     return RowSource(
         recipe=row.recipe,
         pooling=row.pooling,
@@ -194,28 +218,28 @@ def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
         best_of=row.best_of,
         of=row.of,
         set={**table_set, **row.set},
-        encoder=str(own) if own is not None else None,
+        encoder=str(encoder) if encoder is not None else None,
     )
 
 
 def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, where: str) -> Point:
     of_table = values.columns[column]
     shared = _Column(slice=of_table) if isinstance(of_table, str) else of_table
-    own = row.columns.get(column, _Column())
-    found = own.slice or shared.slice
-    if found is None:
+    specific = row.columns.get(column, _Column())
+    slice_name = specific.slice or shared.slice
+    if slice_name is None:
         raise UsageError(f"{where}: column {column!r} names no slice of row {label!r}", hint='for example slice = "sts12"')
     source = _source(row, table_set, f"{where}, row {label!r}")
     return Point(
         row=label,
         column=column,
-        source=replace(source, set={**source.set, **shared.set, **own.set}),
+        source=replace(source, set={**source.set, **shared.set, **specific.set}),
         measure=PaperMeasure(
-            task=own.task or shared.task or values.task,
-            slice=found,
-            metric=own.metric or shared.metric or values.metric,
-            setting=next(value for value in (own.setting, shared.setting, values.setting) if value is not None),
-            split=own.split or shared.split,
+            task=specific.task or shared.task or values.task,
+            slice=slice_name,
+            metric=specific.metric or shared.metric or values.metric,
+            setting=next(value for value in (specific.setting, shared.setting, values.setting) if value is not None),
+            split=specific.split or shared.split,
         ),
     )
 

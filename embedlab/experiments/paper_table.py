@@ -1,5 +1,6 @@
 """A table of a paper: how each row is produced, which of our numbers corresponds to a printed one, and the paper's claims."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -92,6 +93,17 @@ class PaperTable:
     printed: Mapping[str, Mapping[str, float | None]]  # row → column → printed number; empty for a figure
     profile: str = PAPER  # that of the rows' recipes
     pairs: tuple[tuple[str, str], ...] = ()  # of a table that scores sentence pairs: those of its columns
+    folder: str = ""  # of a paper of the user's own, as it was typed
+
+    @property
+    def address(self) -> str:
+        """Return what the paper's files are found by: its name, or the path of the user's own."""
+        return self.folder or self.paper
+
+    @property
+    def typed(self) -> str:
+        """Return what a user types after `embedlab reproduce` for this table."""
+        return f"{shlex.quote(self.address)} {self.name}"
 
     @property
     def tasks(self) -> tuple[str, ...]:

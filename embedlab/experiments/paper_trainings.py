@@ -32,7 +32,7 @@ def training_key(source: RowSource) -> str:
 
 def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
     """Return every training of a table by key, each with the label of its first row (and its column where that is its own training)."""
-    found: dict[str, tuple[str, RowSource]] = {}
+    by_key: dict[str, tuple[str, RowSource]] = {}
     for row, source in table.sources.items():
         cells = [(row, source)] if table.by is not None or table.pairs else []
         for point in table.points:
@@ -41,14 +41,14 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
                 cells.append((f"{row} {point.column}" if is_own else row, point.source))
         for label, cell in cells:
             if cell.recipe is not None:
-                found.setdefault(training_key(cell), (label, cell))
-    return found
+                by_key.setdefault(training_key(cell), (label, cell))
+    return by_key
 
 
 def for_claims(table: PaperTable) -> PaperTable:
     """Return the table with those rows alone that its claims are about, and the parts of combinations."""
     wanted = {row for claim in table.claims.values() for row in (claim.first, claim.second)}
-    wanted |= {part for row in wanted for part in table.sources[row].of}
+    wanted |= {member for row in wanted for member in table.sources[row].of}
     columns = {column for claim in table.claims.values() for column in table.columns_of(claim)}
     return replace(
         table,
@@ -92,9 +92,9 @@ def other_profiles(source: RowSource, profile: str | None, encoder: str | None) 
     names = _profiles(source.recipe)
     if len(names) == 1:
         return []
-    own = _flat(expected_recipe(source, (f"{PROFILE}={profile or PAPER}",), encoder))
+    current = _flat(expected_recipe(source, (f"{PROFILE}={profile or PAPER}",), encoder))
     others = [_flat(expected_recipe(source, (f"{PROFILE}={name}",), encoder)) for name in names if name != (profile or PAPER)]
-    return [{key: other.get(key) for key in {*own, *other} if own.get(key) != other.get(key)} for other in others]
+    return [{key: other.get(key) for key in {*current, *other} if current.get(key) != other.get(key)} for other in others]
 
 
 def _flat(recipe: Recipe) -> dict[str, Any]:

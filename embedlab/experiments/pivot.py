@@ -135,15 +135,15 @@ def pivot(
     values = _gather(results, row_axes, columns, shown)
     shared = _shared(results, row_axes, columns, shown)
     spreads = {
-        place: Spread(
+        key: Spread(
             values=tuple(fmean(value for _, value in of_seed) for of_seed in seeds.values()),
             cells=tuple(cell for of_seed in seeds.values() for cell, _ in of_seed),
-            shared=shared.get(place),
+            shared=shared.get(key),
         )
-        for place, seeds in values.items()
+        for key, seeds in values.items()
     }
     is_ranked = all(score.scale == 100 for result in results if result.evaluation is not None for score in result.evaluation.scores)
-    found = Pivot(
+    pivoted = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
         columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
@@ -157,7 +157,7 @@ def pivot(
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
-    return with_ties(found, lambda _, first, second: apart_over_seeds(first, second)) if is_ranked else found
+    return with_ties(pivoted, lambda _, first, second: apart_over_seeds(first, second)) if is_ranked else pivoted
 
 
 def usual_measure(plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]) -> ScoreFilter:
@@ -228,13 +228,13 @@ def _gather(
     results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
 ) -> dict[PivotKey, dict[int, list[tuple[str, float]]]]:
     """Return the cells and their values of each place by seed."""
-    found: dict[PivotKey, dict[int, list[tuple[str, float]]]] = {}
+    gathered: dict[PivotKey, dict[int, list[tuple[str, float]]]] = {}
     for result in results:
         for name in shown:
             if name in result.scores:
-                place = _place(result, row_axes, columns, name)
-                found.setdefault(place, {}).setdefault(result.cell.seed, []).append((result.cell.id, result.scores[name]))
-    return found
+                key = _place(result, row_axes, columns, name)
+                gathered.setdefault(key, {}).setdefault(result.cell.seed, []).append((result.cell.id, result.scores[name]))
+    return gathered
 
 
 def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]) -> dict[PivotKey, Overlap]:
@@ -255,8 +255,8 @@ def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: 
 def _in_order(plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[str]) -> list[PivotKey]:
     """Return places in the order of the grid file; a missing axis comes first."""
 
-    def key(place: PivotKey) -> list[int]:
-        return [plan.axes[axis].index(label) if label else -1 for axis, label in zip(row_axes, place[0], strict=True)]
+    def key(pivot_key: PivotKey) -> list[int]:
+        return [plan.axes[axis].index(label) if label else -1 for axis, label in zip(row_axes, pivot_key[0], strict=True)]
 
     return sorted(places, key=key)
 
@@ -272,35 +272,35 @@ def apart_over_seeds(first: Spread, second: Spread) -> Apart:
     return Apart(p=welch_p(first.values, second.values), variance=sum(variances))
 
 
-def with_ties(found: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> Pivot:
+def with_ties(pivoted: Pivot, apart: Callable[[str, Spread, Spread], Apart]) -> Pivot:
     """Mark the best of each column, or of the whole table, and what is not distinguishable from it; APART is of a slice and two places."""
     groups: dict[str, list[PivotKey]] = {}
-    for place, spread in found.spreads.items():
+    for key, spread in pivoted.spreads.items():
         if not math.isnan(spread.mean):
-            groups.setdefault(place[1] if found.column_axis is None else found.shown[0], []).append(place)
-    marked = {place: replace(spread, is_best=False, is_tied=False, optimism=None) for place, spread in found.spreads.items()}
+            groups.setdefault(key[1] if pivoted.column_axis is None else pivoted.shown[0], []).append(key)
+    marked = {key: replace(spread, is_best=False, is_tied=False, optimism=None) for key, spread in pivoted.spreads.items()}
     for name, places in groups.items():
-        marked |= marked_best({place: marked[place] for place in places}, partial(apart, name))
-    return replace(found, spreads=marked)
+        marked |= marked_best({key: marked[key] for key in places}, partial(apart, name))
+    return replace(pivoted, spreads=marked)
 
 
 def marked_best(spreads: Mapping[Key, Spread], apart: Callable[[Spread, Spread], Apart]) -> dict[Key, Spread]:
     """Return SPREADS with the best marked, by how much it is too high, and what may be the best as well by how far APART they are."""
     marked = dict(spreads)
-    best = max(marked, key=lambda place: marked[place].mean)
-    others = [place for place in marked if place != best]
-    differences = [apart(marked[best], marked[place]) for place in others]
+    best = max(marked, key=lambda key: marked[key].mean)
+    others = [key for key in marked if key != best]
+    differences = [apart(marked[best], marked[other]) for other in others]
     for other, p in zip(others, chosen_p([difference.p for difference in differences]), strict=True):
         if p >= ALPHA:  # nan with one seed: not testable, so not marked
             marked[other] = replace(marked[other], is_tied=True)
     level = [
-        (place, difference.variance)
-        for place, difference in zip(others, differences, strict=True)
-        if marked[place].is_tied or math.isnan(difference.p)
+        (other, difference.variance)
+        for other, difference in zip(others, differences, strict=True)
+        if marked[other].is_tied or math.isnan(difference.p)
     ]
     known = [variance for _, variance in level if not math.isnan(variance)]
     noise = fmean(known) / 2 if known else math.nan
-    too_high = optimism([marked[place].mean for place in (best, *(place for place, _ in level))], noise)
+    too_high = optimism([marked[key].mean for key in (best, *(tied for tied, _ in level))], noise)
     marked[best] = replace(marked[best], is_best=True, optimism=too_high)
     return marked
 
@@ -335,9 +335,9 @@ def _number(text: str) -> float | None:
 def _refuse_unknown_measure(evaluation: Evaluation, measure: ScoreFilter) -> None:
     """Name the first part of MEASURE that no score has; each part is searched among the scores that have the parts before it."""
     scores = evaluation.scores
-    for part, wanted in (("metric", (measure.metric,)), ("setting", (measure.setting,)), ("by", measure.by)):
-        there = list(dict.fromkeys(str(getattr(score, part)) for score in scores))
-        scores = tuple(score for score in scores if getattr(score, part) in wanted)
+    for field, wanted in (("metric", (measure.metric,)), ("setting", (measure.setting,)), ("by", measure.by)):
+        there = list(dict.fromkeys(str(getattr(score, field)) for score in scores))
+        scores = tuple(score for score in scores if getattr(score, field) in wanted)
         if not scores:
-            option = "aggregate" if part == "setting" else part
+            option = "aggregate" if field == "setting" else field
             raise UsageError(f"no {measure.task} score has --{option} {', '.join(wanted)}", hint=f"there are: {', '.join(there)}")

@@ -95,10 +95,10 @@ class _Base:
 
     def variants(self) -> Iterator[Variant]:
         """Yield the variants in the order of the axes, without skipped ones."""
-        own = {RECIPE_AXIS: self.name} if RECIPE_AXIS in self.grid.axes else {}
+        recipe_label = {RECIPE_AXIS: self.name} if RECIPE_AXIS in self.grid.axes else {}
         axes = {axis: choices for axis, choices in self.grid.axes.items() if axis != RECIPE_AXIS and self._takes(choices)}
         for combination in itertools.product(*axes.values()):
-            labels = {**own, **{axis: choice.label for axis, choice in zip(axes, combination, strict=True)}}
+            labels = {**recipe_label, **{axis: choice.label for axis, choice in zip(axes, combination, strict=True)}}
             if not any(all(labels.get(axis) in fitting for axis, fitting in rule.items()) for rule in self.grid.skip):
                 yield self._variant(labels, combination)
 
@@ -119,7 +119,7 @@ class _Base:
                     assigned[name].append((key, json.dumps(value)))
         sections = {name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()}
         stages = [
-            {part: sections[f"stage.{index}.{part}"].table for part in ("data", "objective", "optim")}
+            {section: sections[f"stage.{index}.{section}"].table for section in ("data", "objective", "optim")}
             for index in range(len(self.recipe.stages))
         ]
         state = [section.text for section in sections.values() if section.table is not None]
@@ -141,7 +141,7 @@ class _Base:
         )
 
     def _section_names(self) -> list[str]:
-        parts = [f"stage.{index}.{part}" for index in range(len(self.recipe.stages)) for part in ("data", "objective", "optim")]
+        parts = [f"stage.{index}.{section}" for index in range(len(self.recipe.stages)) for section in ("data", "objective", "optim")]
         return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate", MAX_STEPS_KEY]
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
@@ -201,7 +201,7 @@ def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:
     """Return the name of a variant's run: the grid, labels for a reader, and the identity that makes it unique."""
     said = "_".join(f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label for axis, label in labels.items())
     readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
-    return ".".join(part for part in (grid, readable, identity) if part)
+    return ".".join(text for text in (grid, readable, identity) if text)
 
 
 def source_of(place: GridPlace) -> Source:
@@ -218,12 +218,12 @@ def stage_rows(stage: TomlTable, place: GridPlace) -> float:
     """Return about how many rows a stage reads, over all epochs."""
     data = stage["data"]
     files = data.get("files", ())
-    found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
-    found += [file_state(file).rows for file in files]
+    counts = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
+    counts += [file_state(file).rows for file in files]
     names = [Path(file).name for file in files]
     limit, shares = data.get("rows"), data.get("shares", {})
     read = [
-        (min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip([*data["datasets"], *names], found, strict=True)
+        (min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip([*data["datasets"], *names], counts, strict=True)
     ]
     return float(sum(read) * stage["optim"]["epochs"])
 
@@ -239,7 +239,7 @@ def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[AxisValue], ba
         if not any(key in base.keys for base in bases):
             known = sorted(frozenset().union(*(base.keys for base in bases)))
             guess = nearest_name(key, known)
-            listed = [one for one in known if one.rpartition(".")[0] == key.rpartition(".")[0]] or known
+            listed = [name for name in known if name.rpartition(".")[0] == key.rpartition(".")[0]] or known
             raise UsageError(
                 f"{grid.where}: axis {axis!r} sets {key!r}, which is not a key of {' or '.join(base.name for base in bases)}",
                 hint=f"did you mean {guess!r}?" if guess else f"keys: {', '.join(listed[:12])}{' …' if len(listed) > 12 else ''}",

@@ -1,44 +1,40 @@
-"""The papers' printed numbers: tables by paper and name, and printed rows by model name."""
+"""The papers' printed numbers: a folder a paper, which holds its file and a CSV file for each printed table."""
 
+import os
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.frame_files import read_csv
 from embedlab.core.nearest import unknown
+from embedlab.core.paths import recipes_folder
 
-REFERENCE_FOLDER = Path(__file__).with_name("reference")
-PAPERS = {path.name.partition("_")[0]: path.name for path in sorted(REFERENCE_FOLDER.glob("[!_]*_*/"))}  # paper → the folder of its tables
-# The papers' names of the STS datasets, and ours.
-STS_COLUMNS = {
-    "STS12": "sts12",
-    "STS13": "sts13",
-    "STS14": "sts14",
-    "STS15": "sts15",
-    "STS16": "sts16",
-    "STS-B": "sts-benchmark",
-    "SICK-R": "sick-r",
-}
+PAPER_FILE = "paper.toml"
 
 
-@dataclass(frozen=True, kw_only=True)
-class PublishedRow:
-    """One printed row of STS scores: Spearman x100, with its settings."""
+def paper_names() -> list[str]:
+    """Return the shipped papers, in alphabetical order."""
+    return sorted(path.parent.name for path in (recipes_folder() / "papers").glob(f"*/{PAPER_FILE}"))
 
-    model: str  # the name that a user types
-    paper: str
-    table: str
-    encoder: str
-    aggregate: str
-    scores: Mapping[str, float]  # dataset → printed score
-    average: float  # as printed, over the datasets of the row
+
+def paper_folder(paper: str) -> Path:
+    """Return the folder of a paper by its name, or by the path of the user's own folder or of the file in it."""
+    if is_own(paper):
+        path = Path(paper).parent if Path(paper).name == PAPER_FILE else Path(paper)
+        if not (path / PAPER_FILE).is_file():
+            raise UsageError(f"no {PAPER_FILE} in {str(path)!r}", hint="name a folder that has one, or a paper of `embedlab reproduce`")
+        return path
+    if paper in paper_names():
+        return recipes_folder() / "papers" / paper
+    raise unknown("paper", paper, paper_names(), listing="`embedlab reproduce` lists all; ./FOLDER is one of your own")
+
+
+def is_own(paper: str) -> bool:
+    """Return whether PAPER is a path of the user's own, and not a name."""
+    return "/" in paper or os.sep in paper or paper in {PAPER_FILE, ".", ".."}
 
 
 def published_table(paper: str, table: str) -> pl.DataFrame:
@@ -95,9 +91,7 @@ def _scores(frame: pl.DataFrame, key: Sequence[str]) -> dict[str, dict[str, floa
 
 def published_tables(paper: str) -> list[str]:
     """Return the names of the printed tables of a paper, in the order of their numbers."""
-    if paper not in PAPERS:
-        raise unknown("paper", paper, PAPERS)
-    return sorted((path.stem for path in (REFERENCE_FOLDER / PAPERS[paper]).glob("*.csv")), key=by_number)
+    return sorted((path.stem for path in paper_folder(paper).glob("*.csv")), key=by_number)
 
 
 def by_number(table: str) -> list[tuple[str, int]]:
@@ -109,27 +103,4 @@ def _table_file(paper: str, table: str) -> Path:
     known = published_tables(paper)
     if table not in known:
         raise unknown("table", table, known)
-    return REFERENCE_FOLDER / PAPERS[paper] / f"{table}.csv"
-
-
-def published_row(model: str) -> PublishedRow | None:
-    """Return the printed STS row of a model name, or None where no paper prints one."""
-    entry = _entries().get(model)
-    if entry is None:
-        return None
-    frame = published_table(entry["paper"], entry["table"]).filter(**entry["row"])
-    row = frame.row(0, named=True)
-    return PublishedRow(
-        model=model,
-        paper=entry["paper"],
-        table=entry["table"],
-        encoder=entry["encoder"],
-        aggregate=entry["aggregate"],
-        scores={name: float(row[column]) for column, name in STS_COLUMNS.items() if column in row},
-        average=float(row["Avg."]),
-    )
-
-
-@cache
-def _entries() -> dict[str, dict[str, Any]]:
-    return tomllib.loads((REFERENCE_FOLDER / "published.toml").read_text(encoding="utf-8"))
+    return paper_folder(paper) / f"{table}.csv"

@@ -76,10 +76,10 @@ class _Curves:
     def read(self, run: RunFolder) -> None:
         """Read the events since the last look."""
         try:
-            found, self.offset = events.events_after(run.events_file, self.offset)
+            recorded, self.offset = events.events_after(run.events_file, self.offset)
         except FileNotFoundError:
             return
-        for event in found:
+        for event in recorded:
             if isinstance(event, events.Started):
                 self.started_s, self.resumed_at = event.time, event.step
             elif isinstance(event, events.Step):
@@ -154,7 +154,7 @@ def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:
     """Return a queued cell without active workers by its run, which knows of a job array and of dead workers what the queue does not."""
     if entry.state == "done" or (entry.state == "running" and (entry.lease or 0.0) > time.time()):  # claimed by a worker on another machine
         return entry
-    found = entry_of_run(plan, plan.cell(entry.number))
-    if found.state in {"done", "running"}:
-        return replace(entry, state=found.state, reason="")
+    run_entry = entry_of_run(plan, plan.cell(entry.number))
+    if run_entry.state in {"done", "running"}:
+        return replace(entry, state=run_entry.state, reason="")
     return replace(entry, state="waiting") if entry.state == "running" else entry

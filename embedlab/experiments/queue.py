@@ -163,12 +163,12 @@ class Queue:
 
     def _verify(self) -> None:
         """Refuse a file with inconsistent pages or with rows that differ from their checksums."""
-        (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema")} if found == "ok" else set()
+        (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_schema")} if verdict == "ok" else set()
         damaged = _damaged_rows(has_edits="edited" in tables)
         row = self._connection.execute(damaged).fetchone() if "sums" in tables else None
-        if found != "ok" or row is not None:
-            raise _damaged(self.path, found if row is None else f"its row of {row[0]!r} does not match its checksum")
+        if verdict != "ok" or row is not None:
+            raise _damaged(self.path, verdict if row is None else f"its row of {row[0]!r} does not match its checksum")
 
     def fill(self, cells: Sequence[tuple[str, int]], done: Collection[tuple[str, int]], rungs: Sequence[float] = ()) -> None:
         """Make the queue hold exactly these CELLS, (run, seed) in the plan's order; failed, stopped or cancelled ones are queued again.
@@ -256,8 +256,8 @@ class Queue:
     def is_open(self) -> bool:
         """Return whether a cell waits, runs, or is paused."""
         with self._errors():
-            found = self._connection.execute("SELECT 1 FROM cells WHERE state IN ('waiting', 'running', 'paused') LIMIT 1").fetchone()
-            return found is not None
+            row = self._connection.execute("SELECT 1 FROM cells WHERE state IN ('waiting', 'running', 'paused') LIMIT 1").fetchone()
+            return row is not None
 
     @property
     def rungs(self) -> tuple[float, ...]:

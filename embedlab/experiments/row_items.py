@@ -17,14 +17,14 @@ def item_rows(wanted: Mapping[PaperMeasure, Sequence[str]], stored: AnswersByCel
 
     Members without stored items, or with other items than the first member, are absent, and so are measures without items.
     """
-    found: dict[tuple[str, PaperMeasure], SliceRows] = {}
+    slice_rows: dict[tuple[str, PaperMeasure], SliceRows] = {}
     for measure, members in wanted.items():
         there = {member: items for member in members if (items := _items(stored.get((member, measure.task), ()), measure)) is not None}
         alike = {member: items for member, items in there.items() if _questions(items).equals(_questions(next(iter(there.values()))))}
         rows = _contributions(measure, list(alike.values())) if alike else None
         if rows is not None:
-            found |= {(member, measure): rows.of_members([index]) for index, member in enumerate(alike)}
-    return found
+            slice_rows |= {(member, measure): rows.of_members([index]) for index, member in enumerate(alike)}
+    return slice_rows
 
 
 def shared_items(measure: PaperMeasure, members: Sequence[str], stored: AnswersByCell) -> list[StoredOutcomes]:

@@ -119,18 +119,18 @@ class _Ranked:
 
 def table_numbers(table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask) -> dict[CellKey, ComparedNumber]:
     """Return every number of a table by row and column; MEMBERS are its models."""
-    found = {}
+    numbers = {}
     for point in table.points:
         cell = (point.row, point.column)
         scores = _scores(point.measure, members.get(cell, ()), evaluations)
         printed = table.printed.get(point.row, {}).get(point.column)
-        found[cell] = ComparedNumber(printed=printed, values=tuple(table.scale * score.value for score in scores))
-    return found | _ensembles(table, found)
+        numbers[cell] = ComparedNumber(printed=printed, values=tuple(table.scale * score.value for score in scores))
+    return numbers | _ensembles(table, numbers)
 
 
 def _ensembles(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber]) -> dict[CellKey, ComparedNumber]:
     """Return the numbers of rows whose columns are each predicted by the best of other rows, seed by seed; a mean is that of the others."""
-    found: dict[CellKey, ComparedNumber] = {}
+    ensembles: dict[CellKey, ComparedNumber] = {}
     for row, source in table.sources.items():
         points = [point for point in table.points if point.row == row]
         if not source.best_of or not points:
@@ -139,8 +139,8 @@ def _ensembles(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber]) -> 
         means = tuple(map(fmean, zip(*values.values(), strict=False))) if all(values.values()) else ()
         for point in points:
             cell = (row, point.column)
-            found[cell] = replace(numbers[cell], values=values.get(point.column, means))
-    return found
+            ensembles[cell] = replace(numbers[cell], values=values.get(point.column, means))
+    return ensembles
 
 
 def _best(column: str, rows: Sequence[str], numbers: Mapping[CellKey, ComparedNumber]) -> tuple[float, ...]:
@@ -225,13 +225,15 @@ def _rank(
         behind = members.get((row, columns[0]), ())
         if not behind or len(points) < len(columns) or any(len(score) != len(behind) for score in scores):
             continue
-        own = [members[row, point.column] for point in points]
+        point_members = [members[row, point.column] for point in points]
         numbers[row] = [
             _Number(point=point, scores=score, members=models, rows=behind_scores.rows(point, models))
-            for point, score, models in zip(points, scores, own, strict=True)
+            for point, score, models in zip(points, scores, point_members, strict=True)
         ]
     # Rows of a group are compared on the same items; a column that lacks them in one row counts as independent in all.
-    lacking = {(table.group(row), one.point.column) for row, found in numbers.items() for one in found if one.rows is None}
+    lacking = {
+        (table.group(row), number.point.column) for row, row_numbers in numbers.items() for number in row_numbers if number.rows is None
+    }
     ranked = []
     for row, number in numbers.items():
         prints = [table.printed.get(row, {}).get(column) for column in columns]
@@ -284,10 +286,10 @@ class _Behind:
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
             aggregate, near = cast("Aggregate", measure.setting), self.near.get(measure.slice)
             return evidence_of_pairs(measure.task, measure.slice, pairs, members, aggregate, near=near).rows
-        found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
-        if len(found) < len(members):
+        answered = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
+        if len(answered) < len(members):
             return None
-        return together(found)
+        return together(answered)
 
 
 def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
@@ -339,10 +341,10 @@ def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
 
 
 def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[Ranking]:
-    found = []
+    rankings = []
     for group in dict.fromkeys(table.group(row) for row in table.sources):
         places = [index for index, ranked in enumerate(ranked) if table.group(ranked.row) == group and ranked.printed is not None]
         if len(places) > 2:
             printed = [cast("float", ranked[index].printed) for index in places]
-            found.append(Ranking(columns=columns, group=group, rows=len(places), kendall=ordering.agreement(places, printed)))
-    return found
+            rankings.append(Ranking(columns=columns, group=group, rows=len(places), kendall=ordering.agreement(places, printed)))
+    return rankings

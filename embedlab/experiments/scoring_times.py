@@ -17,13 +17,13 @@ GRIDS_READ, CELLS_READ = 5, 20  # the newest grids, and cells of each
 
 def scoring_seconds(runs: Path, encoders: Collection[str]) -> Mapping[tuple[str, str], float]:
     """Return the mean seconds of each task by (encoder, task), from cells of grids in RUNS that started from one of ENCODERS."""
-    found: dict[tuple[str, str], list[float]] = {}
+    timings: dict[tuple[str, str], list[float]] = {}
     for run, entry in _finished_cells(runs):
         with suppress(EmbedlabError, OSError):  # a damaged run says nothing of the time
             if (encoder := run.recipe().encoder.model) in encoders:
                 for task, seconds in _of_run(run, entry.seconds).items():
-                    found.setdefault((encoder, task), []).append(seconds)
-    return {key: fmean(values) for key, values in found.items()}
+                    timings.setdefault((encoder, task), []).append(seconds)
+    return {key: fmean(values) for key, values in timings.items()}
 
 
 def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, QueueEntry]]:

@@ -32,10 +32,10 @@ def aliases_file() -> Path:
 def aliases() -> Mapping[str, str]:
     """Return the model behind each alias, as it was typed."""
     path = aliases_file()
-    found = read_toml(path) if path.is_file() else {}
-    if wrong := next((name for name, model in found.items() if not isinstance(model, str)), None):
+    stored = read_toml(path) if path.is_file() else {}
+    if wrong := next((name for name, model in stored.items() if not isinstance(model, str)), None):
         raise UsageError(f"{path}: {wrong!r} is not a text", hint=f'write {wrong} = "MODEL", or delete the line')
-    return {**{name: str(model) for name, model in found.items()}, **_of_this_process}
+    return {**{name: str(model) for name, model in stored.items()}, **_of_this_process}
 
 
 def model_of(name: str) -> str | None:
@@ -58,7 +58,7 @@ def declared(text: str) -> str:
     if known.get(name) != model:
         known[name] = model
         try:
-            lines = [f"{json.dumps(own)} = {json.dumps(known[own])}\n" for own in sorted(known)]
+            lines = [f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)]
             write_atomic(aliases_file(), "".join(lines).encode("utf-8", "surrogatepass"))
         except MissingError:  # a disk that takes nothing: it is known until this process ends
             _of_this_process[name] = model

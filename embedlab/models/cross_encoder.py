@@ -200,20 +200,20 @@ def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | N
     """Return the function after the last layer: typed, else as stated, else that of sentence-transformers for so many labels."""
     choices: Sequence[Activation] = get_args(Activation)
     if typed is not None:
-        found = next((choice for choice in choices if choice == typed), None)
-        if found is None:
+        activation = next((choice for choice in choices if choice == typed), None)
+        if activation is None:
             raise unknown("activation", typed, list(choices))
     else:
         name = stated or head.function
-        found = _ACTIVATIONS.get(name) if name is not None else ("sigmoid" if len(head.labels) == 1 else "identity")
-        if found is None:
+        activation = _ACTIVATIONS.get(name) if name is not None else ("sigmoid" if len(head.labels) == 1 else "identity")
+        if activation is None:
             raise MissingError(
                 f"{str(folder)!r} states the activation {name!r}, which is not computed",
                 hint=f"say another: ?activation={' or '.join(choices)}",
             )
-    if found == "softmax" and len(head.labels) == 1:
+    if activation == "softmax" and len(head.labels) == 1:
         raise UsageError(f"{str(folder)!r} has one label: softmax makes it 1 for every pair", hint="?activation=sigmoid or identity")
-    return found
+    return activation
 
 
 def _prompt(folder: Path, stated: PromptsFile | None, typed: str | None) -> str:

@@ -94,10 +94,10 @@ def names_file(prefix: str, rest: str) -> bool:
 def encoder_kind(prefix: str) -> EncoderKind:
     """Return the kind called PREFIX."""
     plugin = plugins.require("encoders", prefix)
-    found = plugin.load()
-    if not isinstance(found, EncoderKind) and callable(found):
-        return EncoderKind(open=found)
-    return plugin.checked(found, EncoderKind)
+    loaded = plugin.load()
+    if not isinstance(loaded, EncoderKind) and callable(loaded):
+        return EncoderKind(open=loaded)
+    return plugin.checked(loaded, EncoderKind)
 
 
 def _shipped(prefix: str) -> EncoderKind | None:
@@ -222,8 +222,8 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         yield from further_parts(prefix, location)
     else:
         yield location
-    if (kind := _shipped(prefix)) is not None and kind.is_remote and (found := kind.identity(location)):
-        yield f"identity={found}"
+    if (kind := _shipped(prefix)) is not None and kind.is_remote and (identity := kind.identity(location)):
+        yield f"identity={identity}"
 
 
 def further_parts(prefix: str, location: str) -> list[str]:

@@ -50,8 +50,8 @@ def earlier_fingerprint(spec: ModelSpec, today: str, *, precision: str) -> str |
     """
     if any(_is_missing_files(folder) for folder in _folders(spec)):
         return None
-    found = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision), precision)
-    return found if found != today else None
+    earlier = _fingerprint(spec, partial(earlier_used_fingerprint, precision=precision), precision)
+    return earlier if earlier != today else None
 
 
 def _folders(spec: ModelSpec) -> Iterator[ModelSpec]:
@@ -112,7 +112,7 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
 def missed_files(usage: Usage) -> list[Path]:
     """Return the files of a model that its fingerprint by the earlier rule does not depend on."""
     whole = [path for folder in usage.folders for path in decisive_files(folder)]
-    modules = {place for folder in usage.folders for place in module_folders(folder)}
+    modules = {module_folder for folder in usage.folders for module_folder in module_folders(folder)}
     known = {usage.source / "config.json", *usual_weights(usage.source)}
     # Of an adapter with a tokenizer of its own that of the base is not read.
     known |= {path / name for path in (usage.tokenizer_folder, usage.source) for name in TOKENIZER_FILES}
@@ -140,7 +140,7 @@ def earlier_used_fingerprint(usage: Usage, *, precision: str) -> str:
         return combined_fingerprint("static", *parts, *changes)
     if precision == "bf16":
         changes += ["weights in bf16"]  # they were float32 before, and gave slightly other vectors
-    code = [own for part in usage.pooling.split(BETWEEN) if (own := identity("poolings", part))]  # of plug-ins
+    code = [digest for name in usage.pooling.split(BETWEEN) if (digest := identity("poolings", name))]  # of plug-ins
     return combined_fingerprint("transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code)
 
 

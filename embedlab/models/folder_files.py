@@ -243,12 +243,12 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
     try:
         if not path.exists():
             return None
-        found: T = _adapter(cast("Any", kind)).validate_json(read_foreign(path, limit=LARGEST_DESCRIPTION), strict=True)
+        description: T = _adapter(cast("Any", kind)).validate_json(read_foreign(path, limit=LARGEST_DESCRIPTION), strict=True)
     except pydantic.ValidationError as error:
         raise MissingError(f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT) from error
     except OSError as error:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
-    return found
+    return description
 
 
 def refuse_devices(folder: Path) -> None:
@@ -277,12 +277,12 @@ def read_header(weights: Path) -> tuple[int, dict[str, Any]]:
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         try:
-            found = json.loads(file.read(min(length, LONGEST_HEADER)))
+            header = json.loads(file.read(min(length, LONGEST_HEADER)))
         except RecursionError as error:
             raise ValueError("the header is nested too deeply") from error
-    if not isinstance(found, dict):
+    if not isinstance(header, dict):
         raise ValueError("the header is not an object")
-    return 8 + length, found
+    return 8 + length, header
 
 
 def weight_files(folder: Path) -> list[Path]:

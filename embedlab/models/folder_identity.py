@@ -52,12 +52,12 @@ def decisive_files(folder: Path) -> list[Path]:
 def is_never_read(name: str) -> bool:
     """Return whether no vector depends on the file called NAME, a path in the folder of a model or of one of its modules."""
     path = PurePosixPath(name)
-    return any(one.match(pattern) for pattern in _PATTERNS for one in ((path, *path.parents) if "/" in pattern else (path,)))
+    return any(candidate.match(pattern) for pattern in _PATTERNS for candidate in ((path, *path.parents) if "/" in pattern else (path,)))
 
 
 def _is_never_read(path: Path, places: Sequence[Path]) -> bool:
     """Return whether no vector depends on PATH, by its name in the innermost of PLACES that holds it."""
-    return is_never_read(min((path.relative_to(place).as_posix() for place in places if path.is_relative_to(place)), key=len))
+    return is_never_read(min((path.relative_to(folder).as_posix() for folder in places if path.is_relative_to(folder)), key=len))
 
 
 def _hash(path: Path) -> str:

@@ -126,16 +126,16 @@ def _listed(folder: Path) -> Iterator[tuple[str | None, Path]]:
     modules = read_model_file(folder / MODULES, tuple[Module, ...]) or ()
     listed = [(module.type, inside(folder, module.path, folder / MODULES)) for module in modules]
     yield from listed
-    for kind, place in listed:
+    for kind, module_folder in listed:
         if _step(kind) in _ROUTERS:
-            path, file = _router(place)
+            path, file = _router(module_folder)
             for name in dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types]):
-                yield file.types.get(name), inside(place, name, path)
+                yield file.types.get(name), inside(module_folder, name, path)
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
     """The poolings whose vectors are concatenated, of one or several joined by "+"; an unknown one is a UsageError."""
-    return tuple(known_pooling(part) for part in pooling.split(BETWEEN))
+    return tuple(known_pooling(name) for name in pooling.split(BETWEEN))
 
 
 def read_dense(folder: Path) -> DenseFile:
@@ -149,10 +149,10 @@ def read_layer_norm(folder: Path) -> LayerNormFile:
 
 
 def _required(path: Path, kind: type[T]) -> T:
-    found = read_model_file(path, kind)
-    if found is None:
+    content = read_model_file(path, kind)
+    if content is None:
         raise MissingError(f"{str(path)!r} is missing", hint=RESTORE_HINT)
-    return found
+    return content
 
 
 def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
@@ -170,8 +170,8 @@ def _route(folder: Path, file: RouterFile, role: str | None) -> str:
     for rule in ((role, _TEXT), (role, None), (None, _TEXT), (None, None)):
         if rule in mapped:
             return mapped[rule]
-    if found := next((name for name in (role, _TEXT) if name in file.structure), None):
-        return found
+    if role_route := next((name for name in (role, _TEXT) if name in file.structure), None):
+        return role_route
     roles = list(dict.fromkeys([*(name for name, _ in mapped if name is not None), *file.structure]))
     if role is not None:
         raise unknown("role", role, roles)
@@ -201,14 +201,14 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
     pooling, includes_prompt, weights, layers = None, True, None, list[Layer]()
     for name, path in steps[1:]:
-        if name in _LAYERS and (place := _other_place(name, path)) is not None:
-            raise _uncomputed(folder, f"{name} {place}")
+        if name in _LAYERS and (where := _other_place(name, path)) is not None:
+            raise _uncomputed(folder, f"{name} {where}")
         if name in _LAYERS:
             layers.append(Layer(kind=_LAYERS[name], folder=path))
         elif (name == "Pooling" or name.startswith(OWN_POOLING)) and pooling is None and not is_static and not layers:
             file = _required(path / "config.json", PoolingFile)
-            own = name.removeprefix(OWN_POOLING) if name != "Pooling" else None
-            pooling, includes_prompt = own or _pooling(path / "config.json", file), file.include_prompt
+            own_pooling = name.removeprefix(OWN_POOLING) if name != "Pooling" else None
+            pooling, includes_prompt = own_pooling or _pooling(path / "config.json", file), file.include_prompt
         elif name == "WordWeights" and pooling is None and not is_static:
             weights = path
         elif name not in _IDENTITIES:

@@ -28,8 +28,8 @@ class InPackage:
     @property
     def place(self) -> Path | None:
         """The folder of the model; None where the package is not installed."""
-        found = find_spec(self.module)
-        return None if found is None or found.origin is None else Path(found.origin).parent / self.folder
+        spec = find_spec(self.module)
+        return None if spec is None or spec.origin is None else Path(spec.origin).parent / self.folder
 
     @property
     def way(self) -> str:
@@ -103,8 +103,8 @@ _PARTS = {
 }
 
 PACKAGED: Mapping[str, Packaged] = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         Packaged(
             name="minilm",
             repository="sentence-transformers/all-MiniLM-L6-v2",
@@ -131,10 +131,10 @@ NAMES = (*PACKAGED, *PREFIXED)
 
 def packaged(name: str) -> Packaged | None:
     """Return the model of packages with a short NAME, or whose repository is called so; None where there is none."""
-    return next((one for one in PACKAGED.values() if name in {one.name, one.repository.partition("/")[2]}), None)
+    return next((model for model in PACKAGED.values() if name in {model.name, model.repository.partition("/")[2]}), None)
 
 
 def is_packaged(folder: Path) -> bool:
     """Return whether FOLDER is that of a model of packages."""
-    places = (one.source.place for one in PACKAGED.values())
+    places = (model.source.place for model in PACKAGED.values())
     return any(path is not None and path.resolve() == folder.resolve() for path in places)

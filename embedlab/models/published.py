@@ -81,7 +81,7 @@ CATALOG: Mapping[str, Published] = {
     for repository, (revision, prompts) in COMPARED.items()
     for name in [repository.partition("/")[2]]
 }
-BY_REPOSITORY: Mapping[str, Published] = {one.repository: one for one in CATALOG.values()}
+BY_REPOSITORY: Mapping[str, Published] = {model.repository: model for model in CATALOG.values()}
 
 
 def published(name: str) -> Published | None:

@@ -66,5 +66,5 @@ class TransformerFile:
 
 def read_transformer_file(folder: Path) -> TransformerFile:
     """Return the settings of the transformer in FOLDER; where it states none, the usual ones."""
-    found = (read_model_file(folder / name, TransformerFile) for name in _NAMES)
-    return next((file for file in found if file is not None), TransformerFile())
+    files = (read_model_file(folder / name, TransformerFile) for name in _NAMES)
+    return next((file for file in files if file is not None), TransformerFile())

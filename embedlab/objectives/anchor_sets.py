@@ -74,16 +74,16 @@ def entailment_sets(
     """
     every = anchor_sets(premise, hypothesis, label, positives="all", negatives="all", rng=rng)
     rows = label == ENTAILMENT
-    place, own = np.searchsorted(every.anchors, premise[rows]), hypothesis[rows]
-    others, is_row = every.positives[place], np.arange(len(place))
-    others[is_row, own] = False
+    anchor, entailed = np.searchsorted(every.anchors, premise[rows]), hypothesis[rows]
+    others, is_row = every.positives[anchor], np.arange(len(anchor))
+    others[is_row, entailed] = False
     chosen = np.zeros_like(others) if positives == 1 else sample_subset(others, positives if positives == "all" else positives - 1, rng)
-    chosen[is_row, own] = True
+    chosen[is_row, entailed] = True
     return AnchorSets(
         anchors=premise[rows],
         positives=chosen,
-        negatives=sample_subset(every.negatives[place], negatives, rng),
-        classes=every.classes[place],
+        negatives=sample_subset(every.negatives[anchor], negatives, rng),
+        classes=every.classes[anchor],
     )
 
 

@@ -30,6 +30,7 @@ class Objective(nn.Module):
     views: tuple[DropoutRate, ...] = (None,)  # how often, and with which dropout, the sentences are encoded
     frozen: Frozen = "nothing"  # the part of the encoder that this objective must not change
     notes: tuple[str, ...] = ()  # remarks for readers of the run
+    is_sum: bool = False  # the loss is a sum over rows, not their mean
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,6 +41,9 @@ class Objective(nn.Module):
 
     def share(self, others: "Sequence[Objective]") -> None:
         """Use the layers that it shares with objectives of the recipe's other stages; most share none."""
+
+    def fit_vectors(self, vectors: NDArray[np.float32]) -> None:
+        """Get the vectors of all distinct texts that a frozen encoder gives, before the stage's first step; most need none."""
 
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """Return columns that are drawn or derived on the CPU while the batch is prepared."""
@@ -71,12 +75,14 @@ def build_objectives(recipe: Recipe, dim: int) -> list[Objective]:
     return built
 
 
-def trained_parameters(objectives: Sequence[Objective]) -> dict[str, nn.Parameter]:
-    """Return the trainable parameters of OBJECTIVES, named "<stage>.<parameter>"; a shared layer is named once.
+def saved_tensors(objectives: Sequence[Objective]) -> dict[str, Tensor]:
+    """Return the trainable parameters of OBJECTIVES and their own buffers, named "<stage>.<tensor>"; a shared layer is named once.
 
     Frozen parts, such as a pre-trained head, belong to the encoder.
     """
-    return {name: parameter for name, parameter in nn.ModuleList(objectives).named_parameters() if parameter.requires_grad}
+    parameters = {name: parameter for name, parameter in nn.ModuleList(objectives).named_parameters() if parameter.requires_grad}
+    buffers = {f"{stage}.{name}": values for stage, one in enumerate(objectives) for name, values in one.named_buffers(recurse=False)}
+    return parameters | buffers
 
 
 def build_objective(section: ObjectiveSection, dim: int) -> Objective:
@@ -85,14 +91,14 @@ def build_objective(section: ObjectiveSection, dim: int) -> Objective:
     return plugin.checked(_class_of(plugin.load())(section.options, dim), Objective)
 
 
-def _class_of(found: Any) -> Any:
+def _class_of(loaded: Any) -> Any:
     """The class of an objective: a plug-in may be the class itself; of a module of options it is in the module `loss` beside that.
 
     The folder `nli_softmax` holds the class `NliSoftmax` in its `loss.py`, and so on.
     """
-    if isinstance(found, type):
-        return found
-    folder = found.__package__
+    if isinstance(loaded, type):
+        return loaded
+    folder = loaded.__package__
     return getattr(importlib.import_module(f"{folder}.loss"), folder.rpartition(".")[2].title().replace("_", ""))
 
 

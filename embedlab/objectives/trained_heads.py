@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.sealed_tensors import HEADS_FILE, heads_hint, read_heads
-from embedlab.objectives.objective import Objective, build_objectives, trained_parameters
+from embedlab.objectives.objective import Objective, build_objectives, saved_tensors
 from embedlab.runs.store import RunFolder
 
 
@@ -18,17 +18,17 @@ def load_objectives(run: RunFolder, dim: int) -> list[Objective]:
     would give results of chance: it is a MissingError. What an objective took from its encoder was never saved.
     """
     objectives = build_objectives(run.recipe(), dim)
-    found, expected = read_heads(run), trained_parameters(objectives)
+    tensors, expected = read_heads(run), saved_tensors(objectives)
     for name, parameter in expected.items():
-        if flaw := _flaw(name, found, parameter):
+        if flaw := _flaw(name, tensors, parameter):
             raise MissingError(f"{str(run.path / HEADS_FILE)!r} {flaw}", hint=heads_hint(run))
-    nn.ModuleList(objectives).load_state_dict({name: found[name] for name in expected}, strict=False)  # strict counts shared layers twice
+    nn.ModuleList(objectives).load_state_dict({name: tensors[name] for name in expected}, strict=False)  # strict counts shared layers twice
     return objectives
 
 
-def _flaw(name: str, found: Mapping[str, Tensor], expected: Tensor) -> str | None:
-    """Why the tensor NAME among FOUND cannot take the place of EXPECTED; None where it can."""
-    tensor = found.get(name)
+def _flaw(name: str, tensors: Mapping[str, Tensor], expected: Tensor) -> str | None:
+    """Why the tensor NAME among TENSORS cannot take the place of EXPECTED; None where it can."""
+    tensor = tensors.get(name)
     if tensor is None:
         return f"lacks tensor {name!r}, which the run's recipe has"
     if tensor.shape != expected.shape:

@@ -121,7 +121,7 @@ class Outcomes:
 
     def _of_scores(self, numbers: pl.Series, is_other: Sequence[object]) -> pl.Series:
         """Return NUMBERS of all rows, null in the blocks where they are something OTHER than a score."""
-        other = pl.Series([bool(one) for one in is_other], dtype=pl.Boolean)
+        other = pl.Series([bool(mark) for mark in is_other], dtype=pl.Boolean)
         return numbers.set(other.gather(self.rows["block"].cast(pl.UInt32)), None)
 
 

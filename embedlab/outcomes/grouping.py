@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.analysis.slices import FIFTHS
 from embedlab.core.errors import UsageError
@@ -52,14 +53,19 @@ def groupings_of(by: str) -> Sequence[Grouping]:
 
 
 def _grouping(name: str) -> Grouping:
-    own, _, count = name.partition(":")
-    by = property_named(own)
+    property_name, _, count = name.partition(":")
+    by = property_named(property_name)
     if not count:
         return Grouping(by=by, groups=FIFTHS)
     if by.kind != "number":
-        raise UsageError(f"property {own!r} has names, which are not cut into groups", hint=f"group by {own}, without a number of groups")
+        raise UsageError(
+            f"property {property_name!r} has names, which are not cut into groups",
+            hint=f"group by {property_name}, without a number of groups",
+        )
     if int(count) not in GROUP_NAMES:
-        raise UsageError(f"{name!r} is not a number of groups", hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {own}:3")
+        raise UsageError(
+            f"{name!r} is not a number of groups", hint=f"give {min(GROUP_NAMES)} to {max(GROUP_NAMES)}, such as {property_name}:3"
+        )
     return Grouping(by=by, groups=int(count))
 
 
@@ -70,19 +76,28 @@ def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
     if len(parts) == 1:
         yield from parts[0]
         return
-    for value in _with_values(outcomes, parts[0]):
-        dataset = outcomes.blocks[value.block].dataset
-        for other in _with_values(outcomes, parts[1]):
-            if other.block == value.block and len(rows := np.intersect1d(value.rows, other.rows)):
-                key, title = (text.removeprefix(dataset)[1:] for text in (other.key, other.title))
-                yield replace(
-                    value, key=f"{value.key}/{key}", title=f"{value.title}, {title}", rows=rows, notes=(*value.notes, *other.notes)
-                )
+    for first in _with_values(parts[0]):
+        for second in _with_values(parts[1]):
+            if second.block == first.block and len(rows := np.intersect1d(first.rows, second.rows)):
+                yield _crossed(first, second, rows)
 
 
-def _with_values(outcomes: Outcomes, parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
-    """Return PARTS without those of items that have no value, which are called like their dataset."""
-    return [part for part in parts if part.key != outcomes.blocks[part.block].dataset]
+def _crossed(first: ItemSlice, second: ItemSlice, rows: NDArray[np.intp]) -> ItemSlice:
+    """Return the ROWS that two slices of one dataset share, called by both."""
+    return replace(
+        first,
+        key=f"{first.key}/{second.value_key}",
+        title=f"{first.title}, {second.value_title}",
+        rows=rows,
+        value_key=f"{first.value_key}/{second.value_key}",
+        value_title=f"{first.value_title}, {second.value_title}",
+        notes=(*first.notes, *second.notes),
+    )
+
+
+def _with_values(parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
+    """Return PARTS without those of items that have no value."""
+    return [part for part in parts if part.value_key]
 
 
 def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
@@ -90,10 +105,10 @@ def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:
     if by == DATASET:
         return []
     groupings = groupings_of(by)
-    found = [
+    lacking = [
         name
         for grouping in groupings
         if len(groupings) > 1 or not grouping.by.absent
         for name in refuse_lacking(grouping.by.name, outcomes, grouping.by.values(outcomes))
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(lacking))

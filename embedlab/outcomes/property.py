@@ -71,7 +71,7 @@ def refuse_lacking(name: str, outcomes: Outcomes, values: pl.Series) -> Sequence
     """Return the datasets of which no item has the property NAME; that none has it is a UsageError."""
     has_values = pl.DataFrame({"block": outcomes.rows["block"], "has": values.is_not_null()}).group_by("block").agg(pl.col("has").any())
     lacking = sorted(has_values.filter(~pl.col("has"))["block"].to_list())
-    names = list(dict.fromkeys(outcomes.blocks[place].dataset for place in lacking))
+    names = list(dict.fromkeys(outcomes.blocks[index].dataset for index in lacking))
     if lacking and len(lacking) == len(outcomes.blocks):
         raise UsageError(f"no item of {', '.join(names)} has the property {name!r}", hint=f"properties: {', '.join(property_names())}")
     return names

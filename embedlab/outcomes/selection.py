@@ -33,7 +33,7 @@ class ItemSelection:
 
 def readable_properties() -> Mapping[str, Property]:
     """Return the properties that an expression reads, by name."""
-    return {name: one for name, one in all_properties().items() if name not in _RAW}
+    return {name: definition for name, definition in all_properties().items() if name not in _RAW}
 
 
 def item_condition(expression: str, models: Sequence[str]) -> pl.Expr:
@@ -42,7 +42,7 @@ def item_condition(expression: str, models: Sequence[str]) -> pl.Expr:
     A model called like a fact or a property is not read.
     """
     properties = readable_properties()
-    names = ["dataset", "trained", NOTE, *(name for name, one in properties.items() if one.kind == "name")]
+    names = ["dataset", "trained", NOTE, *(name for name, definition in properties.items() if definition.kind == "name")]
     errors = [f"error({name})" for name in models]
     known = dict.fromkeys([*_FACTS, *properties, NUMBER, *models, *errors, _GAP, NOTE])
     return compile_expression(expression, list(known), names=names)
@@ -100,8 +100,8 @@ def _rank_errors(outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> pl.
     means = [outcomes.of_pairs(_mean(outcomes.predictions, members)).alias(name) for name, members in models.items()]
     facts = [outcomes.rows["block"].alias("dataset"), outcomes.of_pairs(outcomes.column("gold")).alias("gold")]
     # A model called like one of the two is not read.
-    own = {column.name: column for column in [*means, *facts]}
-    return rank_errors(pl.DataFrame([*own.values()]), [name for name in models if name not in {"dataset", "gold"}])
+    columns = {column.name: column for column in [*means, *facts]}
+    return rank_errors(pl.DataFrame([*columns.values()]), [name for name in models if name not in {"dataset", "gold"}])
 
 
 def _notes(outcomes: Outcomes) -> pl.Series:

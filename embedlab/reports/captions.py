@@ -77,7 +77,7 @@ def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
 def subject_of(comparison: TaskComparison) -> str:
     """Return what the scores are and of how many items, as a sentence."""
     metrics = dict.fromkeys(compared.metric for compared in comparison.slices)
-    unit = " × 100" if any(scale_of(one.task, one.metric) == 100 for one in comparison.slices) else ""
+    unit = " × 100" if any(scale_of(compared.task, compared.metric) == 100 for compared in comparison.slices) else ""
     metric = f"{' and '.join(name.capitalize() if name == 'spearman' else name for name in metrics)}{unit}"
     by = f" by {_group(comparison.slicing.by)}" if comparison.slicing.by != DATASET else ""
     where = f", items that fit {comparison.slicing.where!r}" if comparison.slicing.where else ""

@@ -96,15 +96,15 @@ def _explanations(
     paper: str, tables: Mapping[str, PaperTable], settled: Sequence[SettledClaim], measured: Sequence[SettledClaim]
 ) -> Sequence[str]:
     counts = Counter(settled.verdict for settled in settled)
-    found = [", ".join(f"{counts[verdict]} {verdict}" for verdict in ("holds", "reversed", "open", "not measured") if counts[verdict])]
+    notes = [", ".join(f"{counts[verdict]} {verdict}" for verdict in ("holds", "reversed", "open", "not measured") if counts[verdict])]
     if measured:
-        found.append(verdict_note(len(measured), "claim", f"of {paper} that are measured here"))
-    found += _signs(settled)
+        notes.append(verdict_note(len(measured), "claim", f"of {paper} that are measured here"))
+    notes += _signs(settled)
     lacking = list(dict.fromkeys(settled.claim.table for settled in settled if settled.verdict == "not measured"))
     if lacking:
         commands = ", ".join(name.split("_")[0] for name in lacking)
-        found.append(f"not measured: `embedlab reproduce {paper} TABLE` trains the rows of {commands}")
-    return found
+        notes.append(f"not measured: `embedlab reproduce {paper} TABLE` trains the rows of {commands}")
+    return notes
 
 
 def _signs(settled: Sequence[SettledClaim]) -> Iterator[str]:
@@ -153,11 +153,11 @@ def claim_sentences(settled: Sequence[SettledClaim], names: Mapping[str, str]) -
 
 def _merged(groups: Sequence[list[SettledClaim]], same: Callable[[SettledClaim], tuple[object, ...]]) -> list[list[SettledClaim]]:
     """Return GROUPS, where those of one claim that compare in the same way and have the SAME are one."""
-    found: dict[object, list[SettledClaim]] = {}
+    merged: dict[object, list[SettledClaim]] = {}
     for index, group in enumerate(groups):
         key = (_relation(group[0]), _stated(group[0]), same(group[0])) if len(group) == 1 else index
-        found.setdefault(key, []).extend(group)
-    return [*found.values()]
+        merged.setdefault(key, []).extend(group)
+    return [*merged.values()]
 
 
 def _sentence(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:

@@ -55,7 +55,7 @@ class ColumnTexts:
     def lines(self, text: str, width: int, *, is_title: bool = False) -> list[str]:
         """Return TEXT, a cell or the title, in lines of WIDTH cells."""
         kind = "name" if is_title else self.kind
-        return [line for part in text.split("\n") for line in broken(part, width, kind)]
+        return [line for paragraph in text.split("\n") for line in broken(paragraph, width, kind)]
 
 
 def fitted(columns: Sequence[ColumnTexts], width: int | None, *, breaks_numbers: bool) -> tuple[list[int], int] | None:
@@ -67,7 +67,7 @@ def fitted(columns: Sequence[ColumnTexts], width: int | None, *, breaks_numbers:
     if width is None or _total(naturals, WIDE_GAP) <= width:
         return naturals, WIDE_GAP
     possible = [(widths, gap) for gap in (WIDE_GAP, GAP) if (widths := _widths(columns, width, gap, breaks_numbers=breaks_numbers))]
-    return min(possible, key=lambda one: _broken_names(columns, one[0]), default=None)
+    return min(possible, key=lambda fit: _broken_names(columns, fit[0]), default=None)
 
 
 def _broken_names(columns: Sequence[ColumnTexts], widths: Sequence[int]) -> int:
@@ -87,7 +87,7 @@ def _widths(columns: Sequence[ColumnTexts], width: int, gap: int, *, breaks_numb
             room -= columns[number].unbroken - widths[number]
             widths[number] = columns[number].unbroken
     order = {"name": 0, "number": 1, "text": 2}
-    for index in sorted(range(len(columns)), key=lambda place: (order[columns[place].kind], naturals[place] - widths[place])):
+    for index in sorted(range(len(columns)), key=lambda column: (order[columns[column].kind], naturals[column] - widths[column])):
         more = naturals[index] - widths[index]
         if columns[index].kind == "number" and (more > room or widths[index] < columns[index].unbroken):
             continue  # a title that breaks anyway needs no more; numbers break in all columns or in none
@@ -101,26 +101,26 @@ def broken(text: str, width: int, kind: Kind) -> list[str]:
     if cell_len(text) <= width:
         return [text]
     lines = [""]
-    for part, blank in _parts(text, kind):
-        joined = f"{lines[-1]}{blank}{part}" if lines[-1] else part
+    for piece, blank in _parts(text, kind):
+        joined = f"{lines[-1]}{blank}{piece}" if lines[-1] else piece
         if cell_len(joined) <= width:
             lines[-1] = joined
             continue
-        lines += chop_cells(part, max(width, 2))  # a character may take two cells
+        lines += chop_cells(piece, max(width, 2))  # a character may take two cells
     return [line for line in lines if line] or [""]
 
 
 def _parts(text: str, kind: Kind) -> list[tuple[str, str]]:
     """Return the parts of TEXT, each with the blank that was in front of it."""
-    found, start = [], 0
+    pieces, start = [], 0
     for match in _PARTS[kind].finditer(text):
-        found.append((text[start : match.start()], " " if start and text[start - 1] == " " else ""))
+        pieces.append((text[start : match.start()], " " if start and text[start - 1] == " " else ""))
         start = match.end()
-    return [*found, (text[start:], " " if start and text[start - 1] == " " else "")]
+    return [*pieces, (text[start:], " " if start and text[start - 1] == " " else "")]
 
 
 def _longest_part(text: str, kind: Kind) -> int:
-    return max((cell_len(part) for line in text.split("\n") for part, _ in _parts(line, kind)), default=0)
+    return max((cell_len(piece) for line in text.split("\n") for piece, _ in _parts(line, kind)), default=0)
 
 
 def _widest(text: str) -> int:

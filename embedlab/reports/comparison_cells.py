@@ -67,9 +67,11 @@ def overlap_footnotes(shared: Shared) -> list[str]:
 
 def pair_footnotes(scored: "ScoredPairs", by: str) -> list[str]:
     """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
-    found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
+    overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     averages = scored.averages if by == "dataset" else {}
-    return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in averages} for name, own in found.items()})
+    return overlap_footnotes(
+        {name: {key: counts for key, counts in model_overlaps.items() if key not in averages} for name, model_overlaps in overlaps.items()}
+    )
 
 
 def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.experiments.printed import PublishedRow
+from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import title_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.reports.comparison_plots import AXIS, difference_plots, gold_scatter, metric_of, score_plots, series_of, tasks_of

@@ -10,7 +10,7 @@ from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.analysis.expressions import meanings
 from embedlab.analysis.power import Detectable
 from embedlab.choices import Aggregate, TableRows
-from embedlab.experiments.printed import PublishedRow
+from embedlab.experiments.published_rows import PublishedRow
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
@@ -175,20 +175,20 @@ def _scaled(elsewhere: Elsewhere) -> Mapping[str, object]:
     }
 
 
-def _elsewhere_notes(found: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
+def _elsewhere_notes(others: Sequence[Elsewhere], titles: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each kind of datasets: each model's mean difference on such datasets, and where that on another one is expected."""
-    for key in dict.fromkeys((elsewhere.task, elsewhere.metric, elsewhere.datasets) for elsewhere in found):
+    for key in dict.fromkeys((elsewhere.task, elsewhere.metric, elsewhere.datasets) for elsewhere in others):
         scale = scale_of(key[0], key[1])
         listed = "; ".join(
             f"{titles[elsewhere.model]} {scale * elsewhere.mean:+z.2f} "
             f"[{scale * elsewhere.low:+z.2f}, {scale * elsewhere.high:+z.2f}] on average, "
             f"{scale * elsewhere.new_low:+z.2f} to {scale * elsewhere.new_high:+z.2f} on another"
-            for elsewhere in found
+            for elsewhere in others
             if (elsewhere.task, elsewhere.metric, elsewhere.datasets) == key
         )
-        shared = next(elsewhere.shared_pairs for elsewhere in found if (elsewhere.task, elsewhere.metric, elsewhere.datasets) == key)
+        shared = next(elsewhere.shared_pairs for elsewhere in others if (elsewhere.task, elsewhere.metric, elsewhere.datasets) == key)
         over = f"random effects over {', '.join(key[2])}, which share {shared or 'no'} pair{'s' if shared != 1 else ''}; 95%"
-        yield f"another dataset of this kind, difference from {titles[found[0].reference]}: {listed} ({over})"
+        yield f"another dataset of this kind, difference from {titles[others[0].reference]}: {listed} ({over})"
 
 
 def general_notes(comparison: TaskComparison) -> Iterator[str]:

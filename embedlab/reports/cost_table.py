@@ -107,7 +107,7 @@ def cost_table(costs: Costs) -> Table:
             Column(key="milliseconds", title="ms a sentence", align="right"),
             Column(key="memory_mib", title="MiB", align="right", digits=0),
         ],
-        rows=[_row(row, costs, titles[row.name], is_best=own) for row, own in zip(costs.rows, costs.unbeaten, strict=True)],
+        rows=[_row(row, costs, titles[row.name], is_best=is_unbeaten) for row, is_unbeaten in zip(costs.rows, costs.unbeaten, strict=True)],
         notes=[*_notes(costs)],
         titles=titles,
     )

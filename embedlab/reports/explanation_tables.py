@@ -96,11 +96,11 @@ def _word_table(effects: WordEffects, titles: dict[str, str]) -> Table:
         for model in effects.models:
             effect = float(model.effects[row])
             cells[model.name] = _signed(effect)
-            own = {"kind": "word", "model": model.name, "seeds": len(model.members), **names, **_without(model, sentence, index)}
-            own |= {"effect": effect, "sd": float(model.spreads[row]) if model.spreads is not None else None}
+            fact = {"kind": "word", "model": model.name, "seeds": len(model.members), **names, **_without(model, sentence, index)}
+            fact |= {"effect": effect, "sd": float(model.spreads[row]) if model.spreads is not None else None}
             if model is not effects.models[0]:
-                own |= _differing(model, float(effects.difference(model)[row]), cells)
-            facts.append(own | _reference(effects))
+                fact |= _differing(model, float(effects.difference(model)[row]), cells)
+            facts.append(fact | _reference(effects))
         shown.append(cells)
     return Table(
         title="What each word does",
@@ -142,12 +142,12 @@ def _listed(effects: WordEffects, numbers: Floats) -> str:
 def _together_table(effects: WordEffects, titles: dict[str, str]) -> Table:
     """The two words whose interaction is largest, or differs most between the models."""
     numbers = [effects.together(model) for model in effects.models]
-    largest = np.max([np.abs(own) for own in numbers[1:] or numbers], axis=0)
+    largest = np.max([np.abs(matrix) for matrix in numbers[1:] or numbers], axis=0)
     order = np.argsort(-largest, axis=None, kind="stable")
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
     for flat in order:
-        row, column = (int(place) for place in np.unravel_index(flat, largest.shape))
+        row, column = (int(index) for index in np.unravel_index(flat, largest.shape))
         words = {"word": effects.words[0][row].text, "second_word": effects.words[1][column].text}
         cells: dict[str, Value | TableCell] = {**words}
         for model, number in zip(effects.models, numbers, strict=True):
@@ -216,8 +216,8 @@ def token_tables(
     titles = titles_of([view.name for view in views])
     facts: list[Row] = []
     shown: list[dict[str, Value | TableCell]] = []
-    for side, own in enumerate(words):
-        for index, text in enumerate([*(word.text for word in own), _OTHER]):
+    for side, sentence in enumerate(words):
+        for index, text in enumerate([*(word.text for word in sentence), _OTHER]):
             cells: dict[str, Value | TableCell] = {"sentence": side + 1, "word": text}
             for view in views:
                 part = float(view.parts.sum(axis=1 - side)[index])
@@ -246,7 +246,7 @@ def token_tables(
 
 
 def _pair_parts(view: TokenView, words: tuple[Sequence[ShownWord], Sequence[ShownWord]]) -> Iterable[Row]:
-    texts = [[*(word.text for word in own), _OTHER] for own in words]
+    texts = [[*(word.text for word in sentence), _OTHER] for sentence in words]
     for row, first in enumerate(texts[0]):
         for column, second in enumerate(texts[1]):
             places = {"place": row + 1, "word": first, "second_place": column + 1, "second_word": second}

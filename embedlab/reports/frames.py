@@ -130,21 +130,21 @@ def evaluated_frame(
 ) -> pl.DataFrame:
     """One row a model and number of the EVALUATIONS of its members, with the columns EVALUATED; of the scores those that WHERE chooses."""
     intervals = intervals or {}
-    found: dict[tuple[str, ...], Row] = {}
+    rows: dict[tuple[str, ...], Row] = {}
     values: dict[tuple[str, ...], list[float]] = {}
-    for model, own in evaluations.items():
-        for evaluation in own:
+    for model, model_evaluations in evaluations.items():
+        for evaluation in model_evaluations:
             for score in filter(where, evaluation.scores):
                 names = _names_of(evaluation, score) | {"model": model}
                 key = tuple(names.values())
                 shared = overlap_fields(evaluation.overlaps.get(score.slice))
                 low, high = intervals.get((model, score.slice, score.setting), (None, None))
                 names |= {"low": low, "high": high}
-                found.setdefault(key, names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared)
+                rows.setdefault(key, names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared)
                 values.setdefault(key, []).append(score.scale * score.value)
-    for key, row in found.items():
+    for key, row in rows.items():
         row |= {"score": fmean(values[key]), "sd": _spread(values[key]), "seeds": len(values[key])}
-    return tidy_frame(found.values(), EVALUATED)
+    return tidy_frame(rows.values(), EVALUATED)
 
 
 def _scored_rows(

@@ -85,7 +85,7 @@ def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
     for labels, evaluation in pivot.made:
         rows.setdefault(" ".join(filter(None, (labels.get(axis) for axis in pivot.row_axes))) or plan.name, []).append(evaluation.signature)
     test = ("dyadic",) if pivot.is_by_pairs else ("welch",) if pivot.is_ranked and len(plan.seeds) > 1 else ()
-    return {row: str(replace(merged(own), test=test)) for row, own in rows.items()}
+    return {row: str(replace(merged(signatures), test=test)) for row, signatures in rows.items()}
 
 
 def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
@@ -124,7 +124,7 @@ def _seeds_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     if counts[-1] > 1:
         yield f"mean ± standard deviation of {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
         data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
-        if any("rows" in one and one.get("sample") is None and not one.get("shares") for one in data):
+        if any("rows" in state and state.get("sample") is None and not state.get("shares") for state in data):
             yield "every seed was trained on the same sample of rows: the deviations do not include the choice of rows"
 
 
@@ -142,8 +142,8 @@ def _made_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         ]
         facts = facts_of(evaluation, "truncated")
         noted = [*((note, (note,)) for note in of_data), *((note, phrases_of(note)) for note in typed_notes(evaluation))]
-        for one in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
-            cells.setdefault(one, []).append(labels)
+        for remark in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
+            cells.setdefault(remark, []).append(labels)
     for (note, phrases), cell in cells.items():
         where = _where(plan, cell, [labels for labels, _ in pivot.made])
         yield Note(f"{where}: {note}" if where else note, models=[where] if where else [], short=phrases)
@@ -162,13 +162,13 @@ def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
         yield f"evaluated on {state['name']} {state.get('split')} with {state.get('rows')} rows ({digest})"
 
 
-def _where(plan: GridPlan, own: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
+def _where(plan: GridPlan, chosen: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
     """Return which cells these are: the labels of one axis if they identify them, else all labels; empty for all cells."""
-    others = [labels for labels in every if labels not in own]
+    others = [labels for labels in every if labels not in chosen]
     if not others:
         return ""
     for axis in plan.axes:
-        named = dict.fromkeys(labels.get(axis, "none") for labels in own)
+        named = dict.fromkeys(labels.get(axis, "none") for labels in chosen)
         if not any(labels.get(axis, "none") in named for labels in others):
             return f"{axis} {', '.join(named)}"
-    return "; ".join(dict.fromkeys(" ".join(labels.values()) for labels in own))
+    return "; ".join(dict.fromkeys(" ".join(labels.values()) for labels in chosen))

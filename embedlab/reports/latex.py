@@ -71,14 +71,14 @@ def _panels(table: Table) -> Iterator[Sequence[Column]]:
         return
     for wants_difference in (False, True):
         columns = [column for column in rest if (column.role == "difference") == wants_difference]
-        part: list[Column] = []
+        panel: list[Column] = []
         for column in columns:
-            if part and _width_pt(table, [*names, *part, column]) > COLUMN_PT:
-                yield [*names, *part]
-                part = []
-            part.append(column)
-        if part:
-            yield [*names, *part]
+            if panel and _width_pt(table, [*names, *panel, column]) > COLUMN_PT:
+                yield [*names, *panel]
+                panel = []
+            panel.append(column)
+        if panel:
+            yield [*names, *panel]
 
 
 def _tabular(table: Table, columns: Sequence[Column], *, is_narrow: bool) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _tabular(table: Table, columns: Sequence[Column], *, is_narrow: bool) -> Ite
 def _repeated_groups(columns: Sequence[Column], texts: Sequence[str], above: Sequence[str]) -> int:
     """Return how many of the first cells of a row name a group and are the same as those ABOVE."""
     pairs = zip(columns, texts, above, strict=True)
-    return sum(1 for _ in takewhile(lambda one: one[0].role == "group" and one[1] == one[2], pairs))
+    return sum(1 for _ in takewhile(lambda pair: pair[0].role == "group" and pair[1] == pair[2], pairs))
 
 
 def _cell(value: Value | TableCell, text: str) -> str:

@@ -46,8 +46,8 @@ def to_rich(table: Table, width: int) -> "RenderableType":
 def table_lines(table: Table, width: int | None = None) -> list[TableLine]:
     """Return the lines of TABLE in WIDTH cells, or as wide as it is: title, rows, notes."""
     form, body = _body(table, width) if table.columns else (table, [])
-    title = [TableLine(text=part, kind="title") for part in _wrapped(form.shown_title, width) if part]
-    notes = [TableLine(text=part, kind="note") for note in form.shown_notes for part in _wrapped(note, width, indent=2)]
+    title = [TableLine(text=line, kind="title") for line in _wrapped(form.shown_title, width) if line]
+    notes = [TableLine(text=line, kind="note") for note in form.shown_notes for line in _wrapped(note, width, indent=2)]
     signatures = table.signature_lines if table.is_signed else []  # each in one line, so that it can be copied
     return [*title, *body, *notes, *(TableLine(text=text, kind="note") for text in signatures)]
 
@@ -58,12 +58,12 @@ def _body(table: Table, width: int | None) -> tuple[Table, list[TableLine]]:
         return table, [TableLine(text="")]
     possible = list(forms(table))
     for form in possible:
-        if (found := _part(form, form.columns, width, breaks_numbers=False)) is not None:
-            return form, [*found, TableLine(text="")]
+        if (body := _part(form, form.columns, width, breaks_numbers=False)) is not None:
+            return form, [*body, TableLine(text="")]
     if not any(column.role == "sentence" for column in table.columns):
         divided = [(form, _parts(form, width, breaks_numbers=breaks)) for form in possible for breaks in (False, True)]
         if fitting := [(form, lines) for form, lines in divided if lines]:
-            return min(fitting, key=lambda one: len(one[1]))
+            return min(fitting, key=lambda fit: len(fit[1]))
     return table, [TableLine(text=""), *_blocks(table, width or 0)]
 
 
@@ -73,12 +73,12 @@ def _parts(table: Table, width: int | None, *, breaks_numbers: bool) -> list[Tab
     rest = [column for column in table.columns if not column.is_name]
     lines: list[TableLine] = []
     while rest:
-        found = [_part(table, [*names, *rest[:count]], width, breaks_numbers=breaks_numbers) for count in range(1, len(rest) + 1)]
-        fitting = sum(part is not None for part in found)
+        parts = [_part(table, [*names, *rest[:count]], width, breaks_numbers=breaks_numbers) for count in range(1, len(rest) + 1)]
+        fitting = sum(part is not None for part in parts)
         if not fitting or not names:
             return []
         count = _whole(rest, fitting)
-        lines += found[count - 1] or []
+        lines += parts[count - 1] or []
         rest = rest[count:]
     return [*lines, TableLine(text="")]
 
@@ -95,9 +95,9 @@ def _part(table: Table, columns: Sequence[Column], width: int | None, *, breaks_
     """Return the lines of COLUMNS with an empty line above; None where they do not fit."""
     shown = [column for column in columns if column.role not in {"heading", "below"}]
     texts = _column_texts(table, shown)
-    if (found := fitted(texts, width, breaks_numbers=breaks_numbers)) is None:
+    if (fit := fitted(texts, width, breaks_numbers=breaks_numbers)) is None:
         return None
-    widths, gap = found
+    widths, gap = fit
     titles = [text.lines(text.title, width, is_title=True) for text, width in zip(texts, widths, strict=True)]
     highest = max(map(len, titles))
     titles = [[""] * (highest - len(title)) + title for title in titles]  # next to the rule
@@ -107,14 +107,14 @@ def _part(table: Table, columns: Sequence[Column], width: int | None, *, breaks_
     below = replace(table, columns=[column for column in columns if column.role == "below"]).texts()[1:]
     for index in range(len(table.rows)):
         if headings and (not index or headings[index] != headings[index - 1]):
-            lines += [TableLine(text=f" {part}", kind="header") for part in _wrapped(headings[index], width and width - 1)]
+            lines += [TableLine(text=f" {line}", kind="header") for line in _wrapped(headings[index], width and width - 1)]
         cells = [text.lines(text.cells[index], width) for text, width in zip(texts, widths, strict=True)]
         lines += [TableLine(text=text) for text in _cell_lines(cells, texts, widths, gap)]
         lines += [
-            TableLine(text=f"   {part}")
+            TableLine(text=f"   {line}")
             for text in below[index]
             if text not in {"", ABSENT}
-            for part in _wrapped(text, width and width - 3)
+            for line in _wrapped(text, width and width - 3)
         ]
     return lines
 
@@ -160,9 +160,9 @@ def _blocks(table: Table, width: int) -> Iterator[TableLine]:
         cells = list(zip(table.columns, texts, strict=True))
         facts = [f"{one_line(column.title)} {text}" for column, text in cells if column.role != "sentence"]
         for line in _packed(facts, width - 1):
-            yield from (TableLine(text=f" {part}") for part in broken(line, width - 1, "name"))
+            yield from (TableLine(text=f" {piece}") for piece in broken(line, width - 1, "name"))
         for text in (text for column, text in cells if column.role == "sentence"):
-            yield from (TableLine(text=f"   {part}") for part in broken(text, width - 3, "text"))
+            yield from (TableLine(text=f"   {piece}") for piece in broken(text, width - 3, "text"))
         yield TableLine(text="")
 
 
@@ -182,4 +182,4 @@ def _wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
     if width is None or cell_len(text) <= width:
         return [text]
     first, *rest = broken(text, width, "text")
-    return [first, *(f"{' ' * indent}{part}" for part in broken(" ".join(rest), width - indent, "text"))]
+    return [first, *(f"{' ' * indent}{piece}" for piece in broken(" ".join(rest), width - indent, "text"))]

@@ -35,10 +35,10 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     Generated or partial data, SentEval's tokenised text, and datasets that mteb lacks are refused: a file with mteb's name would
     claim what it does not hold. An undefined correlation is refused too. A refusal leaves no file.
     """
-    found = {str(state["name"]): state for state in evaluation.data if state.get("split") == "test"}
-    if not found.keys() & mteb_tasks().keys():
-        raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(mteb_tasks())}")
-    results = {name: _result(evaluation, name, state) for name, state in found.items() if name in mteb_tasks()}
+    states = {str(state["name"]): state for state in evaluation.data if state.get("split") == "test"}
+    if not states.keys() & mteb_tasks().keys():
+        raise UsageError(f"none of {', '.join(states) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(mteb_tasks())}")
+    results = {name: _result(evaluation, name, state) for name, state in states.items() if name in mteb_tasks()}
     path = folder / visible_name(evaluation.model) / evaluation.fingerprint
     meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
     return [
@@ -57,13 +57,15 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
     _refuse_other_data(name, state)
     hub = dataset(name).splits["test"].hub
     assert hub is not None  # every dataset that mteb has is on the hub
-    found = {score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")}
-    if undefined := [metric for metric, value in found.items() if isnan(value)]:
+    values = {
+        score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")
+    }
+    if undefined := [metric for metric, value in values.items() if isnan(value)]:
         # mteb cannot average a null, and JSON has no nan.
         raise UsageError(
             f"the {undefined[0]} of {evaluation.model!r} on {name} is undefined: mteb has no place for it", hint="remove --mteb"
         )
-    scores = {f"{prefix}{metric}": round(found[metric], 6) for prefix in ("", "cosine_") for metric in ("pearson", "spearman")}
+    scores = {f"{prefix}{metric}": round(values[metric], 6) for prefix in ("", "cosine_") for metric in ("pearson", "spearman")}
     main = {"main_score": scores["cosine_spearman"], "hf_subset": "default", "languages": ["eng-Latn"]}
     return {
         "dataset_revision": hub.revision,

@@ -28,7 +28,7 @@ _STYLE = """
 
 def report_html(tables: Sequence[Table], said: Sequence[str] = ()) -> str:
     """Return TABLES with their notes, and below them what was SAID on the way."""
-    body = "".join(part for table in tables for part in _table(table))
+    body = "".join(fragment for table in tables for fragment in _table(table))
     return f'<div class="embedlab"><style>{_STYLE}</style>{body}{_list(said)}</div>'
 
 

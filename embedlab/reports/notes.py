@@ -55,7 +55,7 @@ def data_notes(scored: "ScoredPairs", *, is_of_whole_datasets: bool = True) -> l
 def unscored_notes(scored: "ScoredPairs") -> list[str]:
     """Return on which datasets a model that was brought has no number, because it does not score all of their pairs."""
     sizes = dict(scored.table.group_by("dataset", maintain_order=True).len().iter_rows())
-    found: list[str] = []
+    notes: list[str] = []
     for model in scored.models:
         held = scored.table.group_by("dataset").agg(pl.min_horizontal(pl.col(name).fill_nan(None).count() for name in model.members))
         counts = {name: count for name, count in held.iter_rows() if count < sizes[name] and not (scored.common and count)}
@@ -63,8 +63,8 @@ def unscored_notes(scored: "ScoredPairs") -> list[str]:
         more = "; `compare --common` takes the pairs that all models score" if any(counts.values()) else ""
         if parts:
             lacking = ", ".join(f"{name} ({scored_pairs} scored)" for name, scored_pairs in parts.items())
-            found.append(model_note(model.name, f"no number on {lacking}{more}"))
-    return found
+            notes.append(model_note(model.name, f"no number on {lacking}{more}"))
+    return notes
 
 
 def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:

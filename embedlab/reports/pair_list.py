@@ -25,15 +25,15 @@ SharedText = Mapping[str, Sequence[Overlap]]  # by model, of each pair; not of a
 
 def listed_columns(models: Sequence[str]) -> list[str]:
     """The columns that can be shown, filtered and sorted."""
-    found = [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *models, *(f"error({name})" for name in models), "gap"]
-    return list(dict.fromkeys(found))  # the model "dice" is the column of that name
+    columns = [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *models, *(f"error({name})" for name in models), "gap"]
+    return list(dict.fromkeys(columns))  # the model "dice" is the column of that name
 
 
 def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()) -> Table:
     """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text."""
     names = [model.name for model in scored.models]
     shared = {model.name: overlaps for model in scored.models if (overlaps := _shared_text(scored, model, shown))}
-    is_any_shared = any(overlap for found in shared.values() for overlap in found)
+    is_any_shared = any(overlap for overlaps in shared.values() for overlap in overlaps)
     signs = (
         [f"{PAIRS_SHARED.sign} the pair, {SENTENCES_SHARED.sign} a sentence of it is in the model's training data"] if is_any_shared else []
     )

@@ -119,24 +119,26 @@ def _frame(
     scored: ScoredPairs, evaluations: PairEvaluations, by: Sequence[str], aggregates: Sequence[Aggregate], metric: Correlation
 ) -> pl.DataFrame:
     """The numbers of the table, one a row."""
-    own = {model.name: [evaluations[member] for member in model.members] for model in scored.models}
+    model_evaluations = {model.name: [evaluations[member] for member in model.members] for model in scored.models}
     intervals = _intervals(scored, cast("By", by[0]), aggregates) if metric == "spearman" else {}
     return evaluated_frame(
-        own, where=lambda score: score.by in by and score.metric == metric and score.setting in aggregates, intervals=intervals
+        model_evaluations,
+        where=lambda score: score.by in by and score.metric == metric and score.setting in aggregates,
+        intervals=intervals,
     )
 
 
 def _intervals(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> Intervals:
     """The intervals of all scores, by the procedure of comparisons; undefined ones are left out."""
-    found: dict[tuple[str, str, str], tuple[float, float]] = {}
+    intervals: dict[tuple[str, str, str], tuple[float, float]] = {}
     for aggregate in aggregates:
         for compared in _compared(scored, by, aggregate):
-            found |= {
+            intervals |= {
                 (model, compared.key, aggregate): (100 * score.low, 100 * score.high)
                 for model, score in compared.scores.items()
                 if not isnan(score.low)
             }
-    return found
+    return intervals
 
 
 def _compared(scored: ScoredPairs, by: By, aggregate: Aggregate) -> Sequence[ComparedSlice]:

@@ -51,7 +51,7 @@ def paper_figure(
     titles = [visible(plot.title) if is_titled or len(plots) > 1 else "" for plot in plots]
     titles_in = [0.025 * style.font if title else 0.0 for title in titles]
     heights = [height_in(plot, style, has_legend=legend) for plot, legend in zip(plots, legends, strict=True)]
-    parts_in = [part for both in zip(titles_in, heights, strict=True) for part in both if part]
+    parts_in = [height for both in zip(titles_in, heights, strict=True) for height in both if height]
     with mpl.rc_context(style.settings):
         figure = PaperFigure(figsize=(width_in, sum(parts_in)), layout="constrained")
         figure.name, figure.caption = visible(name), visible(caption)

@@ -102,16 +102,16 @@ def _named(plot: Plot) -> Sequence[Series | DrawnCurve | Choices]:
             return ()
 
 
-def _visible(part: Any) -> Any:
+def _visible(element: Any) -> Any:
     """Return a plot or a part of it with names that contain no character that SVG cannot hold or a page would interpret."""
-    match part:
+    match element:
         case str():
-            return visible(part)
+            return visible(element)
         case Dots() | Lines() | Scatter() | ScatterPoints() | Series() | CurvePanel() | DrawnCurve() | TradeOff() | Choices():
-            return replace(part, **{name: _visible(value) for name, value in vars(part).items()})
-        case list() | tuple() if part and not isinstance(part[0], float | int):
-            return type(part)(map(_visible, part))
-    return part
+            return replace(element, **{name: _visible(value) for name, value in vars(element).items()})
+        case list() | tuple() if element and not isinstance(element[0], float | int):
+            return type(element)(map(_visible, element))
+    return element
 
 
 def _draw_dots(plot: Dots, canvas: Canvas) -> None:
@@ -175,7 +175,7 @@ def _draw_curves(plot: CurvePanel, canvas: Canvas) -> None:
 def _draw_trade_off(plot: TradeOff, canvas: Canvas) -> None:
     """Draw a score over each cost; what no other choice beats is filled, and a line goes through it from the left to the right."""
     axes, style = canvas.figure.subplots(), canvas.style
-    best = sorted((x, y) for one in plot.series for x, y, is_best in zip(one.x, one.y, one.is_best, strict=True) if is_best)
+    best = sorted((x, y) for choices in plot.series for x, y, is_best in zip(choices.x, choices.y, choices.is_best, strict=True) if is_best)
     axes.step(*zip(*best, strict=True), where="post", color=style.line, linewidth=style.line_width, zorder=1) if best else None
     for number, choices in enumerate(plot.series):
         look = canvas.look(number)
@@ -191,7 +191,7 @@ def _draw_trade_off(plot: TradeOff, canvas: Canvas) -> None:
                 text.set_fontsize(0.8 * style.font)
     axes.set_xscale("log")
     axes.margins(x=0.12)  # the labels of the last points are inside
-    costs = sorted({x for one in plot.series for x in one.x})
+    costs = sorted({x for choices in plot.series for x in choices.x})
     shown = costs[:1]
     for cost in costs[1:]:
         shown += [cost] if cost >= 1.6 * shown[-1] or (cost == costs[-1] and len(shown) == 1) else []
@@ -225,15 +225,15 @@ def _draw_scatter(plot: Scatter, canvas: Canvas) -> None:
 
 def _add_points(axes: "Axes", points: ScatterPoints, colour: str, style: Style) -> None:
     """Draw points, or of many a random sample, darker where more of them overlap."""
-    found = _finite(points)
-    order = np.random.default_rng(0).permutation(len(found))[:DENSE]
+    finite = _finite(points)
+    order = np.random.default_rng(0).permutation(len(finite))[:DENSE]
     alpha, width = (0.8, 0.5 * style.font) if len(order) < SPARSE else (0.35, 0.3 * style.font)
     if not style.has_small_points:
-        axes.plot(*found[order].T, "o", color=colour, markersize=width, markeredgewidth=0, alpha=alpha)
+        axes.plot(*finite[order].T, "o", color=colour, markersize=width, markeredgewidth=0, alpha=alpha)
         return
-    _add_path_points(axes, found[order], color=colour, alpha=alpha, width=width)
-    if len(found):
-        axes.update_datalim(found)
+    _add_path_points(axes, finite[order], color=colour, alpha=alpha, width=width)
+    if len(finite):
+        axes.update_datalim(finite)
     axes.autoscale_view()
 
 
@@ -268,18 +268,18 @@ def _add_means(axes: "Axes", points: ScatterPoints, style: Style) -> None:
 
 def band_means(points: ScatterPoints) -> list[tuple[float, float, float]]:
     """Return the centre of each band of x that has enough points, the mean of its y and their standard deviation (n − 1)."""
-    found = _finite(points)
-    if not len(found):
+    finite = _finite(points)
+    if not len(finite):
         return []
-    edges = np.linspace(found[:, 0].min(), found[:, 0].max(), BANDS + 1)
-    band = np.clip(np.searchsorted(edges, found[:, 0], side="right") - 1, 0, BANDS - 1)
-    own = [(found[band == number, 1], (edges[number] + edges[number + 1]) / 2) for number in range(BANDS)]
-    return [(float(centre), float(y.mean()), float(y.std(ddof=1))) for y, centre in own if len(y) >= FEWEST]
+    edges = np.linspace(finite[:, 0].min(), finite[:, 0].max(), BANDS + 1)
+    band = np.clip(np.searchsorted(edges, finite[:, 0], side="right") - 1, 0, BANDS - 1)
+    bands = [(finite[band == number, 1], (edges[number] + edges[number + 1]) / 2) for number in range(BANDS)]
+    return [(float(centre), float(y.mean()), float(y.std(ddof=1))) for y, centre in bands if len(y) >= FEWEST]
 
 
 def _finite(points: ScatterPoints) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.column_stack([points.x, points.y]).astype(float)
-    return found[np.isfinite(found).all(axis=1)]
+    coordinates: NDArray[np.float64] = np.column_stack([points.x, points.y]).astype(float)
+    return coordinates[np.isfinite(coordinates).all(axis=1)]
 
 
 def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:

@@ -27,7 +27,7 @@ POWER: Schema = {
     "design_effect": pl.Float64(),
     "difference": pl.Float64(),  # second minus first, as tables show it
     "smallest": pl.Float64(),  # that is detected at 5% with 80% power
-    "smallest_low": pl.Float64(),  # its 95% interval, as few seeds know their spread badly
+    "smallest_low": pl.Float64(),  # its 95% interval, as few seeds estimate their spread poorly
     "smallest_high": pl.Float64(),
     "planned": pl.Float64(),  # the same with the planned number of seeds
     "planned_low": pl.Float64(),
@@ -41,7 +41,7 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
     """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of seeds of a plan."""
     titles = titles_of([model.name for model in compared.models])
     first, second = titles.values()
-    own = [len(model.members) for model in compared.models if model.is_recipe]
+    counts = [len(model.members) for model in compared.models if model.is_recipe]
     metrics = dict.fromkeys(detectable.metric for detectable in detectables)
     columns = [
         *leading_columns(detectables, "dataset", "dataset"),
@@ -56,9 +56,9 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
     metric = f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
     notes = [
         f"difference: {second} minus {first}, {metric}x 100; detectable: 5% two-sided, 80% power, one test",
-        "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: items alone vary"),
+        "seeds: " + (", ".join(map(str, counts)) + " behind these numbers" if counts else "neither model is a recipe: items alone vary"),
         *_sureness(detectables, [model for model in compared.models if model.is_recipe], seeds),
-        *_unknown(own, detect=detect, seeds=seeds),
+        *_unknown(counts, detect=detect, seeds=seeds),
         *_hanging(detectables),
     ]
     return Table(
@@ -85,15 +85,15 @@ def _sureness(detectables: Sequence[Detectable], recipes: Sequence[ModelColumns]
     """Yield how sure the figures are, and what is assumed of recipes of too few seeds."""
     if not any(detectable.smallest.low == detectable.smallest.low for detectable in detectables):
         return
-    yield "[ ]: 95% interval, as few seeds know their spread badly; the items are the same ones"
+    yield "[ ]: 95% interval, as few seeds estimate their spread poorly; the items are the same ones"
     single = [model.name for model in recipes if len(model.members) == 1]
     if single and seeds is not None:
         yield f"{', '.join(single)} has one seed and takes the spread of the other recipe, {ASSUMED}"
 
 
-def _unknown(own: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
+def _unknown(counts: Sequence[int], *, detect: float | None, seeds: int | None) -> Iterator[str]:
     """Yield what is not known because no model has two seeds."""
-    if any(count > 1 for count in own):
+    if any(count > 1 for count in counts):
         return
     if detect is not None:
         yield "no model has two seeds: how many a difference needs is unknown"

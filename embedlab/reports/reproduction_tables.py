@@ -1,5 +1,6 @@
 """The tables of `embedlab reproduce`: papers, published numbers, ours next to them, deviations, and whether the order holds."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -8,9 +9,9 @@ from statistics import fmean, stdev
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
-from embedlab.experiments.paper_file import load_paper, paper_names, summary_of
+from embedlab.experiments.paper_file import load_paper, summary_of
 from embedlab.experiments.paper_table import Deviation, PaperTable
-from embedlab.experiments.printed import published_table, published_texts
+from embedlab.experiments.printed import paper_names, published_table, published_texts
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.captions import data_sentences
 from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
@@ -37,14 +38,14 @@ def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
             "rows": len(table.sources) or None,
             "task": ", ".join(table.tasks) if table.sources else None,
             "printed": bool(table.printed) or not table.sources,
-            "here": table.shown_by or f"embedlab reproduce {paper} {table.name}",
+            "here": table.shown_by or f"embedlab reproduce {table.typed}",
         }
         for table in tables
     ]
     roles: dict[str, Role] = {"table": "key", "summary": "text", "here": "minor", "task": "minor"}
     columns = [Column(key=key, title=key, role=roles.get(key)) for key in ("table", "summary", "rows", "task", "printed", "here")]
-    notes = (f"`embedlab reproduce {paper} --published-only` prints them all; a short name such as table2 will do",)
-    return Table(title=f"{paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes)
+    notes = (f"`embedlab reproduce {shlex.quote(paper)} --published-only` prints them all; a short name such as table2 will do",)
+    return Table(title=f"{tables[0].paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes)
 
 
 def printed_table(table: PaperTable) -> Table:
@@ -59,9 +60,9 @@ def printed_table(table: PaperTable) -> Table:
             rows=bare,
             notes=["the paper prints no numbers of it", *notes],
         )
-    frame = published_table(table.paper, table.name)
+    frame = published_table(table.address, table.name)
     columns = [Column(key=column, title=column, role="key" if column in table.key else "score") for column in frame.columns]
-    texts = published_texts(table.paper, table.name)
+    texts = published_texts(table.address, table.name)
     printed = {
         column.name: _as_printed(column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key) for column in frame
     }
@@ -134,7 +135,8 @@ def epochs_table(table: PaperTable, scores: Mapping[str, Sequence[Sequence[float
     shown = {row: list(zip(*runs, strict=False)) for row, runs in scores.items() if runs}
     length = max(map(len, shown.values()), default=0)
     rows: TableRows = [
-        {"epoch": number + 1, **{row: _spread(own[number]) for row, own in shown.items() if number < len(own)}} for number in range(length)
+        {"epoch": number + 1, **{row: _spread(epochs[number]) for row, epochs in shown.items() if number < len(epochs)}}
+        for number in range(length)
     ]
     columns = [Column(key="epoch", title="epoch", role="key"), *(Column(key=row, title=row, align="right") for row in shown)]
     title = f"{table.paper} {table.name}: {table.summary}"
@@ -242,8 +244,8 @@ def _ranking_note(ranking: Ranking) -> str:
     interval = "" if isnan(tau.low) else f" [{tau.low:+z.2f}, {tau.high:+z.2f}]"
     where = f" of {ranking.group}" if ranking.group else ""
     rows = f"{ranking.rows} rows{where}, {' + '.join(ranking.columns)}"
-    found = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
-    return f"Kendall's tau between the printed order and ours, {rows}: {found}"
+    text = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
+    return f"Kendall's tau between the printed order and ours, {rows}: {text}"
 
 
 def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:

@@ -57,27 +57,27 @@ def _fact_cell(value: Any) -> TableCell:
         case float():
             return TableCell(value=value, text=f"{value:.4g}" if abs(value) < 1e-4 else f"{value:z.4f}")
         case list():
-            text = "; ".join(_part(one) if isinstance(one, dict) else str(one) for one in value)
+            text = "; ".join(_part(entry) if isinstance(entry, dict) else str(entry) for entry in value)
             return TableCell(value=text, text=text)
     return TableCell(value=value, text=str(value))
 
 
-def _part(part: Mapping[str, Any]) -> str:
+def _part(entry: Mapping[str, Any]) -> str:
     """Return a part of the data, or an evaluation, in words."""
-    if "task" in part:
-        return f"{part['task']} in {part['precision']}"
-    rows = f"{part['used']} of {part['rows']}" if part.get("used") is not None else str(part["rows"])
-    return f"{part['name']} {part['split']}: {rows} rows"
+    if "task" in entry:
+        return f"{entry['task']} in {entry['precision']}"
+    rows = f"{entry['used']} of {entry['rows']}" if entry.get("used") is not None else str(entry["rows"])
+    return f"{entry['name']} {entry['split']}: {rows} rows"
 
 
 def _evaluations(run: RunFolder) -> list[dict[str, Any]]:
     """Return which tasks the run was evaluated on, and in which precision; damaged files are left out."""
-    found = []
+    evaluations = []
     for path in sorted(run.evaluations.rglob("*.json")):
         with suppress(EmbedlabError):
             evaluation = Evaluation.load(path, where=lambda _: False)
-            found.append({"task": path.relative_to(run.evaluations).with_suffix("").as_posix(), "precision": evaluation.precision})
-    return found
+            evaluations.append({"task": path.relative_to(run.evaluations).with_suffix("").as_posix(), "precision": evaluation.precision})
+    return evaluations
 
 
 def event_line(event: Event) -> str:
@@ -127,7 +127,7 @@ def _circumstances(run: RunFolder) -> dict[str, Any]:
         "recipe": recipe.hash,
         "encoder": recipe.encoder.model,
         "pooling": recipe.encoder.pooling,
-        "data": [{key: part.get(key) for key in ("name", "split", "rows", "used")} for part in environment.data],
+        "data": [{key: state.get(key) for key in ("name", "split", "rows", "used")} for state in environment.data],
         "marks": [mark for mark, is_on in marks if is_on],
         "steps_taken": f"{environment.steps} of {environment.whole_steps}, by --max-steps" if environment.is_shortened else None,
         "device": environment.device,

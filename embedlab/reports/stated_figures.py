@@ -26,7 +26,7 @@ class StatedModel:
     def value(self, dataset: str, metric: str = "spearman", *, over: Sequence[str] = ()) -> float:
         """Return the figure x 100 of a DATASET, of an average OVER others the mean of theirs; nan where none is stated."""
         if over:
-            return sum(self.value(one, metric) for one in over) / len(over)
+            return sum(self.value(name, metric) for name in over) / len(over)
         figures = next((figure for figure in self.figures if plain_name(figure.task) == plain_name(dataset)), None)
         return 100 * figures.figures.get(f"cosine_{metric}", nan) if figures is not None else nan
 
@@ -45,7 +45,7 @@ def stated_table(models: Sequence[StatedModel], datasets: Mapping[str, Sequence[
     """Return one row a dataset of TASK that any of the models states, or an average over others, and one column a model."""
     values = {(model.name, key): model.value(key, metric, over=over) for model in models for key, over in datasets.items()}
     keys = [key for key in datasets if any(values[model.name, key] == values[model.name, key] for model in models)]
-    found = [
+    rows = [
         {"task": task, "by": "dataset", "slice": key, "metric": metric, "setting": STATED, "split": "", "model": model.name}
         | {"score": values[model.name, key], "marks": STATED}
         for model in models
@@ -57,17 +57,17 @@ def stated_table(models: Sequence[StatedModel], datasets: Mapping[str, Sequence[
         leading=[Column(key="dataset", title="dataset", role="key")],
         marks_best=False,
         title=f"{metric.title()} x 100 [{STATED}]",
-        frame=tidy_frame(found, EVALUATED),
+        frame=tidy_frame(rows, EVALUATED),
         notes=[note for model in models for note in model.notes(keys)],
     )
 
 
 def compared_figures(models: Sequence[StatedModel], slices: Mapping[str, Sequence[str]], task: str) -> pl.DataFrame:
     """Return the rows of the figures of SLICES of TASK, or of averages over others, in the frame of a comparison."""
-    found = [
+    rows = [
         {"task": task, "by": "dataset", "slice": key, "metric": "spearman", "setting": STATED, "model": model.name}
         | {"score": model.value(key, over=over), "marks": STATED}
         for model in models
         for key, over in slices.items()
     ]
-    return tidy_frame(found, COMPARED)
+    return tidy_frame(rows, COMPARED)

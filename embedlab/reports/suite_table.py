@@ -23,9 +23,9 @@ SuiteEvaluations = Mapping[str, Sequence[Evaluation]]  # by model, one a member
 
 def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     """One row a number, one column a model: mean ± standard deviation over its members."""
-    scales = {score.scale for evaluation in evaluations.values() for one in evaluation for score in one.scores}
+    scales = {score.scale for of_model in evaluations.values() for evaluation in of_model for score in evaluation.scores}
     unit = "" if scales == {1} else " x 100"
-    marks = sorted({mark for evaluation in evaluations.values() for one in evaluation for mark in one.marks})
+    marks = sorted({mark for of_model in evaluations.values() for evaluation in of_model for mark in evaluation.marks})
     return model_table(
         _rows(evaluations),
         titles_of(list(evaluations)),
@@ -33,13 +33,19 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
         title=with_marks(f"{selected.evaluation_name()}{unit}", marks),
         frame=evaluated_frame(evaluations),
         notes=(*sample_note(marks), *_notes(evaluations)),
-        signatures={model: str(merged([one.signature for one in evaluation])) for model, evaluation in evaluations.items()},
+        signatures={model: str(merged([evaluation.signature for evaluation in of_model])) for model, of_model in evaluations.items()},
         caption=evaluation_caption(
             f"{selected.evaluation_name()}{unit.replace('x', '×')}",
-            {score.slice: score.items for evaluation in evaluations.values() for one in evaluation for score in one.scores if score.items},
+            {
+                score.slice: score.items
+                for of_model in evaluations.values()
+                for evaluation in of_model
+                for score in evaluation.scores
+                if score.items
+            },
             marks=marks,
-            seen=[overlap for evaluation in evaluations.values() for one in evaluation for overlap in one.overlaps.values()],
-            seeds=[len(evaluation) for evaluation in evaluations.values()],
+            seen=[overlap for of_model in evaluations.values() for evaluation in of_model for overlap in evaluation.overlaps.values()],
+            seeds=[len(of_model) for of_model in evaluations.values()],
             is_ranked=len(evaluations) > 1 and 100 in scales,
         ),
     )
@@ -51,11 +57,11 @@ def joined_evaluations(first: SuiteEvaluations, second: SuiteEvaluations) -> Sui
 
 
 def _rows(evaluations: SuiteEvaluations) -> Iterator[ScoreRow]:
-    for key in dict.fromkeys(_key(score) for evaluation in evaluations.values() for one in evaluation for score in one.scores):
-        scores = {model: _scores(evaluation, key) for model, evaluation in evaluations.items()}
+    for key in dict.fromkeys(_key(score) for of_model in evaluations.values() for evaluation in of_model for score in evaluation.scores):
+        scores = {model: _scores(of_model, key) for model, of_model in evaluations.items()}
         shared = {
-            model: next((one.overlaps[key[0]] for one in evaluation if key[0] in one.overlaps), None)
-            for model, evaluation in evaluations.items()
+            model: next((evaluation.overlaps[key[0]] for evaluation in of_model if key[0] in evaluation.overlaps), None)
+            for model, of_model in evaluations.items()
         }
         yield ScoreRow(
             of=dict(zip(_COLUMNS, key, strict=True)),
@@ -67,11 +73,15 @@ def _rows(evaluations: SuiteEvaluations) -> Iterator[ScoreRow]:
 def _notes(evaluations: SuiteEvaluations) -> list[str]:
     """What must be said of the data, of each model's numbers, and of how it was used."""
     of_data = dict.fromkeys(
-        remark for evaluation in evaluations.values() for one in evaluation for state in one.data for remark in remarks(state)
+        remark for of_model in evaluations.values() for evaluation in of_model for state in evaluation.data for remark in remarks(state)
     )
-    noted = dict.fromkeys(model_note(model, note) for model, evaluation in evaluations.items() for one in evaluation for note in one.notes)
+    noted = dict.fromkeys(
+        model_note(model, note) for model, of_model in evaluations.items() for evaluation in of_model for note in evaluation.notes
+    )
     used = [
-        note for model, evaluation in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in evaluation])
+        note
+        for model, of_model in evaluations.items()
+        for note in usage_note(model, [facts_of(evaluation, "truncated") for evaluation in of_model])
     ]
     return [*of_data, *noted, *used]
 

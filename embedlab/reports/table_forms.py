@@ -11,8 +11,8 @@ def forms(table: Table) -> Iterator[Table]:
     smaller = _without_empty(table)
     yield smaller
     for form in (without_minor, without_constants):
-        if (found := form(smaller)) is not smaller:
-            smaller = found
+        if (changed := form(smaller)) is not smaller:
+            smaller = changed
             yield smaller
     if (
         len(smaller.columns) > 2
@@ -67,8 +67,8 @@ def transposed(table: Table) -> Table | None:
     names = [column for column in table.columns if column.role == "key"]
     if not table.rows or not models or not names or any(column.role == "difference" for column in table.columns):
         return None
-    texts = {column.key: own for column, own in zip(table.columns, zip(*table.texts()[1:], strict=True), strict=True)}
-    labels = [" ".join(texts[column.key][place] for column in names) for place in range(len(table.rows))]
+    texts = {column.key: cells for column, cells in zip(table.columns, zip(*table.texts()[1:], strict=True), strict=True)}
+    labels = [" ".join(texts[column.key][index] for column in names) for index in range(len(table.rows))]
     rows: dict[tuple[str, ...], dict[str, Value | TableCell]] = {}
     for index, label in enumerate(labels):
         group = tuple(texts[column.key][index] for column in groups)

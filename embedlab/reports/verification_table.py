@@ -61,14 +61,14 @@ def _part_row(difference: PartDifference) -> dict[str, Value | TableCell]:
 
 
 def _score_row(sides: ResultPair, key: ScoreKey, apart: ScoreIntervals) -> dict[str, Value | TableCell]:
-    own, other = sides.differing[key]
+    first, other = sides.differing[key]
     low, high = apart.intervals.get(key, (None, None))
     interval = f" [{low:+z.2f}, {high:+z.2f}]" if low is not None else ""
-    delta = other - own
+    delta = other - first
     return {
         "kind": "score",
         "what": " ".join(filter(None, (key.slice, key.metric, key.setting, key.split))),
-        "first": own,
+        "first": first,
         "second": other,
         "difference": TableCell(value=delta, text=f"{delta:+z.2f}{interval}" if delta == delta else ABSENT),
         "low": low,

@@ -116,9 +116,9 @@ def _combined(explanation: Explanation, compared: TaskComparison, titles: Mappin
 
 def _combined_fields(tested: Tested, explanation: Explanation, marks: Sequence[str]) -> Row:
     scale = _scale(explanation)
-    own = {"searched": scale * tested.searched, "could_find": scale * tested.smallest}
+    fields = {"searched": scale * tested.searched, "could_find": scale * tested.smallest}
     corrected = {"p_corrected": tested.p_corrected, "significant": tested.is_confirmed}
-    return {**_where_fields(tested.found, explanation, marks), "part": "combination", **own, **corrected}
+    return {**_where_fields(tested.found, explanation, marks), "part": "combination", **fields, **corrected}
 
 
 def _combined_notes(explanation: Explanation, shown: Sequence[Tested]) -> Iterator[str]:
@@ -311,14 +311,14 @@ def _typical(side: Side, explanation: Explanation, compared: TaskComparison, tit
     is_ranked = explanation.errors.ranks is not None
     numbers = ("gold", "first", "second")
     names = dict(zip(numbers, ("gold rank" if is_ranked else "gold", *titles.values()), strict=True))
-    has_second = any(one["sentence2"] is not None for one in shown)
+    has_second = any(pair["sentence2"] is not None for pair in shown)
     has_ranks = is_ranked or explanation.errors.found_at is not None
     meaning = "percentile ranks within the dataset" if is_ranked else "ranks of the relevant text, the second one"
     return Table(
         title=f"Typical items on which {titles[side.model]} alone is right",
         columns=[
             Column(key="datasets", title="dataset", role="key"),
-            *(Column(key=key, title=names[key], digits=0) for key in numbers if has_ranks and any(key in one for one in shown)),
+            *(Column(key=key, title=names[key], digits=0) for key in numbers if has_ranks and any(key in pair for pair in shown)),
             *(Column(key=name, title=name, role="sentence") for name in SENTENCES[: 2 if has_second else 1]),
         ],
         rows=shown,
@@ -336,7 +336,8 @@ def _typical_fields(row: int, side: Side, explanation: Explanation, marks: Seque
         ranks = {name: float(np.asarray(value)[row]) for name, value in zip(("gold", "first", "second"), values, strict=True)}
     elif errors.found_at is not None:
         ranks = {
-            name: float(own[row]) if np.isfinite(own[row]) else None for name, own in zip(("first", "second"), errors.found_at, strict=True)
+            name: float(values[row]) if np.isfinite(values[row]) else None
+            for name, values in zip(("first", "second"), errors.found_at, strict=True)
         }
     return {
         "part": "typical",

@@ -49,12 +49,12 @@ class Environment:
     @property
     def is_partial(self) -> bool:
         """Whether any part of the data was incomplete."""
-        return any(part.get("partial") for part in self.data)
+        return any(state.get("partial") for state in self.data)
 
     @property
     def is_sample(self) -> bool:
         """Whether the data came from the sample world."""
-        return any(part.get("sample") for part in self.data)
+        return any(state.get("sample") for state in self.data)
 
     @property
     def is_shortened(self) -> bool:
@@ -99,13 +99,13 @@ def _versions() -> dict[str, str]:
 def _package_versions() -> Mapping[str, str]:
     from importlib.metadata import PackageNotFoundError, version  # needed by new runs only
 
-    found = {}
+    versions = {}
     for name in RECORDED_PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return MappingProxyType(found)
+    return MappingProxyType(versions)
 
 
 @cache  # the code that this process loaded, whatever is committed later

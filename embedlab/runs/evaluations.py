@@ -88,7 +88,7 @@ class Evaluation:
             aggregation=tuple(settings) if self.is_of_pairs else (),
             backend=self.backend or UNKNOWN,
             by=tuple({"dataset" if score.by == "average" else score.by for score in self.scores}),
-            data=tuple(data_part(part) for part in self.data),
+            data=tuple(data_part(state) for state in self.data),
             dims=(str(self.dims),) if self.dims is not None else () if is_known else UNKNOWN,
             max_tokens=(str(self.max_tokens),) if self.max_tokens is not None else (),
             metric=tuple(score.metric for score in self.scores),

@@ -56,6 +56,7 @@ class Step(Event):
     rows_per_s: float
     eta_s: float
     memory_mib: float
+    skipped: int = 0  # steps so far whose gradient fp16 could not hold; they changed nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,16 +264,16 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
 
     Lines of an older embedlab have no checksum; behind one that has, a line without is damaged.
     """
-    found: list[Event | type[Damaged] | None] = []
+    events: list[Event | type[Damaged] | None] = []
     is_sealed = False
     for line in lines:
         has_checksum = is_sealed_line(line)
         is_sealed |= has_checksum
         read = from_line(line)
         is_lost = (read is None and is_damaged(line)) or (is_sealed and not has_checksum and bool(line.strip()))
-        found.append(Damaged if is_lost else read)
-    time = next((event.time for event in found if isinstance(event, Event)), 0.0)
-    for event in found:
+        events.append(Damaged if is_lost else read)
+    time = next((event.time for event in events if isinstance(event, Event)), 0.0)
+    for event in events:
         if isinstance(event, Event):
             time = event.time
             yield event

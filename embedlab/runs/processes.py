@@ -15,5 +15,5 @@ def process_start(pid: int) -> float | None:
 
 def is_process(pid: int, started_s: float | None) -> bool:
     """Return whether the process PID may be the one that began STARTED_S after the machine; unknown times count as equal."""
-    found = process_start(pid)
-    return started_s is None or found is None or abs(found - started_s) < _TOLERANCE_S
+    start = process_start(pid)
+    return started_s is None or start is None or abs(start - started_s) < _TOLERANCE_S

@@ -159,10 +159,15 @@ def _wide_scores(
     if "aggregate" in row:
         if row.get("model") == model:
             for name in (name for name in row if name not in {"model", "aggregate"} and not name.endswith(_BESIDE)):
-                own = without_folder(name, signature)
+                slice_name = without_folder(name, signature)
                 yield (
                     ScoreKey(
-                        task=",".join(signature.task), by="dataset", slice=own, metric=metric, setting=str(row["aggregate"]), typed=name
+                        task=",".join(signature.task),
+                        by="dataset",
+                        slice=slice_name,
+                        metric=metric,
+                        setting=str(row["aggregate"]),
+                        typed=name,
                     ),
                     row[name],
                 )
@@ -173,15 +178,15 @@ def _wide_scores(
     if model not in row:
         return
     task = str(row.get("task", ",".join(signature.task)))
-    own = str(row.get("metric", metric))
+    own_metric = str(row.get("metric", metric))
     setting = row.get("setting", ",".join(signature.aggregation) if is_aggregated(task) else "")
-    where = str(row.get("slice")).removesuffix(f" {own}" if "task" in row else "")
+    where = str(row.get("slice")).removesuffix(f" {own_metric}" if "task" in row else "")
     yield (
         ScoreKey(
             task=task,
             by="dataset" if "setting" in row else by,
             slice=_slice_name(by, where, signature),
-            metric=own,
+            metric=own_metric,
             setting=str(setting),
             split=str(row.get("split") or ""),
             typed=where,

@@ -62,16 +62,16 @@ class Signature:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Parse a line that `str` wrote, or an older embedlab with fewer parts, which become unknown; anything else is a MissingError."""
-        found: dict[str, PartValues] = {}
+        parts: dict[str, PartValues] = {}
         for part in text.split("|"):
             name, colon, values = part.partition(":")
-            if not colon or not values or name not in SIGNATURE_PARTS or name in found:
+            if not colon or not values or name not in SIGNATURE_PARTS or name in parts:
                 raise _no_signature(part)
             try:
-                found[name] = () if values == NONE else tuple(unquote(value, errors=_ERRORS) for value in values.split(","))
+                parts[name] = () if values == NONE else tuple(unquote(value, errors=_ERRORS) for value in values.split(","))
             except UnicodeDecodeError as error:
                 raise _no_signature(part) from error
-        return cls(**{**dict.fromkeys(SIGNATURE_PARTS, UNKNOWN), **found})
+        return cls(**{**dict.fromkeys(SIGNATURE_PARTS, UNKNOWN), **parts})
 
 
 SIGNATURE_PARTS = tuple(sorted(field.name for field in fields(Signature)))
@@ -93,13 +93,13 @@ def part_differences(first: Signature, second: Signature) -> list[PartDifference
     "differs" if they contradict each other, "other version" for the program's version and how it makes intervals, which do not change
     what was measured, "only in one" if one result has more numbers than the other, "unknown" if one of them lacks the part.
     """
-    found = []
+    differences = []
     for name in SIGNATURE_PARTS:
-        own, other = vars(first)[name], vars(second)[name]
-        if own != other:
-            agreement = "only in one" if _is_of_more(name, first, second) else _agreement(name, own, other)
-            found.append(PartDifference(name=name, first=own, second=other, agreement=agreement))
-    return found
+        mine, other = vars(first)[name], vars(second)[name]
+        if mine != other:
+            agreement = "only in one" if _is_of_more(name, first, second) else _agreement(name, mine, other)
+            differences.append(PartDifference(name=name, first=mine, second=other, agreement=agreement))
+    return differences
 
 
 def _is_of_more(name: str, first: Signature, second: Signature) -> bool:
@@ -143,16 +143,16 @@ def _encoded(value: str) -> str:
     return f"%{ord(text[0]):02X}{text[1:]}" if value == NONE else text  # a value called "none" differs from an absent one
 
 
-def _agreement(name: str, own: PartValues, other: PartValues) -> DifferenceKind:
-    if UNKNOWN[0] in {*own, *other}:
+def _agreement(name: str, mine: PartValues, other: PartValues) -> DifferenceKind:
+    if UNKNOWN[0] in {*mine, *other}:
         return "unknown"
-    if name == "version" or (name == "interval" and own and other):  # how intervals are made is a version's; scores are compared
+    if name == "version" or (name == "interval" and mine and other):  # how intervals are made is a version's; scores are compared
         return "other version"
     if name == "data":
-        contents, others = (dict(value.rpartition("@")[::2] for value in values) for values in (own, other))
+        contents, others = (dict(value.rpartition("@")[::2] for value in values) for values in (mine, other))
         shared = contents.keys() & others.keys()
         return "only in one" if shared and all(contents[key] == others[key] for key in shared) else "differs"
-    if name in SCOPE and (not own or not other or {*own} & {*other}):
+    if name in SCOPE and (not mine or not other or {*mine} & {*other}):
         return "only in one"
     return "differs"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.runs import events
 from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.store import RunFolder
@@ -64,13 +65,13 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         holder = run.holder()
         if holder is not None and holder.is_starting:
             return Status(state="starting", last_s=run.pid_file.stat().st_mtime)
-        found = _tail(run.events_file)
-        recent = _since_start(found)
+        recorded = _tail(run.events_file)
+        recent = _since_start(recorded)
         if holder is None and not recent and not run.recipe_file.exists():
             return _before_the_first_event(run.log_file)
     except (OSError, ValueError, TypeError, RecursionError, EmbedlabError) as error:
         return Status(state="unreadable", message=str(error))
-    dev = _dev_scores(found)
+    dev = _dev_scores(recorded)
     state = _state(recent, alive=holder is not None, now=time.time() if now is None else now)
     step = _newest_step(recent)
     failed = _failure(recent) if state == "failed" else None
@@ -82,7 +83,7 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
         spread=(spread := _newest_spread(recent)),
-        message="; ".join(part for part in (why, _damage(recent)) if part) or collapse_of(spread),
+        message="; ".join(text for text in (why, _damage(recent)) if text) or collapse_of(spread),
         hint=failed.hint if failed is not None else "",
         resumed_at=recent[0].step if recent and isinstance(recent[0], events.Started) else 0,
         is_scoring=state == "finished" and is_being_scored(run),
@@ -102,8 +103,8 @@ def collapse_of(spread: events.VectorSpread | None) -> str:
     """Return what to say of vectors that collapsed; empty where they did not, or nothing was measured."""
     if spread is None or not spread.is_collapsed:
         return ""
-    found = f"mean cosine {spread.mean_cosine:.3f}, before training {spread.before:.3f}; equal vectors have loss {spread.chance:.3f}"
-    return f"equal vectors from the start: {found}" if spread.before >= events.COLLAPSED else f"collapsed to equal vectors: {found}"
+    measured = f"mean cosine {spread.mean_cosine:.3f}, before training {spread.before:.3f}; equal vectors have loss {spread.chance:.3f}"
+    return f"equal vectors from the start: {measured}" if spread.before >= events.COLLAPSED else f"collapsed to equal vectors: {measured}"
 
 
 def trained_spread(run: RunFolder) -> events.VectorSpread | None:
@@ -117,9 +118,12 @@ def trained_spread(run: RunFolder) -> events.VectorSpread | None:
 def refuse_begun(run: RunFolder) -> None:
     """Refuse a run that has a model or a checkpoint, which a new training would replace."""
     if run.model.exists():
-        raise UsageError(f"run {run.id!r} is finished", hint=f"give this one its own name: --name {run.name}-2")
+        raise UsageError(f"run {run.id!r} is finished", hint=Hint("give this one its own name: ", NamedOption("--name", f"{run.name}-2")))
     if any(run.checkpoints.glob("step-*")):
-        raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
+        raise UsageError(
+            f"run {run.id!r} was begun before",
+            hint=Hint("go on with ", NamedOption("--resume"), f", or remove it: embedlab runs rm {run.id}"),
+        )
 
 
 def _failure(recent: list[events.Event]) -> events.Failed | None:
@@ -178,10 +182,10 @@ def _since_start(recent: list[events.Event]) -> list[events.Event]:
     return recent[starts[-1] :] if starts else recent
 
 
-def _dev_scores(found: list[events.Event]) -> list[events.Dev]:
+def _dev_scores(recorded: list[events.Event]) -> list[events.Dev]:
     """Return the dev scores of the run's state: a process that goes on from a checkpoint takes over those up to it."""
     scores: list[events.Dev] = []
-    for event in found:
+    for event in recorded:
         if isinstance(event, events.Started):
             scores = [score for score in scores if score.step <= event.step]
         elif isinstance(event, events.Dev):

@@ -49,8 +49,8 @@ def sweep(run: RunFolder) -> int:
 
 
 def _leftovers(run: RunFolder) -> Iterator[Path]:
-    own = tuple(f".{name}." for name in _OWN)
-    yield from (path for path in run.path.iterdir() if path.name.startswith(own))
+    prefixes = tuple(f".{name}." for name in _OWN)
+    yield from (path for path in run.path.iterdir() if path.name.startswith(prefixes))
     yield from run.checkpoints.glob(".step-*")
     yield from run.checkpoints.glob(".best-*")
 

@@ -69,13 +69,13 @@ def answers_of(
 
 def each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
     """Return the parts of the data that several results were read from, each once."""
-    found = {(part["name"], part.get("split")): part for parts in data for part in parts}
-    return tuple(found.values())
+    distinct = {(part["name"], part.get("split")): part for parts in data for part in parts}
+    return tuple(distinct.values())
 
 
 def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list[Evidence]:
     """Return the numbers of MEMBERS on a task that have no items: they are shown next to each other, not tested."""
-    found = []
+    evidence = []
     keys = dict.fromkeys((score.slice, score.metric, score.items) for answer in answers.values() for score in answer.scores)
     for dataset, metric, items in keys:
         points = np.full(len(members), np.nan)
@@ -84,8 +84,8 @@ def figure_evidence(task: str, answers: Answers, members: Sequence[str]) -> list
             values = [score.value for score in scores if (score.slice, score.metric) == (dataset, metric)]
             points[index] = values[0] if values else np.nan
         name = f"{dataset} {metric}"
-        found.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric, dataset=dataset))
-    return found
+        evidence.append(Evidence(key=name, title=name, pairs=items, points=points, task=task, metric=metric, dataset=dataset))
+    return evidence
 
 
 def answered_items(task: str, suite: str, answers: Answers, members: Sequence[str], measures: Measures) -> Outcomes | None:
@@ -119,11 +119,11 @@ def answered_items(task: str, suite: str, answers: Answers, members: Sequence[st
 
 def first_of_each(answers: Answers) -> dict[str, StoredOutcomes]:
     """Return the outcomes of one member on each dataset."""
-    found: dict[str, StoredOutcomes] = {}
+    by_dataset: dict[str, StoredOutcomes] = {}
     for answer in answers.values():
         for name, outcomes in answer.outcomes.items():
-            found.setdefault(name, outcomes)
-    return found
+            by_dataset.setdefault(name, outcomes)
+    return by_dataset
 
 
 def _rows(index: int, stored: Sequence[StoredOutcomes], gold: NDArray[np.float64]) -> pl.DataFrame:

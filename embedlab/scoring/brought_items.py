@@ -48,15 +48,15 @@ def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Seque
         raise UsageError(f"{path} has no dataset of {', '.join(names) or task.name}", hint=f"known: {', '.join(task.item_datasets)}"[:300])
     gold, missing = _gold(task, Source.from_settings(settings), list(dict.fromkeys(map(_base, typed))))
     joined, notes = [], [error.message for error in missing]
-    for name in (one for one in typed if one in gold or not missing):
+    for name in (dataset for dataset in typed if dataset in gold or not missing):
         if name not in gold:
             raise MissingError(f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}")
         rows = table.filter(dataset=name)
-        found = _join(path, gold[name], rows)
-        if found is None:
+        matched = _join(path, gold[name], rows)
+        if matched is None:
             notes.append(f"{name}: predictions of {rows.height} of {len(gold[name].labels)} items, so that it has no number")
         else:
-            joined.append(found)
+            joined.append(matched)
     if not joined and missing:
         raise missing[0]
     if not joined:
@@ -66,14 +66,14 @@ def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Seque
 
 def _gold(task: Task, source: Source, datasets: Sequence[str]) -> tuple[dict[str, GoldItems], list[MissingError]]:
     """Return the gold items of DATASETS by name, and the errors of those that are not available."""
-    found: dict[str, GoldItems] = {}
+    by_name: dict[str, GoldItems] = {}
     missing: list[MissingError] = []
     for dataset in datasets:
         try:
-            found |= {gold.name: gold for gold in task.items(source, [dataset])}
+            by_name |= {gold.name: gold for gold in task.items(source, [dataset])}
         except MissingError as error:
             missing.append(error)
-    return found, missing
+    return by_name, missing
 
 
 def _base(name: str) -> str:
@@ -116,10 +116,12 @@ def _result(task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Seque
 
 
 def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
-    for one in joined:
-        items, split = len(one.predicted), one.gold.split
-        value = one.accuracy
-        yield StoredScore(by="dataset", slice=one.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split)
+    for matched in joined:
+        items, split = len(matched.predicted), matched.gold.split
+        value = matched.accuracy
+        yield StoredScore(
+            by="dataset", slice=matched.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split
+        )
 
 
 def _outcomes(evaluation: Evaluation, joined: _Joined) -> StoredOutcomes:

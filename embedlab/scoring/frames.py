@@ -68,9 +68,9 @@ def _sentences(
     for block, name in enumerate(datasets):
         if source is not None and name not in known and (read := _read_again(stored[name], source)) is not None:
             parts.append(read.select(pl.lit(block).alias("block"), "item", *SENTENCES).cast(schema))  # type: ignore[arg-type]
-    found = pl.concat(parts, how="diagonal")
-    texts = [name for name in (*SENTENCES, CONTRADICTED) if name in found.columns]
-    return items.select("block", "item").join(found, on=["block", "item"], how="left", maintain_order="left").select(texts)
+    sentences = pl.concat(parts, how="diagonal")
+    texts = [name for name in (*SENTENCES, CONTRADICTED) if name in sentences.columns]
+    return items.select("block", "item").join(sentences, on=["block", "item"], how="left", maintain_order="left").select(texts)
 
 
 def _read_again(stored: StoredOutcomes, source: Source) -> pl.DataFrame | None:

@@ -49,9 +49,9 @@ def evaluate_task(
 def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
     """Return RESULT with what the model's training data implies for its numbers: marks, notes and shared text."""
     known, evaluation = training_text(spec, settings), result.evaluation
-    found = [(part.state.name, known.text.overlap(part.frame)) for part in result.tested] if known.text is not None else []
+    overlaps = [(part.state.name, known.text.overlap(part.frame)) for part in result.tested] if known.text is not None else []
     # Both validation splits of MNLI are named mnli.
-    totals = {name: total_overlap(counts for other, counts in found if other == name) for name, _ in found}
+    totals = {name: total_overlap(counts for other, counts in overlaps if other == name) for name, _ in overlaps}
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
@@ -99,10 +99,10 @@ def model_facts(spec: ModelSpec) -> dict[str, Any]:
 
 def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
     """Return the text that the datasets of each average share with the training data; averages without shared text are absent."""
-    found = {
+    averages = {
         score.slice: total_overlap(shared[name] for name in members if name in shared)
         for score in result.evaluation.scores
         for average, members in result.averages.items()
         if score.by == "average" and score.slice.startswith(average)
     }
-    return {name: counts for name, counts in found.items() if counts}
+    return {name: counts for name, counts in averages.items() if counts}

@@ -108,5 +108,5 @@ def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -
     """Return the text that each row shares with a training text, by its key; OVERLAPS are by slice."""
     names = {evidence.key: evidence.slice_key for evidence in evidence}
     behind = {evidence.key: [names[key] for key in evidence.average_of] or [names[evidence.key]] for evidence in evidence}
-    found = {key: total_overlap(overlaps[name] for name in own if name in overlaps) for key, own in behind.items()}
-    return {key: counts for key, counts in found.items() if counts}
+    totals = {key: total_overlap(overlaps[name] for name in datasets if name in overlaps) for key, datasets in behind.items()}
+    return {key: counts for key, counts in totals.items() if counts}

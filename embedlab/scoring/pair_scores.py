@@ -22,20 +22,20 @@ def pair_scores(outcomes: Outcomes, slices: Slices, members: Sequence[str]) -> d
     """Return every number of each member: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     if not members:
         return {}
-    found: dict[str, list[StoredScore]] = {member: [] for member in members}
+    by_member: dict[str, list[StoredScore]] = {member: [] for member in members}
     measured = {method: measured_by(outcomes, method) for method in METHODS}
     for aggregate in AGGREGATES:
         for method in METHODS:
             for evidence in outcome_evidence(measured[method], members, slices["dataset"], aggregate=aggregate, is_tested=False):
                 for member, score in _scores("average" if evidence.average_of else "dataset", evidence, members, aggregate):
-                    found[member].append(score)
+                    by_member[member].append(score)
     by: By
     for by in ("source", "dice"):
         both = [outcome_evidence(measured[method], members, slices[by], is_tested=False) for method in METHODS]
-        for evidence in (one for of_slice in zip(*both, strict=True) for one in of_slice):
+        for evidence in (each for of_slice in zip(*both, strict=True) for each in of_slice):
             for member, score in _scores(by, evidence, members, "all", title=evidence.title if by == "dice" else None):
-                found[member].append(score)
-    return {member: tuple(scores) for member, scores in found.items()}
+                by_member[member].append(score)
+    return {member: tuple(scores) for member, scores in by_member.items()}
 
 
 def _scores(

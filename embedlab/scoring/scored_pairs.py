@@ -90,6 +90,11 @@ class ScoredPairs:
         states = tuple(state for state in self.states if (state.name, state.split) not in {(FIFTHS_OF, split) for split in OTHER_SPLITS})
         return replace(self, table=self.table.filter(~pl.col("dataset").is_in(others)), states=states)
 
+    @property
+    def unseen_pairs(self) -> "ScoredPairs":
+        """Return the same with those pairs alone of whose sentences no member is known to have read any in training."""
+        return replace(self, table=self.table.filter(self.outcomes.trained_models.is_null()))
+
     @cached_property
     def averages(self) -> Averages:
         """Return the averages of the task over the datasets that the table holds."""
@@ -98,8 +103,8 @@ class ScoredPairs:
     @property
     def marks(self) -> tuple[str, ...]:
         """Return the marks of every table of these numbers: partial or generated data in evaluation or training."""
-        found = {mark for model in self.models for member in model.members for mark in self.member_marks(member)}
-        return tuple(sorted(found))
+        all_marks = {mark for model in self.models for member in model.members for mark in self.member_marks(member)}
+        return tuple(sorted(all_marks))
 
     def member_marks(self, member: str) -> tuple[str, ...]:
         """Return the marks of every number of one member."""
@@ -120,17 +125,17 @@ class ScoredPairs:
         text = self.training_text[member].text
         if text is None:
             return {}
-        found = {items.key: text.overlap(self.keyed[items.rows]) for items in self.slices(by)}
+        overlaps = {items.key: text.overlap(self.keyed[items.rows]) for items in self.slices(by)}
         if by == "dataset":
-            found |= {name: total_overlap(found[key] for key in keys) for name, keys in self.averages.items()}
-        return {key: counts for key, counts in found.items() if counts}
+            overlaps |= {name: total_overlap(overlaps[key] for key in keys) for name, keys in self.averages.items()}
+        return {key: counts for key, counts in overlaps.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: str) -> dict[str, Overlap]:
         """Return the overlaps of a model: its members are seeds of one recipe, trained on the same text."""
-        found: dict[str, Overlap] = {}
+        overlaps: dict[str, Overlap] = {}
         for member in model.members:
-            found |= self.overlaps(member, by)
-        return found
+            overlaps |= self.overlaps(member, by)
+        return overlaps
 
     def known_text(self, model: ModelColumns) -> KnownText | None:
         """Return the training text of a model, whose members, seeds of one recipe, were trained on the same; None where it is unknown."""
@@ -206,8 +211,8 @@ def _whole_datasets(member: str) -> pl.Expr:
 
 def evaluate_pairs(scored: ScoredPairs, members: Sequence[str] | None = None) -> dict[str, Evaluation]:
     """Return the evaluation of MEMBERS, of all without: by dataset in three aggregations, by source and by Dice fifth, two correlations."""
-    own = member_columns(scored.models) if members is None else members
-    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, own)
+    columns = member_columns(scored.models) if members is None else members
+    scores = pair_scores(scored.outcomes, {by: scored.slices(by) for by in BYS}, columns)
     return {member: _evaluation(scored, member, score) for member, score in scores.items()}
 
 
@@ -233,11 +238,11 @@ def signature_of(scored: ScoredPairs, model: ModelColumns, *, by: str, aggregati
 
 def _digest(scored: ScoredPairs, parts: Sequence[ItemSlice]) -> str:
     """Return what identifies the pairs of PARTS among those of the same data."""
-    found = xxhash.xxh3_64()
+    digest = xxhash.xxh3_64()
     for part in parts:
-        found.update(f"{part.key}\0".encode("utf-8", "surrogatepass"))
-        found.update(scored.pairs_of(part)["pair"].to_numpy().tobytes())
-    return found.hexdigest()[:HASH_DIGITS]
+        digest.update(f"{part.key}\0".encode("utf-8", "surrogatepass"))
+        digest.update(scored.pairs_of(part)["pair"].to_numpy().tobytes())
+    return digest.hexdigest()[:HASH_DIGITS]
 
 
 def model_columns(model: Model) -> ModelColumns:

@@ -52,8 +52,8 @@ class SelectedTask:
         name = self.evaluation_name(setting)
         if self.is_whole:
             return name
-        own = "+".join(sorted(name.rpartition("/")[2] for name in self.names))
-        return f"{name}/{own if len(own) <= LONGEST_NAME else sha256(own.encode()).hexdigest()[:16]}"
+        joined = "+".join(sorted(name.rpartition("/")[2] for name in self.names))
+        return f"{name}/{joined if len(joined) <= LONGEST_NAME else sha256(joined.encode()).hexdigest()[:16]}"
 
 
 def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
@@ -69,14 +69,14 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
         suite, names = None, [*members, *names]
     if not names:
         return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or DEFAULT_TASK)]
-    found: dict[tuple[str, str | None], list[str]] = {}
+    by_task: dict[tuple[str, str | None], list[str]] = {}
     for name in dict.fromkeys(names):
         task = _task_of(name)
         if suite not in {None, ALL, task}:
             raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite")
         together = name if find_task(task).is_each_alone else find_task(task).set_of(name)
-        found.setdefault((task, together), []).append(name)
-    return [SelectedTask(task=task, names=_wanted(task, together, own)) for (task, together), own in found.items()]
+        by_task.setdefault((task, together), []).append(name)
+    return [SelectedTask(task=task, names=_wanted(task, together, datasets)) for (task, together), datasets in by_task.items()]
 
 
 def select_from(suites: Sequence[str], names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
@@ -94,11 +94,11 @@ def stored_selection(name: str) -> SelectedTask | None:
     return SelectedTask(task=task.name, names=(whole,)) if task is not None else None
 
 
-def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
+def _wanted(task: str, set_: str | None, datasets: Sequence[str]) -> tuple[str, ...]:
     """Return the names to evaluate: a whole task, or set of probing files, includes those of its datasets that are also named."""
-    if task in own:
+    if task in datasets:
         return ()
-    return (set_,) if set_ is not None and set_ in own else tuple(own)
+    return (set_,) if set_ is not None and set_ in datasets else tuple(datasets)
 
 
 def _everything(folder: Path | None) -> Iterator[SelectedTask]:
@@ -120,7 +120,7 @@ def _task_of(name: str) -> str:
         return task.name
     if (plugin := plugins.find("tasks", name)) is not None:
         plugin.load()  # says why it cannot be used
-    if (of_own := next((one.name for one in all_tasks() if name in one.item_datasets), None)) is not None:
+    if (of_own := next((task.name for task in all_tasks() if name in task.item_datasets), None)) is not None:
         message = f"{name!r} is not selected by itself: the task {of_own!r} scores it for models that were trained on it"
         raise UsageError(message, hint=f"--task {of_own}")
     if plugins.find("datasets", name) is not None:
@@ -129,7 +129,7 @@ def _task_of(name: str) -> str:
             f"no task scores {name!r}: it holds {held}", hint="train on it with --set data.datasets, or see `embedlab data ls`"
         )
     if "," in name:
-        each = " ".join(f"--task {part.strip()}" for part in name.split(",") if part.strip())
+        each = " ".join(f"--task {text.strip()}" for text in name.split(",") if text.strip())
         raise UsageError(f"no task or dataset named {name!r}", hint=f"name them one by one: {each}")
-    known = [*task_names(), *(own for one in all_tasks() for own in one.datasets), *ALIASES]
+    known = [*task_names(), *(dataset_name for task in all_tasks() for dataset_name in task.datasets), *ALIASES]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

@@ -85,7 +85,7 @@ def _of_items(name: str, selected: SelectedTask, members: Sequence[StoredMember]
     common = set.intersection(*map(set, answers.values()))
     if not common:
         return StoredFrame(lacking=lacking)
-    known = {member: _only({one: answer[one] for one in answer if one in common}) for member, answer in answers.items()}
+    known = {member: _only({key: answer[key] for key in answer if key in common}) for member, answer in answers.items()}
     return StoredFrame(outcomes=lambda _: item_outcomes(selected, known, list(known)), lacking=lacking)
 
 
@@ -108,18 +108,18 @@ class WantedPart:
 
 def unchanged_parts(wanted: Collection[WantedPart], task: Task, source: Source) -> Iterator[tuple[Part | None, str]]:
     """Yield each of the WANTED parts of TASK as SOURCE has it, or None and why it is not available as it was scored."""
-    for one in wanted:
-        is_declared = one.name in dataset_names()
-        if not (task.has_dataset(one.name) if is_declared else one.split is None):  # of another task
+    for needed in wanted:
+        is_declared = needed.name in dataset_names()
+        if not (task.has_dataset(needed.name) if is_declared else needed.split is None):  # of another task
             continue
-        places = [one.name] if is_declared else one.paths
+        places = [needed.name] if is_declared else needed.paths
         try:
-            parts = [source.open(place, one.split if is_declared else None) for place in places]
+            parts = [source.open(location, needed.split if is_declared else None) for location in places]
         except EmbedlabError as error:
             yield None, error.message
             continue
-        same = [part for part in parts if data_part(plain_state(part.state)) == one.content]
+        same = [part for part in parts if data_part(plain_state(part.state)) == needed.content]
         if same:
             yield same[0], ""
         elif places:
-            yield None, f"{one.name} is not available in the version that was scored"
+            yield None, f"{needed.name} is not available in the version that was scored"

@@ -74,10 +74,10 @@ def _open(evaluation: Evaluation, task: Task, settings: Settings) -> tuple[list[
     """Return the pairs of EVALUATION that are available as they were scored, and messages for the others, in a line or two."""
     states = [state for state in evaluation.data if state.get("split") not in OTHER_SPLITS]  # others are for fifths alone
     wanted = [_wanted(str(state["name"]), state) for state in states]
-    found = list(unchanged_parts(wanted, task, Source.from_settings(replace(settings, offline=True))))
-    reasons = [reason for part, reason in found if part is None]
+    opened = list(unchanged_parts(wanted, task, Source.from_settings(replace(settings, offline=True))))
+    reasons = [reason for part, reason in opened if part is None]
     more = [f"{len(reasons) - 1} more of its datasets are not available"] if len(reasons) > 2 else reasons[1:]
-    return [part for part, _ in found if part is not None], (*reasons[:1], *more)
+    return [part for part, _ in opened if part is not None], (*reasons[:1], *more)
 
 
 def _wanted(name: str, state: StoredPart) -> WantedPart:

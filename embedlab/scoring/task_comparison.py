@@ -89,9 +89,9 @@ class Gathered:
     @classmethod
     def of_pairs(cls, scored: ScoredPairs, notes: Sequence[str]) -> Self:
         """Return what is known of models on the pairs of one task alone, with the NOTES on them."""
-        found = cls(models=scored.models, order=[scored.task])
-        found.add_pairs(scored, notes)
-        return found
+        comparison = cls(models=scored.models, order=[scored.task])
+        comparison.add_pairs(scored, notes)
+        return comparison
 
     @property
     def is_empty(self) -> bool:
@@ -118,7 +118,9 @@ class Gathered:
         evidence.sort(key=lambda evidence: places[evidence.task])  # numbers without items stay with their task
         slices = compare_evidence(evidence, self.models, self.models[0].name, test=slicing.test, margin=slicing.margin)
         averages = {evidence.key for evidence in evidence if evidence.average_of}
-        counts = {name: {key: one for key, one in overlap.items() if one and key not in averages} for name, overlap in overlaps.items()}
+        counts = {
+            name: {key: shared for key, shared in overlap.items() if shared and key not in averages} for name, overlap in overlaps.items()
+        }
         return TaskComparison(
             slices=slices,
             models=self.models,
@@ -170,17 +172,17 @@ class Gathered:
 
     def _overlaps_of(self, outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing) -> dict[str, dict[str, Overlap]]:
         """Return the text that each slice shares with the training text of each model, by the key of the slice."""
-        found: dict[str, dict[str, Overlap]] = {}
+        by_model: dict[str, dict[str, Overlap]] = {}
         if slicing.where or not is_one_property(slicing.by):
             return {name: _counted(outcomes, parts, text) for name, text in self.texts.items()}
         for scored in self.pairs:
             for model in scored.models:
-                found.setdefault(model.name, {}).update(scored.model_overlaps(model, slicing.by))
+                by_model.setdefault(model.name, {}).update(scored.model_overlaps(model, slicing.by))
         others = [part for part in parts if outcomes.blocks[part.block].task not in {scored.task for scored in self.pairs}]
         of_items = self.overlaps if slicing.is_plain else {name: _counted(outcomes, others, text) for name, text in self.texts.items()}
         for name, item in of_items.items():
-            found.setdefault(name, {}).update(item)
-        return found
+            by_model.setdefault(name, {}).update(item)
+        return by_model
 
     def _signed(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""

@@ -92,9 +92,9 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
         if keys and selected is None:
             reasons.append(f"the task {name} is not available")
         elif keys and selected is not None:
-            found = _of_task(sides, name, selected, keys)
-            intervals |= found.intervals
-            reasons += found.reasons
+            score_intervals = _of_task(sides, name, selected, keys)
+            intervals |= score_intervals.intervals
+            reasons += score_intervals.reasons
     return ScoreIntervals(intervals=intervals, reasons=tuple(dict.fromkeys([*reasons, *_unexplained(rest, {})])))
 
 
@@ -204,8 +204,8 @@ def _open(sides: ResultPair, task: Task) -> tuple[list[Part], tuple[str, ...]]:
     for content in (part for part in sides.first.signature.data if part in sides.second.signature.data):
         name, _, split = content.rpartition("@")[0].rpartition("/")
         wanted.append(WantedPart(name=name, split=split if split != "all" else None, content=content, paths=_own_files(sides, name)))
-    found = list(unchanged_parts(wanted, task, Source.from_settings(sides.settings)))
-    return [part for part, _ in found if part is not None], tuple(reason for part, reason in found if part is None)
+    opened = list(unchanged_parts(wanted, task, Source.from_settings(sides.settings)))
+    return [part for part, _ in opened if part is not None], tuple(reason for part, reason in opened if part is None)
 
 
 def _own_files(sides: ResultPair, name: str) -> list[str]:
@@ -216,14 +216,14 @@ def _own_files(sides: ResultPair, name: str) -> list[str]:
 def _outcomes(fingerprint: str, result: StoredResult, settings: Settings, file: Path, task: str) -> dict[str, StoredOutcomes]:
     """Return a member's stored outcomes by dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
-        found = {
+        by_dataset = {
             outcome.name: outcome
             for outcome in stored_outcomes(folder / "evaluations", task)
             if fingerprint in {outcome.fingerprint, outcome.earlier_fingerprint}
             and {data_part(part) for part in outcome.data} <= {*result.signature.data}
         }
-        if found:
-            return found
+        if by_dataset:
+            return by_dataset
     return {}
 
 

@@ -72,10 +72,10 @@ class Store:
 
     def load(self, kind: EntryKind[V], key: str) -> V:
         """Return an entry; an absent one is a MissingError too."""
-        found = self.get(kind, key)
-        if found is None:
+        entry = self.get(kind, key)
+        if entry is None:
             raise unusable(kind, self.path(kind, key), FileNotFoundError(ENOENT, os.strerror(ENOENT)))
-        return found
+        return entry
 
     def put(self, kind: EntryKind[V], key: str, value: V) -> Path:
         """Put VALUE in the place of an entry, and return where it is; the oldest others beyond the kind's limits are deleted."""

@@ -27,8 +27,8 @@ def evict_above(folder: Path, kind: str, *, size: int, newest: Path) -> None:
 
 
 def _oldest_first(folder: Path, suffix: str) -> list[Path]:
-    found = (path for path in folder.iterdir() if path.suffix == suffix and path.is_dir() != bool(suffix))
-    return sorted(found, key=lambda path: path.stat().st_mtime)
+    entries = (path for path in folder.iterdir() if path.suffix == suffix and path.is_dir() != bool(suffix))
+    return sorted(entries, key=lambda path: path.stat().st_mtime)
 
 
 def size_of(kind: str, entry: Path) -> int:

@@ -20,15 +20,15 @@ from embedlab.store.locks import is_same_file, take_lock, wait_for_lock
 def temporary_file(path: Path) -> Iterator[Path]:
     """Yield an empty file next to PATH; it is deleted after the block, unless it was moved."""
     # Created like any other file, so that colleagues may read what the umask allows; mkstemp's are private.
-    with _temporary(path, lambda path: path.open("xb").close()) as place:
-        yield place
+    with _temporary(path, lambda path: path.open("xb").close()) as temporary:
+        yield temporary
 
 
 @contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder next to PATH; it is deleted after the block, unless it was moved."""
-    with _temporary(path, Path.mkdir) as place:
-        yield place
+    with _temporary(path, Path.mkdir) as temporary:
+        yield temporary
 
 
 def take_place(folder: Path, path: Path, *, is_new: bool = False) -> None:
@@ -62,24 +62,24 @@ def _moved(folder: Path, path: Path) -> bool:
 @contextmanager
 def _temporary(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
     _remove_leftovers(path)
-    place, descriptor = _locked(path, make)
+    temporary, descriptor = _locked(path, make)
     try:
-        yield place
+        yield temporary
     finally:
-        _remove(place)
+        _remove(temporary)
         os.close(descriptor)
 
 
 def _locked(path: Path, make: Callable[[Path], object]) -> tuple[Path, int]:
     while True:
-        place = _name(path, "tmp")
-        make(place)
+        temporary = _name(path, "tmp")
+        make(temporary)
         with suppress(FileNotFoundError):  # another process took it for a leftover before it was locked
-            descriptor = os.open(place, os.O_RDONLY)
+            descriptor = os.open(temporary, os.O_RDONLY)
             with suppress(OSError):  # a file system without locks
                 wait_for_lock(descriptor)
-            if is_same_file(descriptor, place):
-                return place, descriptor
+            if is_same_file(descriptor, temporary):
+                return temporary, descriptor
             os.close(descriptor)
 
 
@@ -92,9 +92,9 @@ def _remove_leftovers(path: Path) -> None:
     kinds = "tmp|old" if path.exists() else "tmp"  # the old one may be all there is
     leftover = re.compile(rf"\.{re.escape(path.name)}\.((?:{kinds})-[0-9a-f]+|[0-9a-f]{{32}}\.tmp)")
     with suppress(OSError):
-        for place in path.parent.iterdir():
-            if leftover.fullmatch(place.name):
-                _remove_if_free(place)
+        for sibling in path.parent.iterdir():
+            if leftover.fullmatch(sibling.name):
+                _remove_if_free(sibling)
 
 
 def _remove_if_free(path: Path) -> None:

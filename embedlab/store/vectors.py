@@ -237,7 +237,7 @@ def adopt_vectors(folder: Path, fingerprint: str, earlier: Callable[[], str | No
     file of a model, and is called only where there are none.
     """
     path = folder / fingerprint
-    if path.exists() or (found := earlier()) is None or not (before := folder / found).is_dir():
+    if path.exists() or (older := earlier()) is None or not (before := folder / older).is_dir():
         return
     with suppress(OSError):
         path.mkdir()

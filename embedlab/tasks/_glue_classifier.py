@@ -38,8 +38,8 @@ class Classifier:
         """Return the predicted class index, or score, of each row."""
         vectors = self.encoder.encode(self._texts(frame), progress)
         logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
-        found: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
-        return found
+        values: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
+        return values
 
     def _texts(self, frame: pl.DataFrame) -> list[Text]:
         if not self.options.joint:
@@ -60,18 +60,21 @@ def run_of(spec: ModelSpec) -> RunFolder:
 
 def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
     """Load the last classifier that a finished run trained on a GLUE task; a model without one is a UsageError."""
-    from embedlab.objectives.trained_heads import load_objectives  # imports torch, which stored results do not need
+    from embedlab.objectives.classification.loss import Classification  # imports torch, which stored results do not need
+    from embedlab.objectives.trained_heads import load_objectives
 
     run = run_of(spec)
     index, stage = _classifier_stage(run)
     encoder, _ = load_member(spec, settings)
-    head = load_objectives(run, encoder.dim)[index].state_dict()
+    objective = load_objectives(run, encoder.dim)[index]
+    assert isinstance(objective, Classification)
+    weight, bias = objective.linear()
     return Classifier(
         encoder=encoder,
         dataset=stage.data.datasets[0],
         options=stage.objective.options,
-        weight=head["head.weight"].numpy(),
-        bias=head["head.bias"].numpy(),
+        weight=weight.numpy(),
+        bias=bias.numpy(),
     )
 
 

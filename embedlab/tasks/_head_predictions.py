@@ -41,35 +41,37 @@ def predict_all(
     trained: Trained, parts: Mapping[str, Part], source: Source, start_progress: StartProgress | None = None
 ) -> dict[str, Prediction]:
     """Return one model's predictions for each dataset: by its head, or without one by the cosine; sentiment needs a head."""
-    found = {}
+    predictions = {}
     for name, part in parts.items():
         progress = start_progress(name) if start_progress is not None else None
         values = predict_rows(trained, name, part.frame, progress)
         if values is not None:
-            found[name] = Prediction(values=values, by=_make(trained, name))
+            predictions[name] = Prediction(values=values, by=_make(trained, name))
         elif name != "sentiment":
             values = plain_cosines(trained.encoder, part.frame, progress)
-            found[name] = _thresholded(trained, values, source) if name == "paraphrases" else Prediction(values=values, by="plain cosine")
-    return found
+            predictions[name] = (
+                _thresholded(trained, values, source) if name == "paraphrases" else Prediction(values=values, by="plain cosine")
+            )
+    return predictions
 
 
 def predict_averages(
     spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], start_progress: StartProgress
 ) -> dict[str, Prediction]:
     """Return the average of the members' predictions; members without a head for a dataset do not count."""
-    found = {}
+    predictions = {}
     for name, part in parts.items():
         said = {
             spec.name: predict_rows(member, name, part.frame, start_progress(name))
             for spec, member in zip(spec.parts, members, strict=True)
         }
-        voices = {one: values for one, values in said.items() if values is not None}
+        voices = {member: values for member, values in said.items() if values is not None}
         if voices:
             by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
-            found[name] = Prediction(values=average_predictions(list(voices.values())), by=by)
-    if not found:
+            predictions[name] = Prediction(values=average_predictions(list(voices.values())), by=by)
+    if not predictions:
         raise no_heads(spec)
-    return found
+    return predictions
 
 
 def predict_rows(trained: Trained, dataset: str, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> HeadPredictions | None:

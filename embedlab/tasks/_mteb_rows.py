@@ -105,8 +105,8 @@ def benchmark_tasks(name: str) -> list[str]:
         known = {benchmark.name: benchmark for benchmark in mteb.get_benchmarks()}
     if name not in known:
         raise unknown("benchmark of mteb", name, list(known))
-    found = [one for task in known[name].tasks for one in (task.tasks if task.is_aggregate else [task])]
-    return list(dict.fromkeys(str(_typed(task)) for task in found if task.modalities == ["text"]))
+    tasks = [single for task in known[name].tasks for single in (task.tasks if task.is_aggregate else [task])]
+    return list(dict.fromkeys(str(_typed(task)) for task in tasks if task.modalities == ["text"]))
 
 
 def _typed(task: Any) -> TaskName:
@@ -130,7 +130,7 @@ def open_task(name: str, source: Source) -> OpenedTask:
     except KeyError as error:
         from mteb.get_tasks import TASK_LIST
 
-        known = [one.metadata.name for one in TASK_LIST]
+        known = [task_class.metadata.name for task_class in TASK_LIST]
         raise unknown("task of mteb", typed.task, known, listing="`mteb available-tasks` lists all") from error
     except ValueError as error:
         raise UsageError(f"{name}: {error}", hint="name subsets that the task has") from error
@@ -141,21 +141,21 @@ def open_task(name: str, source: Source) -> OpenedTask:
 
 def _refuse_others(name: str, task: Any) -> None:
     if task.is_aggregate:
-        own = ", ".join(f"{PREFIX}{task.metadata.name}" for task in task.tasks)
-        raise UsageError(f"{name} is an aggregate of several tasks", hint=f"name them: {own}"[:300])
+        names = ", ".join(f"{PREFIX}{task.metadata.name}" for task in task.tasks)
+        raise UsageError(f"{name} is an aggregate of several tasks", hint=f"name them: {names}"[:300])
     if task.modalities != ["text"]:
         raise UsageError(f"{name} is of {', '.join(task.modalities)}, not of text alone", hint="`mteb available-tasks` lists all")
 
 
 def _load(name: str, task: Any, source: Source) -> DatasetState:
     """Load the rows of TASK and return their origin; rows, name and split are those of its parts."""
-    own = source.folder / "mteb" / task.metadata.name if source.folder is not None else None
+    folder = source.folder / "mteb" / task.metadata.name if source.folder is not None else None
     address = task.metadata.dataset
     state = DatasetState(name=name, split="", rows=0, expected_rows=None, origin="hub")
     try:
         with quiet():
-            if own is not None and own.is_dir():
-                return replace(state, origin="folder", sha256=_load_folder(task, own))
+            if folder is not None and folder.is_dir():
+                return replace(state, origin="folder", sha256=_load_folder(task, folder))
             with _client(offline=source.offline or not (Path(address["path"]).exists() or is_reachable())):
                 task.load_data()
     except EmbedlabError:
@@ -188,8 +188,8 @@ def _own_cache() -> Iterator[None]:
     from datasets import config
 
     before = config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE
-    with TemporaryDirectory() as place:
-        config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = Path(place), float("inf")
+    with TemporaryDirectory() as folder:
+        config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = Path(folder), float("inf")
         try:
             yield
         finally:
@@ -203,15 +203,15 @@ def _client(*, offline: bool) -> Iterator[None]:
     import huggingface_hub
 
     places: tuple[Any, ...] = (datasets.config, huggingface_hub.constants)
-    before = [place.HF_HUB_OFFLINE for place in places]
+    before = [module.HF_HUB_OFFLINE for module in places]
     try:
-        for place in places if offline else ():
-            place.HF_HUB_OFFLINE = True
+        for module in places if offline else ():
+            module.HF_HUB_OFFLINE = True
         with _without_bars(datasets):
             yield
     finally:
-        for place, value in zip(places, before, strict=True):
-            place.HF_HUB_OFFLINE = value
+        for module, value in zip(places, before, strict=True):
+            module.HF_HUB_OFFLINE = value
 
 
 @contextmanager
@@ -229,12 +229,12 @@ def _local_rows(task: Any, folder: Path) -> tuple[dict[str, Any], dict[str, str]
     """Return the rows in FOLDER, SPLIT.parquet or SUBSET/SPLIT.parquet for a task of several subsets, and the files' hashes."""
     if not task.metadata.is_multilingual:
         return _local_splits(folder)
-    found: dict[str, Any] = {}
+    by_subset: dict[str, Any] = {}
     hashes: dict[str, str] = {}
     for subset in task.hf_subsets:
-        found[subset], own = _local_splits(folder / subset)
-        hashes |= {f"{subset}/{file}": value for file, value in own.items()}
-    return found, hashes
+        by_subset[subset], files = _local_splits(folder / subset)
+        hashes |= {f"{subset}/{file}": value for file, value in files.items()}
+    return by_subset, hashes
 
 
 def _local_splits(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
@@ -253,7 +253,7 @@ def _local_splits(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 def _parts(name: str, task: Any, origin: DatasetState) -> dict[tuple[str, str], Part]:
     """Return the rows of each subset and split that mteb evaluates."""
     several = len(task.eval_splits) > 1
-    found = {}
+    parts = {}
     for subset in task.hf_subsets:
         for split in task.eval_splits:
             title = "".join((f"{PREFIX}{task.metadata.name}", "" if subset == "default" else f" {subset}", f" {split}" if several else ""))
@@ -262,8 +262,8 @@ def _parts(name: str, task: Any, origin: DatasetState) -> dict[tuple[str, str], 
                 raise MissingError(f"{title} has no split {split!r}", hint="mteb evaluates it: get the whole dataset")
             frame = _frame(task, rows)
             state = replace(origin, name=title, split=split, rows=len(rows))
-            found[subset, split] = Part(frame=frame, state=state)
-    return found
+            parts[subset, split] = Part(frame=frame, state=state)
+    return parts
 
 
 def rows_of(task: Any, subset: str, split: str) -> Any:

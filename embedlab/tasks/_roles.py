@@ -55,12 +55,12 @@ class RoleEncoders:
     @cached_property
     def _roles(self) -> frozenset[str]:
         """The roles for which the model has a part of its own."""
-        found = set()
+        roles = set()
         for role in ROLES:
             with suppress(UsageError):
                 read_usage(model_folder(self._spec, offline=True), replace(self._spec, role=role).wishes)
-                found.add(role)
-        return frozenset(found)
+                roles.add(role)
+        return frozenset(roles)
 
 
 def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:
@@ -80,5 +80,5 @@ def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> st
 
 def prompt_name(prompts: Mapping[str, Any], task: str, kind: str, role: str | None) -> str | None:
     """Return the most special of the PROMPTS that fit, in mteb's own order: task and role, task, kind and role, kind, role."""
-    names = [name for own in (task, kind) for name in ((f"{own}-{role}", own) if role else (own,))]
+    names = [name for base in (task, kind) for name in ((f"{base}-{role}", base) if role else (base,))]
     return next((name for name in [*names, *([role] if role else [])] if name in prompts), None)

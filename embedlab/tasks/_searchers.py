@@ -125,7 +125,7 @@ class ModelSearcher:
         """Return the similarity of each of these pairs of a query and a document; (pairs,)."""
         if self._encoders is not None and not self._spec.is_fitted:  # an index weighs words by all documents
             needed, document = np.unique(document, return_inverse=True)
-            queries = replace(queries, candidates=tuple(queries.candidates[place] for place in needed))
+            queries = replace(queries, candidates=tuple(queries.candidates[index] for index in needed))
         return self._similarities(queries).of(query, document)
 
     def _similarities(self, queries: Queries) -> Similarities:
@@ -182,7 +182,7 @@ class RunSearcher:
 
     def search(self, queries: Queries) -> DocumentOrder:
         """Return the order in the file, with notes on what the program and the data do not share."""
-        numbers, places = ({own: index for index, own in enumerate(ids)} for ids in queries.ids)
+        numbers, places = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
         rows = self._run.rows.with_columns(
             number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
             place=pl.col("document").replace_strict(places, default=NONE, return_dtype=pl.Int64),
@@ -229,8 +229,10 @@ class Reranked:
     def first(self, count: int) -> Places:
         """Return the first COUNT documents of each query; those that were not read again come after the others, as they were."""
         size = len(self.queries.texts)
-        found = in_order(self.query, self.document, self.score, relevant_of(self.queries), queries=size, count=count)
-        return found if count <= self.depth else np.concatenate([found[:, : self.depth], self.before.first(count)[:, self.depth :]], axis=1)
+        documents = in_order(self.query, self.document, self.score, relevant_of(self.queries), queries=size, count=count)
+        if count <= self.depth:
+            return documents
+        return np.concatenate([documents[:, : self.depth], self.before.first(count)[:, self.depth :]], axis=1)
 
 
 class Reranker:

@@ -89,13 +89,13 @@ class Contrast(Task):
 
         parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         scorer = scorer_for(spec, settings, cache=settings.cache)
-        found = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
-        scores = [score for part, own in zip(parts, found, strict=True) for score in scores_of(part, own)]
+        margins_of_parts = [margins_by(scorer, part, start_progress("sentences")) for part in parts]
+        scores = [score for part, of_part in zip(parts, margins_of_parts, strict=True) for score in scores_of(part, of_part)]
         notes = [*(baseline_note(part) for part in parts), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
         averages = self.averages([part.state.name for part in parts], self.name) if not selection.names else {}
         scores += _averaged(averages, scores)
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
-        outcomes = tuple(_outcomes(evaluation, part, own) for part, own in zip(parts, found, strict=True))
+        outcomes = tuple(_outcomes(evaluation, part, of_part) for part, of_part in zip(parts, margins_of_parts, strict=True))
         tested = tuple(Part(frame=part.frame.rename(_TRIPLET), state=part.state) for part in parts)
         return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tested, outcomes=outcomes, averages=averages)
 
@@ -112,17 +112,17 @@ class Contrast(Task):
         return {"average of three": self.averaged} if {*self.averaged} <= {*datasets} else {}
 
 
-def scores_of(part: Part, own: Numbers) -> Iterator[StoredScore]:
+def scores_of(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
     """Yield the measures of a dataset, then those of each of its phenomena."""
     anchors, name = anchor_numbers(part), part.state.name
     kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])
     values = sorted(kinds.unique().to_list(), key=PROPERTY.place)
     groups = {f"{name} {value}": np.flatnonzero((kinds == value).to_numpy()) for value in values}
-    parts = {"dataset": {name: np.arange(len(own))}, PROPERTY.name: groups}
+    parts = {"dataset": {name: np.arange(len(item_margins))}, PROPERTY.name: groups}
     for by, slices in parts.items():
         for title, rows in slices.items():
             for metric in (CLOSER, MARGIN):
-                value = MEASURES[metric].value(anchors[rows], own[rows])
+                value = MEASURES[metric].value(anchors[rows], item_margins[rows])
                 yield StoredScore(by=by, slice=title, metric=metric, setting="", value=value, items=len(rows), split=SPLIT)
 
 
@@ -149,8 +149,10 @@ def _opened(source: Source, names: Sequence[str]) -> tuple[list[Part], list[Miss
     return available(names, lambda name: open_contrasts(source, name))
 
 
-def _outcomes(evaluation: Evaluation, part: Part, own: Numbers) -> StoredOutcomes:
-    rows = items_frame(np.arange(len(own)), anchor_numbers(part).astype(np.str_), own.astype(np.str_), text_keys(part.frame))
+def _outcomes(evaluation: Evaluation, part: Part, item_margins: Numbers) -> StoredOutcomes:
+    rows = items_frame(
+        np.arange(len(item_margins)), anchor_numbers(part).astype(np.str_), item_margins.astype(np.str_), text_keys(part.frame)
+    )
     return StoredOutcomes.of(evaluation, dataset=part.state.name, split=SPLIT, states=[part.state], classes=(), items=rows)
 
 

@@ -76,22 +76,22 @@ def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
 
 def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
     """Yield mteb's main score of each subset and split, then their mean where there are several."""
-    found = {
-        (own["hf_subset"], split): float(own["main_score"])
+    scores = {
+        (entry["hf_subset"], split): float(entry["main_score"])
         for split, of_split in result.scores.items()
-        for own in of_split
-        if (own["hf_subset"], split) in opened.parts
+        for entry in of_split
+        if (entry["hf_subset"], split) in opened.parts
     }
-    for place, value in found.items():
-        yield _score(opened, opened.parts[place].state, value)
-    if len(found) > 1:
+    for key, value in scores.items():
+        yield _score(opened, opened.parts[key].state, value)
+    if len(scores) > 1:
         items = sum(state.rows for state in opened.states)
         yield StoredScore(
             by="dataset",
             slice=f"{PREFIX}{opened.task.metadata.name}",
             metric=f"mean {opened.main_score}",
             setting="mteb",
-            value=fmean(found.values()),
+            value=fmean(scores.values()),
             items=items,
         )
 
@@ -118,7 +118,7 @@ def _outcomes(opened: OpenedTask, evaluation: Evaluation, predictions: Mapping[s
                 predicted["cosine_scores"] if str(opened.task.metadata.main_score).startswith("cosine") else predicted["similarity_scores"]
             )
             yield _similarities(evaluation, part, values)
-        elif isinstance(predicted, list) and all(len(own) == part.state.rows for own in predicted):
+        elif isinstance(predicted, list) and all(len(values) == part.state.rows for values in predicted):
             yield _classes(evaluation, part, rows_of(opened.task, subset, split)[opened.task.label_column_name], predicted)
 
 

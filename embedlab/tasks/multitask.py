@@ -55,9 +55,9 @@ def _classes(dataset: str, prediction: "Prediction") -> NDArray[np.int64]:
     return called.astype(np.int64)
 
 
-def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[StoredScore]:
-    values = {name: dataset_metric(name, prediction, parts[name].frame) for name, prediction in found.items()}
-    items = {name: len(parts[name].frame) for name in found}
+def _scores(predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[StoredScore]:
+    values = {name: dataset_metric(name, prediction, parts[name].frame) for name, prediction in predictions.items()}
+    items = {name: len(parts[name].frame) for name in predictions}
     scores = [
         StoredScore(by="dataset", slice=name, metric=METRICS[name], setting="all", value=value, items=items[name], split="dev")
         for name, value in values.items()
@@ -96,10 +96,10 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> S
     )
 
 
-def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[str]:
+def _notes(predictions: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[str]:
     """Return how each number was computed, and what was left out."""
-    made = [f"{name}: {prediction.by}" for name, prediction in found.items()]
-    absent = [f"{name}: no head" for name in MULTITASK_DATASETS if name not in found]
+    made = [f"{name}: {prediction.by}" for name, prediction in predictions.items()]
+    absent = [f"{name}: no head" for name in MULTITASK_DATASETS if name not in predictions]
     skipped = [f"{name}: {rows} rows left out, {reason}" for name, part in parts.items() for reason, rows in part.state.skipped.items()]
     return [*made, *absent, *skipped]
 
@@ -145,22 +145,22 @@ class Multitask(Task):
         parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
         is_ensemble = spec.kind == "ensemble"
         members = [load_trained(spec, settings) for spec in (spec.parts if is_ensemble else (spec,))]
-        found = (
+        predictions = (
             predict_averages(spec, members, parts, start_progress)
             if is_ensemble
             else predict_all(members[0], parts, source, start_progress)
         )
-        states, scores = [part.state for part in parts.values()], list(_scores(found, parts))
+        states, scores = [part.state for part in parts.values()], list(_scores(predictions, parts))
         evaluation = replace(
-            evaluation_of(self.name, members[0].encoder, states, scores, _notes(found, parts)),
+            evaluation_of(self.name, members[0].encoder, states, scores, _notes(predictions, parts)),
             model=spec.name,
             fingerprint=spec_fingerprint(spec, precision=members[0].encoder.facts.precision),
             truncated=max(member.encoder.facts.truncated for member in members),
         )
-        outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in found.items()]
+        outcomes = [_outcomes(evaluation, parts[name], prediction) for name, prediction in predictions.items()]
         return TaskResult(
             evaluation=evaluation,
-            tested=tuple(parts[name] for name in found),
+            tested=tuple(parts[name] for name in predictions),
             outcomes=tuple(outcomes),
             averages={MEAN: MULTITASK_DATASETS},
         )
@@ -180,8 +180,8 @@ class Multitask(Task):
         def score(trained: "Trained") -> float:
             from embedlab.tasks._head_predictions import predict_all  # imports torch, which opening the data needs not
 
-            found = predict_all(trained, parts, source)
-            return 100 * fmean(dataset_metric(each, found[each], parts[each].frame) for each in found)
+            predictions = predict_all(trained, parts, source)
+            return 100 * fmean(dataset_metric(each, predictions[each], parts[each].frame) for each in predictions)
 
         return score
 

@@ -88,11 +88,13 @@ class Nli(Task):
         parts, missing = _opened(Source.from_settings(settings), selection.names or self.datasets)
         stage = _headed_stage(RunFolder(Path(spec.location).parent).recipe(), f"run {spec.name!r}")
         trained = load_trained(spec, settings)
-        found = [predicted_labels(trained, stage, part.frame, start_progress(part.state.name)) for part in parts]
-        scores = [_score(part, own) for part, own in zip(parts, found, strict=True)]
-        notes = [*map(confusion_note, parts, found), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
+        predicted = [predicted_labels(trained, stage, part.frame, start_progress(part.state.name)) for part in parts]
+        scores = [_score(part, labels) for part, labels in zip(parts, predicted, strict=True)]
+        notes = [*map(confusion_note, parts, predicted), *(f"skipped: {error.message} ({error.hint})" for error in missing)]
         evaluation = evaluation_of(self.name, trained.encoder, [part.state for part in parts], scores, notes)
-        outcomes = [outcomes_of(evaluation, part, part.frame["label"].to_list(), own) for part, own in zip(parts, found, strict=True)]
+        outcomes = [
+            outcomes_of(evaluation, part, part.frame["label"].to_list(), labels) for part, labels in zip(parts, predicted, strict=True)
+        ]
         return TaskResult(evaluation=evaluation, missing=tuple(missing), tested=tuple(parts), outcomes=tuple(outcomes))
 
     def measures(self, dataset: str) -> tuple[str, ...]:

@@ -36,13 +36,13 @@ _SENTEVAL_NAMES = tuple(sorted(dataset.name for dataset in DATASETS))
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:
     """Open the tasks of the probing suite NAME, or some of them; missing ones are returned, or raised when all are missing."""
-    found = {dataset.name: dataset for dataset in suite(name, source.folder)}
+    datasets = {dataset.name: dataset for dataset in suite(name, source.folder)}
     for task in tasks:
-        if task not in found:
-            raise unknown(f"task of {name!r}", task, found)
+        if task not in datasets:
+            raise unknown(f"task of {name!r}", task, datasets)
     path = suite_folder(name, source.folder)
     return open_tasks(
-        replace(source, folder=path, sample=source.sample and name == SENTEVAL), {task: found[task] for task in tasks or found}
+        replace(source, folder=path, sample=source.sample and name == SENTEVAL), {task: datasets[task] for task in tasks or datasets}
     )
 
 
@@ -88,8 +88,8 @@ class Probing(Task):
 
     def evaluation_name(self, names: Sequence[str]) -> str:
         """Return the title of the set that NAMES are of."""
-        own = set_of(names[0]) if names else None
-        return suite_title(own) if own else self.name
+        suite_name = set_of(names[0]) if names else None
+        return suite_title(suite_name) if suite_name else self.name
 
     def in_all(self, folder: Path | None) -> Sequence[tuple[str, ...]]:
         """Return the whole of SentEval's, then the other sets in FOLDER."""

@@ -120,8 +120,8 @@ class Retrieval(Task):
         for queries in opened:
             _refuse_many_pairs(spec, queries)
         searcher = searcher_of(spec, settings, start_progress)
-        found = [(queries, searcher.search(queries)) for queries in opened]
-        ranked = [Ranked(queries=queries, ranks=order.ranks, notes=order.notes) for queries, order in found]
+        orders = [(queries, searcher.search(queries)) for queries in opened]
+        ranked = [Ranked(queries=queries, ranks=order.ranks, notes=order.notes) for queries, order in orders]
         scores = [score for ranked in ranked for score in query_scores(ranked)]
         notes = [*searcher.notes, *skipped, *(note for ranked in ranked for note in ranked.notes)]
         evaluation = evaluation_of(self.name, searcher, states, scores, notes)
@@ -166,7 +166,7 @@ def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
 
 
 def _gold_items(queries: Queries) -> GoldItems:
-    labels = tuple(queries.ids[0][place] for place in queries.query)
+    labels = tuple(queries.ids[0][index] for index in queries.query)
     state = queries.part.state
     return GoldItems(
         dataset=state.name,

@@ -284,26 +284,26 @@ def all_tasks() -> list[Task]:
 
 def stored_as(name: str) -> StoredAs:
     """Return what the task called NAME stores with its scores; "none" of one that is gone, or that this process cannot load."""
-    found = _known(name)
-    return found.outcomes if found is not None else "none"
+    known = _known(name)
+    return known.outcomes if known is not None else "none"
 
 
 def is_scored_together(name: str) -> bool:
     """Return whether the task called NAME scores all models at once; not one that is gone."""
-    found = _known(name)
-    return found is not None and found.is_scored_together
+    known = _known(name)
+    return known is not None and known.is_scored_together
 
 
 def aggregates_of(name: str) -> tuple[Aggregate, ...]:
     """Return the aggregations of the numbers of the task called NAME; none of one that is gone."""
-    found = _known(name)
-    return found.aggregates if found is not None else ()
+    known = _known(name)
+    return known.aggregates if known is not None else ()
 
 
 def scale_of(name: str, metric: str) -> TableScale:
     """Return what tables multiply numbers of METRIC by that the task called NAME measures; of one that is gone they are shares."""
-    found = _known(name)
-    return found.scale_of(metric) if found is not None else 100
+    known = _known(name)
+    return known.scale_of(metric) if known is not None else 100
 
 
 def _known(name: str) -> Task | None:
@@ -312,10 +312,10 @@ def _known(name: str) -> Task | None:
 
 
 def _load(plugin: Plugin) -> Task:
-    found = plugin.load()
-    if isinstance(found, type) and issubclass(found, Task):
-        raise MissingError(f"{plugin.title} is a class, not an object of it", hint=f"TASK = {found.__name__}()")
-    return plugin.checked(found, Task, named=True)  # type: ignore[type-abstract]
+    loaded = plugin.load()
+    if isinstance(loaded, type) and issubclass(loaded, Task):
+        raise MissingError(f"{plugin.title} is a class, not an object of it", hint=f"TASK = {loaded.__name__}()")
+    return plugin.checked(loaded, Task, named=True)  # type: ignore[type-abstract]
 
 
 def evaluation_of(

@@ -88,9 +88,9 @@ def evaluate_transfer(
 
 def second_class_f1(result: ClassificationResult) -> float:
     """Harmonic mean of precision and recall of the second of two classes, 0–1."""
-    found, real = result.outcome.predicted == 1, result.gold == 1
-    together = found.sum() + real.sum()
-    return float(2 * np.sum(found & real) / together) if together else 0.0
+    predicted, real = result.outcome.predicted == 1, result.gold == 1
+    together = predicted.sum() + real.sum()
+    return float(2 * np.sum(predicted & real) / together) if together else 0.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,13 +104,13 @@ class _Related:
 
     def scores(self) -> Iterator[StoredScore]:
         """Yield the correlations of the test pairs, then the one that stopped the training."""
-        found = {
+        correlations = {
             ("pearson", "test"): pearson(self.gold, self.predicted),
             ("spearman", "test"): spearman(self.gold, self.predicted),
             ("pearson", "dev"): self.dev,
         }
         name = self.task.name
-        for (metric, split), value in found.items():
+        for (metric, split), value in correlations.items():
             items = len(self.task.rows(split))
             yield StoredScore(by="dataset", slice=name, metric=metric, setting="supervised", value=value, items=items, split=split)
 
@@ -203,11 +203,11 @@ class Transfer(Task):
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the published averages over their available DATASETS; a title gives the number of datasets where some are missing."""
-        found = {}
+        available = {}
         for title, members in TRANSFER_AVERAGES.items():
             there = [dataset for dataset in members if dataset in datasets]
-            found[title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
-        return found
+            available[title + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
+        return available
 
     def _open(self, source: Source, selection: Selection) -> OpenedTasks:
         return drop_small_tasks(open_transfer(source, selection.names or self.datasets), selection.setting)

@@ -69,10 +69,10 @@ def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int6
     ranks = np.empty(len(words), np.int64)
     with torch.inference_mode():
         for start in range(0, len(words), LOGIT_ROWS):
-            part = slice(start, start + LOGIT_ROWS)
-            tensor = torch.from_numpy(words[part]).to(vectors.device).unsqueeze(1)
-            logits = head(vectors[part])
-            ranks[part] = (logits >= logits.gather(1, tensor)).sum(dim=1).cpu().numpy()
+            block = slice(start, start + LOGIT_ROWS)
+            tensor = torch.from_numpy(words[block]).to(vectors.device).unsqueeze(1)
+            logits = head(vectors[block])
+            ranks[block] = (logits >= logits.gather(1, tensor)).sum(dim=1).cpu().numpy()
     return ranks
 
 

@@ -48,6 +48,7 @@ class Batch:
     columns: dict[str, Tensor]  # sentence columns: index into those sentences; classes and scores; the objective's random draws
     rows: int
     sentences: int  # distinct ones; with several processes the chunks hold only this process's share
+    parts: tuple["Batch", ...] = ()  # where gradients are accumulated: the batch's rows, a loss each; the batch itself then has no input
 
     def to(self, device: torch.device) -> "Batch":
         """Return the same batch on DEVICE."""
@@ -58,6 +59,7 @@ class Batch:
             columns={name: _sent(column, device) for name, column in self.columns.items()},
             rows=self.rows,
             sentences=self.sentences,
+            parts=tuple(part.to(device) for part in self.parts),
         )
 
 
@@ -89,8 +91,19 @@ class Collation:
             if done < before + steps:
                 batches = self.data.batches(epoch)
                 for number in range(max(0, done - before), steps):
-                    yield self.collate(batches[number], batch_generator(self.data.seed, self.data.index, epoch, number))
+                    yield self.batch(batches[number], batch_generator(self.data.seed, self.data.index, epoch, number))
             before += steps
+
+    def batch(self, rows: Indices, rng: np.random.Generator) -> Batch:
+        """Return the batch of these ROWS, in parts where the recipe accumulates gradients."""
+        number = self.data.stage.optim.accumulate
+        if number is None:
+            return self.collate(rows, rng)
+        groups = None if self.needs.together is None else self.data.rows.columns[self.needs.together][rows]
+        ends = part_ends(np.arange(len(rows)) if groups is None else groups, number)
+        parts = tuple(self.collate(part, rng) for part in np.split(rows, ends[:-1]))
+        sentences = sum(part.sentences for part in parts)
+        return Batch(stage=self.data.index, chunks=(), vectors=None, columns={}, rows=len(rows), sentences=sentences, parts=parts)
 
     def collate(self, rows: Indices, rng: np.random.Generator) -> Batch:
         """Return the batch of these ROWS."""
@@ -99,14 +112,14 @@ class Collation:
         distinct, places = np.unique(texts, return_inverse=True)
         lengths = self.tokens.lengths[distinct]
         by_length = np.argsort(lengths, kind="stable")
-        place = np.argsort(by_length)
-        columns |= dict(zip(self.needs.encoded, place[places.reshape(texts.shape)], strict=True))
+        position = np.argsort(by_length)
+        columns |= dict(zip(self.needs.encoded, position[places.reshape(texts.shape)], strict=True))
         columns |= self.objective.sample(columns, rng)
-        own = self.team.share(by_length)
+        share = self.team.share(by_length)
         return Batch(
             stage=self.data.index,
-            chunks=self._chunks(distinct[own], lengths[own]) if self.vectors is None else (),
-            vectors=torch.from_numpy(self.vectors[distinct[own]]) if self.vectors is not None else None,
+            chunks=self._chunks(distinct[share], lengths[share]) if self.vectors is None else (),
+            vectors=torch.from_numpy(self.vectors[distinct[share]]) if self.vectors is not None else None,
             columns={name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in columns.items()},
             rows=len(rows),
             sentences=len(distinct),
@@ -147,12 +160,19 @@ def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
     return [int(end) for end in np.unique(np.searchsorted(done, marks) + 1)]
 
 
+def part_ends(groups: NDArray[np.integer], parts: int) -> NDArray[np.int64]:
+    """Return the ends of about PARTS equal parts of rows; rows in a row of one of the GROUPS stay together, so that there may be fewer."""
+    ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
+    marks = len(groups) * np.arange(1, parts + 1) / parts
+    return np.unique(ends[np.abs(ends - marks[:, None]).argmin(axis=1)])
+
+
 def limited(ends: list[int], limit: int | None) -> list[int]:
     """Return the same cuts, with chunks of more than LIMIT sentences cut evenly."""
     if limit is None:
         return ends
     parts = (np.array_split(np.arange(start, end), -(-(end - start) // limit)) for start, end in pairwise([0, *ends]))
-    return [int(part[-1]) + 1 for chunk in parts for part in chunk]
+    return [int(rows[-1]) + 1 for chunk in parts for rows in chunk]
 
 
 def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
@@ -167,8 +187,8 @@ def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
         options = cost[:number] + (end - starts[:number]) * lengths[end - 1] + chunk_cost
         before[number] = options.argmin()
         cost[number] = options[before[number]]
-    found, index = [], len(ends)
+    bounds, index = [], len(ends)
     while index:
-        found.append(int(starts[index]))
+        bounds.append(int(starts[index]))
         index = before[index]
-    return found[::-1]
+    return bounds[::-1]

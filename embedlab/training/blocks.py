@@ -75,7 +75,7 @@ class StageBlock:
             return frozenset({self.steps, *(step for step in due if step < self.steps)})
         due = dev_steps(leader.epochs, leader.passes, every)
         steps = self._batches[self.leader] // self.batches_a_step
-        return frozenset(self.steps if own == leader.steps else int(steps[own - 1]) + 1 for own in due)
+        return frozenset(self.steps if step == leader.steps else int(steps[step - 1]) + 1 for step in due)
 
     @cached_property
     def _order(self) -> Indices:

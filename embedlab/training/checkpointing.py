@@ -100,10 +100,10 @@ class Snapshot(Weights):
 
 
 def _write_folder(folder: Path, tensors: Mapping[str, Tensors], values: Mapping[str, Any]) -> None:
-    with sealed_folder(folder) as place:
+    with sealed_folder(folder) as temporary:
         for name, tensor in tensors.items():
-            write_tensors(place / f"{name}.safetensors", tensor)
-        (place / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
+            write_tensors(temporary / f"{name}.safetensors", tensor)
+        (temporary / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
 
 
 def _read_folder(folder: Path, *parts: str) -> tuple[dict[str, Any], dict[str, Tensors]]:
@@ -238,8 +238,8 @@ class Checkpoints:
 
 def _numbers(folder: Path, kind: str) -> list[int]:
     """Return the steps in the names of folders such as "step-0000003", ascending."""
-    found = (re.fullmatch(rf"{kind}-(\d+)", path.name) for path in folder.glob("*"))
-    return sorted(int(match[1]) for match in found if match)
+    matches = (re.fullmatch(rf"{kind}-(\d+)", path.name) for path in folder.glob("*"))
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def _unreported(values: Mapping[str, Any] | None) -> Unreported:

@@ -53,10 +53,11 @@ class SpreadMeter:
                 continue
             vectors = self._encoder.embed_tokens(sample)
             middle = torch.from_numpy(vectors.mean(axis=0)).to(self._encoder.machine.device)
+            read = batch.parts[0] if batch.parts else batch
             yield events.VectorSpread(
                 step=step,
                 stage=batch.stage,
                 mean_cosine=mean_cosine(vectors),
                 before=self._before.get(batch.stage, float("nan")),
-                chance=loss_of_equal_vectors(objectives[batch.stage], batch, middle),
+                chance=loss_of_equal_vectors(objectives[batch.stage], read, middle),
             )

@@ -20,8 +20,8 @@ def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator
     try:
         yield
     finally:
-        for module, name, own in before:
-            setattr(module, name, own)
+        for module, name, rate_before in before:
+            setattr(module, name, rate_before)
 
 
 def dropout_places(model: nn.Module) -> list[DropoutPlace]:

@@ -28,7 +28,7 @@ def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]
     the number of all tasks too, so that without conflicts the mean is the gradient of the average loss. Dot products and sums are
     computed in at least float32, whatever the dtype of the gradients.
     """
-    users = [frozenset(task for task, own in enumerate(tasks) if own[index] is not None) for index in range(len(tasks[0]))]
+    users = [frozenset(task for task, gradients in enumerate(tasks) if gradients[index] is not None) for index in range(len(tasks[0]))]
     dots = _dots(tasks, users)
     projection = _projected(dots, orders)  # (tasks, tasks): row i says how much of each gradient is in task i's
     scale = len(tasks) if reduction == "mean" else 1
@@ -37,17 +37,17 @@ def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]
 
 def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Tensor]:
     """Return the dot products of every two tasks, (tasks, tasks), summed over the parameters with the same users."""
-    found: dict[Users, Tensor] = {}
+    tables: dict[Users, Tensor] = {}
     for index, using in enumerate(users):
         if len(using) < 2:
             continue
-        own = {task: _wide(gradient) for task in using if (gradient := tasks[task][index]) is not None}
-        table = found.setdefault(using, next(iter(own.values())).new_zeros(len(tasks), len(tasks)))
+        gradients = {task: _wide(gradient) for task in using if (gradient := tasks[task][index]) is not None}
+        table = tables.setdefault(using, next(iter(gradients.values())).new_zeros(len(tasks), len(tasks)))
         for one in using:
             for other in using:
                 if one <= other:
-                    table[one, other] += (own[one] * own[other]).sum()
-    return {using: table + table.triu(1).T for using, table in found.items()}
+                    table[one, other] += (gradients[one] * gradients[other]).sum()
+    return {using: table + table.triu(1).T for using, table in tables.items()}
 
 
 def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Tensor:

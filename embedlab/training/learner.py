@@ -70,10 +70,25 @@ def backward(learner: Learner, batch: Batch, scale: LossScale, *, is_cached: boo
     with frozen(learner.encoder, learner.layers, learner.objective(batch).frozen):
         if is_cached:
             return cached_backward(learner, batch, scale)
-        with learner.autocast():
-            loss: Tensor = learner(batch)
-        scale.backward(loss)
-        return loss.detach()
+        losses = [plain_backward(learner, part, scale, weight) for part, weight in weighted_parts(learner, batch)]
+        return torch.stack(losses).sum() if len(losses) > 1 else losses[0]
+
+
+def weighted_parts(learner: Learner, batch: Batch) -> list[tuple[Batch, float]]:
+    """Return the parts of BATCH whose losses add up to its own, with their weights: shares of its rows, or 1 where rows are summed."""
+    if not batch.parts:
+        return [(batch, 1.0)]
+    is_sum = learner.objective(batch).is_sum
+    return [(part, 1.0 if is_sum else part.rows / batch.rows) for part in batch.parts]
+
+
+def plain_backward(learner: Learner, batch: Batch, scale: LossScale, weight: float) -> Tensor:
+    """Return the loss of BATCH times WEIGHT and add its gradient to the parameters, with one graph."""
+    with learner.autocast():
+        loss: Tensor = learner(batch)
+    loss = loss if weight == 1.0 else loss * weight
+    scale.backward(loss)
+    return loss.detach()
 
 
 def joint_backward(

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from embedlab.core.errors import EmbedlabError, Interrupted
 from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.objectives.objective import Objective, Trained, trained_parameters
+from embedlab.objectives.objective import Objective, Trained, saved_tensors
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import StageBlock, Turn
@@ -62,8 +62,8 @@ class TrainingSession:
 
     @property
     def heads(self) -> dict[str, Tensor]:
-        """Return the trained parameters of the objectives, named "<stage>.<parameter>"."""
-        return dict(trained_parameters(self.objectives))
+        """Return what is saved of the objectives, named "<stage>.<tensor>"."""
+        return saved_tensors(self.objectives)
 
 
 def train_block(
@@ -104,7 +104,7 @@ def train_block(
             or (device.type == "cpu" and not meter.is_finite)
         ):
             epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
-            _emit_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr))
+            _emit_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr, skipped=session.scale.skipped))
         elif meter.is_beat_due():
             session.emit(meter.beat(session.step))
         agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))

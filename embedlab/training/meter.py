@@ -58,8 +58,8 @@ class Meter:
         """Return the losses since the last event."""
         return Unreported(losses=tuple(self._losses.tolist()), steps=self._count)
 
-    def read(self, epochs: Mapping[int, float], *, step: int, lr: float) -> list[events.Step]:
-        """Return the events of the steps since the last ones, one a stage; EPOCHS are by stage index."""
+    def read(self, epochs: Mapping[int, float], *, step: int, lr: float, skipped: int = 0) -> list[events.Step]:
+        """Return the events of the steps since the last ones, one a stage; EPOCHS are by stage index, SKIPPED is of all steps so far."""
         losses = (self._losses / self._count).tolist()  # waits for the accelerator, so that the times below are correct
         elapsed = max(1e-9, time.perf_counter() - self._since_s)
         steps = [
@@ -73,6 +73,7 @@ class Meter:
                 rows_per_s=self._rows / elapsed,
                 eta_s=self._eta_s(step),
                 memory_mib=self._memory_mib(),
+                skipped=skipped,
             )
             for (stage, epoch), loss in zip(epochs.items(), losses, strict=True)
         ]

@@ -133,11 +133,11 @@ def stepwise_order(epochs: Sequence[Sequence[int]], *, same_batch: bool) -> Indi
 
     A stage that has more batches than the others takes the rest of its epoch alone.
     """
-    found = []
+    order = []
     for steps in zip(*epochs, strict=True):
         has_batch = np.arange(max(steps))[:, None] < np.asarray(steps)  # (batches, stages)
-        found.append(np.nonzero(has_batch)[1] if same_batch else np.repeat(np.arange(len(steps)), steps))
-    return np.concatenate(found)
+        order.append(np.nonzero(has_batch)[1] if same_batch else np.repeat(np.arange(len(steps)), steps))
+    return np.concatenate(order)
 
 
 def task_orders(seed: int, stage: int, step: int, tasks: int) -> list[list[int]]:

@@ -58,14 +58,14 @@ class Team:
         """Return the vectors of a batch's SENTENCES in each view; VECTORS are this process's own and carry its gradient."""
         if self.size == 1:
             return vectors
-        own = vectors.unflatten(0, (views, -1))[:, : len(range(self.rank, sentences, self.size))]
+        local = vectors.unflatten(0, (views, -1))[:, : len(range(self.rank, sentences, self.size))]
         most = -(-sentences // self.size)
-        sent = own.new_zeros(views, most, own.shape[2])
-        sent[:, : own.shape[1]] = own.detach()
+        sent = local.new_zeros(views, most, local.shape[2])
+        sent[:, : local.shape[1]] = local.detach()
         received = [torch.empty_like(sent) for _ in range(self.size)]
         dist.all_gather(received, sent)
         whole = torch.stack(received, dim=2).flatten(1, 2)[:, :sentences].clone()
-        whole[:, self.rank :: self.size] = own
+        whole[:, self.rank :: self.size] = local
         return whole.flatten(0, 1)
 
     def add_gradients(self, encoder: nn.Module, heads: nn.Module) -> None:
@@ -89,13 +89,13 @@ class Team:
             stop = signal.Signals(number) if number else None
         return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
 
-    def random_states(self, own: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return the generator states of every process, named "<name>.N" for process N except the leader; OWN are this process's."""
+    def random_states(self, local: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return the generator states of every process, named "<name>.N" for process N except the leader; LOCAL are this process's."""
         if self.size == 1:
-            return own
-        found: list[dict[str, Tensor]] = [{} for _ in range(self.size)]
-        dist.all_gather_object(found, own)
-        return {name if rank == 0 else f"{name}.{rank}": state for rank, states in enumerate(found) for name, state in states.items()}
+            return local
+        gathered: list[dict[str, Tensor]] = [{} for _ in range(self.size)]
+        dist.all_gather_object(gathered, local)
+        return {name if rank == 0 else f"{name}.{rank}": state for rank, states in enumerate(gathered) for name, state in states.items()}
 
     def own_states(self, states: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return this process's part of `random_states`; empty where the states come from a smaller team."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.objectives.objective import Objective, trained_parameters
+from embedlab.objectives.objective import Objective, saved_tensors
 from embedlab.training.blocks import StageBlock
 from embedlab.training.checkpointing import Snapshot, Tensors, Weights
 from embedlab.training.learner import Learner
@@ -34,7 +34,7 @@ class RunShape:
         if stored.frozen_weights != self.encoder.frozen_weights:
             yield "the weights of the encoder that it was trained on have changed since"
         yield from _other_tensors("encoder", stored.encoder, self.encoder.tensors())
-        yield from _other_tensors("heads", stored.heads, trained_parameters(self.objectives))
+        yield from _other_tensors("heads", stored.heads, saved_tensors(self.objectives))
         if isinstance(stored, Snapshot):
             yield from _other_moments(stored.optimizer, self._parameters(stored.step))
             yield from _odd_generators(stored.random)
@@ -55,21 +55,21 @@ def _odd_steps(snapshot: Snapshot, end: int) -> Iterator[str]:
         yield f"its best dev score is {best.score!r} at step {best.step!r}"
 
 
-def _other_tensors(part: str, found: Tensors, expected: Mapping[str, Tensor]) -> Iterator[str]:
-    for name in [*expected, *found]:
-        if name not in found or name not in expected:
+def _other_tensors(part: str, tensors: Tensors, expected: Mapping[str, Tensor]) -> Iterator[str]:
+    for name in [*expected, *tensors]:
+        if name not in tensors or name not in expected:
             yield f"{part}: {name!r} is {'missing' if name in expected else 'unknown'}"
-        elif (found[name].shape, found[name].dtype) != (expected[name].shape, expected[name].dtype):
-            yield f"{part}: {name!r} is {_described(found[name])}, not {_described(expected[name])}"
+        elif (tensors[name].shape, tensors[name].dtype) != (expected[name].shape, expected[name].dtype):
+            yield f"{part}: {name!r} is {_described(tensors[name])}, not {_described(expected[name])}"
 
 
-def _other_moments(found: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
+def _other_moments(tensors: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
     """Yield the reasons of the optimizer: a parameter without any gradient has no state, the others have all entries."""
-    having = {key.rpartition(".")[0] for key in found}
+    having = {key.rpartition(".")[0] for key in tensors}
     scalar = torch.zeros(())
     entries = {f"{name}.{entry}": scalar if entry == "step" else parameters.get(name, scalar) for name in having for entry in ENTRIES}
     yield from (f"optimizer: {name!r} is not a parameter" for name in sorted(having - set(parameters)))
-    yield from _other_tensors("optimizer", found, entries)
+    yield from _other_tensors("optimizer", tensors, entries)
 
 
 def _odd_generators(states: Tensors) -> Iterator[str]:

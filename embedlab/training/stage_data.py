@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
 from embedlab.data.aliases import canonical_name, datasets_of
@@ -135,12 +136,12 @@ def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
 
     They are read again when the training begins: a wrong column is an error at once, before torch is loaded.
     """
-    own = replace(recipe, stages=tuple(replace(stage, data=replace(stage.data, datasets=())) for stage in recipe.stages))
-    for index, stage in enumerate(own.stages):
+    own_rows = replace(recipe, stages=tuple(replace(stage, data=replace(stage.data, datasets=())) for stage in recipe.stages))
+    for index, stage in enumerate(own_rows.stages):
         if stage.data.files and not isinstance(stage.objective.options, RawOptions):  # whoever loads its plug-in checks it
             needs = objective_needs(stage.objective)
             parts = _open(stage, source, needs)
-            _checked_scale(own, index, needs, parts)
+            _checked_scale(own_rows, index, needs, parts)
             _drawn_rows(stage, needs, parts, seed)
     if is_pair_file(recipe.evaluate.dev) and not is_hub_name(recipe.evaluate.dev):
         open_evaluated_file(recipe.evaluate.dev)
@@ -185,7 +186,7 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     if mix.combine == "turns" and leader.steps < turns[index]:
         raise UsageError(
             f"stage {_other(group, leader)} never gets its turn: stage {leader.index} has {leader.steps} steps, fewer than its turn",
-            hint=f"--set stage.{leader.index}.optim.turn={leader.steps}",
+            hint=Hint(RecipeValue(f"stage.{leader.index}.optim.turn", str(leader.steps))),
         )
     steps = np.bincount(batch_order(mix.combine, turns, index, leader.epochs), minlength=len(group))
     return [data if data is leader else _led(data, leader, int(taken)) for data, taken in zip(group, steps, strict=True)]
@@ -216,14 +217,14 @@ def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: in
     if max_steps >= sum(sizes):
         raise UsageError(
             f"max_steps is {max_steps}, but the whole training has {sum(sizes)} steps: nothing would be shortened",
-            hint="remove --max-steps, or give fewer",
+            hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
         )
-    found, left = [], max_steps
+    shortened, left = [], max_steps
     for group, order, steps in zip(groups, orders, sizes, strict=True):
         taken = np.bincount(order[: left * batches_a_step(group, mix)], minlength=len(group))
-        found.append([_cut_short(data, int(count)) for data, count in zip(group, taken, strict=True)])
+        shortened.append([_cut_short(data, int(count)) for data, count in zip(group, taken, strict=True)])
         left -= min(left, steps)
-    return found
+    return shortened
 
 
 def _cut_short(data: StageData, steps: int) -> StageData:
@@ -286,9 +287,9 @@ def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> G
     first = groups.rows[groups.bounds[:-1]]
     draws = []
     for number, name in enumerate(stage.data.names):
-        own = np.flatnonzero(number_of[first] == number)
-        rows = first[own] - (ends[number - 1] if number else 0)
-        draws.append(Draw(groups=own, units=rows // _unit(stage, number), share=(shares or {}).get(name, 1.0)))
+        indices = np.flatnonzero(number_of[first] == number)
+        rows = first[indices] - (ends[number - 1] if number else 0)
+        draws.append(Draw(groups=indices, units=rows // _unit(stage, number), share=(shares or {}).get(name, 1.0)))
     return replace(groups, parts=tuple((draw,) for draw in draws) if order == "in-turn" else (tuple(draws),))
 
 
@@ -318,16 +319,16 @@ def _without_text_of(stage: Stage, source: Source, needs: Needs, parts: Sequence
     names = stage.data.exclude_text_of
     if not names:
         return [*parts]
-    wanted = list(dict.fromkeys(one for name in names for one in datasets_of(canonical_name(name))))
-    own = [(dataset(name), split) for name in wanted for split in dataset(name).splits if split != "train"]
-    known = KnownText.of(source.open_split(chosen, split).frame for chosen, split in own)
-    found = []
+    wanted = list(dict.fromkeys(dataset_name for name in names for dataset_name in datasets_of(canonical_name(name))))
+    splits = [(dataset(name), split) for name in wanted for split in dataset(name).splits if split != "train"]
+    known = KnownText.of(source.open_split(chosen, split).frame for chosen, split in splits)
+    remaining = []
     for part in parts:
         others = part.frame.filter(~pl.Series(known.has_any(part.frame, needs.sentences)))
         left_out = part.frame.height - others.height
         skipped = {**part.state.skipped, f"text of {', '.join(names)}": left_out} if left_out else part.state.skipped
-        found.append(Part(frame=others, state=replace(part.state, skipped=skipped)))
-    return found
+        remaining.append(Part(frame=others, state=replace(part.state, skipped=skipped)))
+    return remaining
 
 
 def _excluded_title(stage: Stage, left_out: int) -> str:
@@ -339,17 +340,18 @@ def _excluded_title(stage: Stage, left_out: int) -> str:
 def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]) -> str:
     """Return the range of the user's own scores in words, empty where there are none; another scale than the objective's is refused."""
     stage = recipe.stages[index]
-    own = [part for number, part in enumerate(parts) if _is_own(stage, number)]
-    if needs.largest is None or not own:
+    own_parts = [part for number, part in enumerate(parts) if _is_own(stage, number)]
+    if needs.largest is None or not own_parts:
         if stage.data.low_scores is not None:
             raise UsageError("data.low_scores has no effect: no scores of your own are read", hint="remove it")
         return ""
     key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}objective.{needs.scale_option}"
-    scale = ScoreScale.of(pl.concat([part.frame[column].cast(pl.Float64) for part in own for column in needs.numbers]))
-    is_low, names = scale.contradicts(needs.largest), _names([part.state.name for part in own])
+    scale = ScoreScale.of(pl.concat([part.frame[column].cast(pl.Float64) for part in own_parts for column in needs.numbers]))
+    is_low, names = scale.contradicts(needs.largest), _names([part.state.name for part in own_parts])
     low_key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}data.low_scores"
     if is_low and not stage.data.low_scores:
-        hint = f"state their scale: --set {key}={scale.suggested[1]:g}; where all of them are low on this scale: --set {low_key}=true"
+        stated, low = RecipeValue(key, f"{scale.suggested[1]:g}"), RecipeValue(low_key, "true")
+        hint = Hint("state their scale: ", stated, "; where all of them are low on this scale: ", low)
         raise UsageError(f"{names}: the scores are {scale}, but {key} is {needs.largest:g}", hint=hint)
     if stage.data.low_scores and not is_low:
         message = f"{names}: the scores are {scale}, not all in the lower half of a scale up to {needs.largest:g}"

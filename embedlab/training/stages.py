@@ -17,6 +17,7 @@ from torch import nn
 from embedlab.choices import Tracker
 from embedlab.core.crash_reports import UnforeseenError, cause_of, unforeseen
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe
 from embedlab.data.dataset import DatasetState
@@ -180,17 +181,22 @@ def _noticing_stops(session: TrainingSession, progress: ProgressCallback | None)
 def _collation(session: TrainingSession, data: StageData, progress: ProgressCallback) -> Collation:
     """Return what makes the batches of a stage; notes what is lost of its rows."""
     tokens = stored_tokens(session.encoder, data.rows.texts, session.cache, progress)
-    objective = session.objectives[data.index]
+    objective, needs = session.objectives[data.index], objective_needs(data.stage.objective)
+    vectors = session.encoder.embed_tokens(tokens, progress) if is_frozen(data.stage, objective) else None
+    if vectors is not None:
+        objective.fit_vectors(vectors)
     made = Collation(
         data=data,
-        needs=objective_needs(data.stage.objective),
+        needs=needs,
         tokens=tokens,
         objective=objective,
-        vectors=session.encoder.embed_tokens(tokens, progress) if is_frozen(data.stage, objective) else None,
+        vectors=vectors,
         pad=int(session.encoder.tokenizer.pad_token_id or 0),
         cut=cut_for(session.encoder),
         team=session.team,
     )
+    if needs.compares_rows and (parts := data.stage.optim.accumulate) is not None:
+        session.emit(events.Noted(text=f"stage {data.index}: {parts_note(data.stage.optim.batch_size, parts)}"))
     if data.excluded:
         session.emit(events.Noted(text=f"stage {data.index}: {data.excluded}"))
     if data.scale:
@@ -200,6 +206,11 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
     if cut := int(made.tokens.truncated.sum()):
         session.emit(events.Noted(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
     return made
+
+
+def parts_note(rows: int, parts: int) -> str:
+    """Return what a reader must know of gradients accumulated over PARTS of batches of ROWS, where rows are compared with each other."""
+    return f"a row is compared with the others of its part alone, about {-(-rows // parts)} of {rows}: not the loss of the whole batch"
 
 
 def _take_best(session: TrainingSession, recipe: Recipe, shape: RunShape) -> None:
@@ -230,6 +241,8 @@ def _finish(session: TrainingSession, run: RunFolder, recipe: Recipe, seed: int,
     save_model(run.model, session.encoder, card=card, word_head=word_head if is_whole else None)
     for tracker in session.accelerator.trackers:  # accelerate's own ending would part the processes before their next seed
         tracker.finish()
+    if skipped := session.scale.skipped:
+        session.emit(events.Noted(text=f"{skipped} of {session.steps} steps were skipped: their gradients were too large for fp16"))
     session.emit(events.Finished(step=session.step))
 
 
@@ -282,7 +295,10 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
     check_columns(recipe)
     require_data(recipe)
     if recipe.evaluate.keep == "best" and not has_dev_score:
-        raise UsageError("evaluate.keep is 'best', but there is no dev score", hint="name a dataset: --set evaluate.dev=sts-benchmark")
+        raise UsageError(
+            "evaluate.keep is 'best', but there is no dev score",
+            hint=Hint("name a dataset: ", RecipeValue("evaluate.dev", "sts-benchmark")),
+        )
     if not resume:
         refuse_begun(run)
 
@@ -328,7 +344,9 @@ def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bo
     run.write_once(recipe, here)
     before = run.environment()
     if _hashes(before) != _hashes(here):
-        raise UsageError(f"the data of run {run.id!r} has changed since it was begun", hint=f"train anew: --name {run.name}-2")
+        raise UsageError(
+            f"the data of run {run.id!r} has changed since it was begun", hint=Hint("train anew: ", NamedOption("--name", f"{run.name}-2"))
+        )
     changed = [name for name in ("device", "precision", "threads", "packages") if getattr(before, name) != getattr(here, name)]
     return [f"resumed with other {name} than before: the result may differ in its last digits" for name in changed]
 

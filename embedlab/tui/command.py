@@ -37,7 +37,7 @@ class ScreenEntry:
     def parts(self) -> tuple[KeyScope, ...]:
         """The kinds of its panes that have keys of their own."""
         having = {"table": self.has_table, "plot": self.has_plot, "curves": self.has_curves}
-        return tuple(part for part, has_it in having.items() if has_it)
+        return tuple(pane for pane, has_it in having.items() if has_it)
 
 
 def command(

@@ -109,25 +109,25 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
 
 def refuse_two_meanings(commands: Iterable[Command]) -> None:
     """Raise ValueError for a key that means two things; the answers to a question are an exception."""
-    meanings = {key: meaning for meaning, one in KEYS.items() if meaning not in ANSWERS for key in one.keys}
-    for one in commands:
-        for key in one.key.keys:
-            if one.meaning not in ANSWERS and meanings.setdefault(key, one.meaning) != one.meaning:
-                raise ValueError(f"the key {key!r} means {meanings[key]!r} and {one.meaning!r}")
+    meanings = {key: meaning for meaning, key_entry in KEYS.items() if meaning not in ANSWERS for key in key_entry.keys}
+    for entry in commands:
+        for key in entry.key.keys:
+            if entry.meaning not in ANSWERS and meanings.setdefault(key, entry.meaning) != entry.meaning:
+                raise ValueError(f"the key {key!r} means {meanings[key]!r} and {entry.meaning!r}")
 
 
-refuse_two_meanings(one for commands in COMMANDS.values() for one in commands)
+refuse_two_meanings(entry for commands in COMMANDS.values() for entry in commands)
 
 
 def commands_of(scope: KeyScope, screen: KeyScope) -> list[Command]:
     """The commands of a SCOPE that do something on a SCREEN."""
     lacks = SCREENS[screen].entry.lacks if screen in SCREENS else frozenset()
-    return [one for one in COMMANDS[scope] if scope == screen or one.meaning not in lacks]
+    return [entry for entry in COMMANDS[scope] if scope == screen or entry.meaning not in lacks]
 
 
 def bindings(*scopes: KeyScope, without: Collection[str] = frozenset()) -> list[BindingType]:
     """The Textual bindings of the commands of SCOPES except the meanings WITHOUT, each with an id that a key map can name."""
-    return [binding(one, scope) for scope in scopes for one in COMMANDS[scope] if one.meaning not in without]
+    return [binding(entry, scope) for scope in scopes for entry in COMMANDS[scope] if entry.meaning not in without]
 
 
 def meaning_of(made: Binding) -> str:
@@ -135,14 +135,14 @@ def meaning_of(made: Binding) -> str:
     return (made.id or "").rpartition(".")[2].replace("-", "_")
 
 
-def binding(one: Command, scope: KeyScope) -> Binding:
+def binding(entry: Command, scope: KeyScope) -> Binding:
     """The Textual binding of a command; its id is the scope and the meaning."""
     return Binding(
-        key=",".join(one.key.keys),
-        action=one.action,
-        description=one.label,
-        tooltip=one.tooltip,
-        show=one.show,
-        key_display=one.key.shown[0],
-        id=f"{scope}.{one.meaning.replace('_', '-')}",
+        key=",".join(entry.key.keys),
+        action=entry.action,
+        description=entry.label,
+        tooltip=entry.tooltip,
+        show=entry.show,
+        key_display=entry.key.shown[0],
+        id=f"{scope}.{entry.meaning.replace('_', '-')}",
     )

@@ -23,8 +23,8 @@ class NamesAndFolders(Suggester):
         if (name := next((name for name in self._names if name.casefold().startswith(value.casefold())), None)) is not None:
             return value + name[len(value) :]
         start = 1 + max(value.rfind(sign) for sign in _BEFORE_PATH)
-        found = await to_thread(completed_folder, value[start:])
-        return None if found is None else value[:start] + found
+        folder = await to_thread(completed_folder, value[start:])
+        return None if folder is None else value[:start] + folder
 
 
 def completed_folder(text: str) -> str | None:

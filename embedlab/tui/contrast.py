@@ -53,13 +53,13 @@ def _densities(background: Color, selected: Color) -> dict[str, str]:
     """The colours of point densities: more points have more contrast; all can be read in a SELECTED part, too."""
     opaque = [background, selected]
     colours = _VIRIDIS if background.brightness < 0.5 else _VIRIDIS[::-1]
-    found: dict[str, str] = {}
+    densities: dict[str, str] = {}
     aim = READABLE
     for level, colour in enumerate(colours, start=1):
         shown = _readable(_readable(Color.parse(colour), opaque), [background], aim)
-        found[f"density-{level}"] = shown.hex
+        densities[f"density-{level}"] = shown.hex
         aim = max(READABLE * (_DENSEST / READABLE) ** (level / (len(colours) - 1)), 1.05 * contrast(shown, background))
-    return found
+    return densities
 
 
 def _models(backgrounds: Iterable[Color]) -> dict[str, str]:
@@ -67,25 +67,27 @@ def _models(backgrounds: Iterable[Color]) -> dict[str, str]:
     opaque = list(backgrounds)
     hues = [_GOLD_HUE + _GOLD_ROOM + (1 - 2 * _GOLD_ROOM) * number / (COLOURS - 1) for number in range(COLOURS)]
     colours = [Color.from_hsl(hue % 1, 0.85 if number % 2 else 0.5, 0.5 if number % 2 else 0.65) for number, hue in enumerate(hues)]
-    found = {f"model-{number}": _readable(colour, opaque).hex for number, colour in enumerate(colours)}
-    return found | {"gold": _readable(Color.from_hsl(_GOLD_HUE, 1.0, 0.5), opaque).hex}
+    shades = {f"model-{number}": _readable(colour, opaque).hex for number, colour in enumerate(colours)}
+    return shades | {"gold": _readable(Color.from_hsl(_GOLD_HUE, 1.0, 0.5), opaque).hex}
 
 
 def _readable(text: Color, backgrounds: Iterable[Color], aim: float = READABLE) -> Color:
     """TEXT, moved towards black or white until it has the contrast AIM to each of BACKGROUNDS."""
     opaque = list(backgrounds)
-    end = Color.parse("white" if sum(one.brightness for one in opaque) < len(opaque) / 2 else "black")
+    end = Color.parse("white" if sum(background.brightness for background in opaque) < len(opaque) / 2 else "black")
     tried = (text.blend(end, min(1.0, _STEP * step)) for step in count())
-    return next(one for one in tried if one.rgb == end.rgb or all(contrast(one, other) >= aim for other in opaque))
+    return next(shade for shade in tried if shade.rgb == end.rgb or all(contrast(shade, other) >= aim for other in opaque))
 
 
 def _under_text(background: Color) -> Color:
     """BACKGROUND, moved away from the colour of the text that Textual writes on it."""
     end = Color.parse("black" if background.get_contrast_text(1.0).brightness > 0.5 else "white")
     tried = (background.blend(end, min(1.0, _STEP * step)) for step in count())
-    return next(one for one in tried if one.rgb == end.rgb or contrast(one, one.blend(one.get_contrast_text(1.0), 0.87)) >= READABLE)
+    return next(
+        shade for shade in tried if shade.rgb == end.rgb or contrast(shade, shade.blend(shade.get_contrast_text(1.0), 0.87)) >= READABLE
+    )
 
 
 def _luminance(colour: Color) -> float:
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized)
+    red, green, blue = (channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in colour.normalized)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -29,11 +29,11 @@ def marks_by_model(names: Sequence[str], settings: Settings) -> tuple[str, ...]:
             continue
         with suppress(EmbedlabError, OSError):  # the model is gone; its scores are still there
             members = resolve(name, settings.runs_folder).members
-            own = [mark for member in members for mark in training_marks(member) if mark != UNKNOWN_TEXT]
-            own += [COLLAPSED for member in members for run in lineage(member) if collapse_of(trained_spread(run))]
-            for mark in dict.fromkeys(own):
+            marks = [mark for member in members for mark in training_marks(member) if mark != UNKNOWN_TEXT]
+            marks += [COLLAPSED for member in members for run in lineage(member) if collapse_of(trained_spread(run))]
+            for mark in dict.fromkeys(marks):
                 marked.setdefault(mark, []).append(short_name(name, _NAME))
-    return tuple(f"{_TITLES.get(mark, mark)}: {', '.join(found)}" for mark, found in marked.items())
+    return tuple(f"{_TITLES.get(mark, mark)}: {', '.join(names)}" for mark, names in marked.items())
 
 
 _TITLES = {"partial": "trained on partial data", "sample": "trained on generated data", "shortened": "shortened training"}

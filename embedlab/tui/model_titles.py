@@ -33,15 +33,15 @@ def _difference(names: Collection[str], width: int) -> Callable[[str, int], str]
     equal = defaultdict(list)
     for name in names:
         equal[short_name(name, width)].append(name.split("-"))
-    own: dict[str, tuple[str, str]] = {}  # of a name what is its own, and that with what follows
+    differing: dict[str, tuple[str, str]] = {}  # of a name what is its own, and that with what follows
     for members in equal.values():
         front = _shared_parts(members)
         behind = _shared_parts([parts[:front:-1] for parts in members])
         for parts in members if front else ():
-            own["-".join(parts)] = "-".join(parts[front : len(parts) - behind]), "-".join(parts[front:])
+            differing["-".join(parts)] = "-".join(parts[front : len(parts) - behind]), "-".join(parts[front:])
 
     def cut(name: str, room: int) -> str:
-        middle, rest = own.get(name, ("", ""))
+        middle, rest = differing.get(name, ("", ""))
         if not middle or len(name) <= room:
             return short_name(name, room)
         return f"…{rest}" if len(rest) < room else _beginning(f"…{middle}…", room)

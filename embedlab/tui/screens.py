@@ -26,7 +26,7 @@ class FoundScreen:
 
     def open(self) -> Screen[Any]:
         """Load the screen: the first paint does not wait for the others."""
-        class_name = "".join(part.capitalize() for part in self.name.split("_")) + "Screen"
+        class_name = "".join(word.capitalize() for word in self.name.split("_")) + "Screen"
         screen: Screen[Any] = getattr(import_module(f"{package.__name__}.{self.name}.screen"), class_name)()
         return screen
 

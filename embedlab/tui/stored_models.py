@@ -66,8 +66,8 @@ def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
 def oldest_run(models: Sequence[StoredModel], names: Collection[str]) -> str | None:
     """The model among NAMES whose first run began first; None without any run."""
     begun = {model.name: min(map(_begun, model.files.values()), default=inf) for model in models if model.name in names}
-    found = min(begun, key=lambda name: begun[name], default=None)
-    return found if found is not None and begun[found] < inf else None
+    oldest = min(begun, key=lambda name: begun[name], default=None)
+    return oldest if oldest is not None and begun[oldest] < inf else None
 
 
 def _begun(scores: Path) -> float:
@@ -127,7 +127,7 @@ def _is_text_unknown(path: Path) -> bool:
 
 def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
     """The score files of a cache folder as models; the newer of two files with one name counts."""
-    found: dict[str, StoredModel] = {}
+    models: dict[str, StoredModel] = {}
     troubles: list[EmbedlabError] = []
     try:
         files = sorted(folder.glob("*/scores.parquet"), key=lambda path: path.stat().st_mtime)
@@ -137,7 +137,7 @@ def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
         try:
             facts = ScoreFile.read_facts(path)
             name = facts["model"]
-            found[name] = StoredModel(name=name, files={name: path}, is_text_unknown=facts.get("training_text") == "unknown")
+            models[name] = StoredModel(name=name, files={name: path}, is_text_unknown=facts.get("training_text") == "unknown")
         except MissingError as error:
             troubles.append(error)
-    return [model for _, model in sorted(found.items())], troubles
+    return [model for _, model in sorted(models.items())], troubles

@@ -22,11 +22,11 @@ def texts_of(texts: Iterable[str], argument: str) -> list[str]:
     """Return TEXTS as a list; a single text, whose letters would be encoded one by one, and what is not text are UsageErrors."""
     if isinstance(texts, str):
         raise UsageError(f"{argument} is one text: {quote(texts)}", hint=f"give a list: [{quote(texts)}]")
-    found = list(texts)
-    for number, text in enumerate(found):
+    listed = list(texts)
+    for number, text in enumerate(listed):
         if not isinstance(text, str):
             raise UsageError(f"{argument}[{number}] is {quote(text)}: not a text", hint="give texts alone; an empty one is ''")
-    return found
+    return listed
 
 
 def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -40,11 +40,11 @@ def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], li
 def given_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
     """Return SEEDS as a tuple; a single one need not be in one."""
     given: Any = seeds
-    found = [given] if isinstance(given, Integral | str) else list(given)
-    for seed in found:
+    listed = [given] if isinstance(given, Integral | str) else list(given)
+    for seed in listed:
         if isinstance(seed, bool) or not isinstance(seed, Integral):
             raise UsageError(f"seed {quote(seed)} is not a whole number", hint="for example seeds=[1, 2, 3]")
-    return tuple(int(seed) for seed in found)
+    return tuple(int(seed) for seed in listed)
 
 
 def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:
@@ -57,6 +57,6 @@ def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:
 def refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any]) -> None:
     """Refuse what is neither an argument of FUNCTION nor a setting, with the nearest name of either."""
     settings = {field.name for field in fields(Settings)}
-    own = {name for name in signature(function).parameters if name != "settings"}
+    parameters = {name for name in signature(function).parameters if name != "settings"}
     if wrong := next((name for name in given if name not in settings), None):
-        raise unknown("keyword", wrong, {*own, *settings})
+        raise unknown("keyword", wrong, {*parameters, *settings})

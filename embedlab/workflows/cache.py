@@ -70,8 +70,8 @@ def _score_facts(path: Path) -> dict[str, str]:
 
 def _evaluation_facts(path: Path) -> dict[str, str]:
     with suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {key: str(found[key]) for key in ("model", "fingerprint") if key in found}
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        return {key: str(facts[key]) for key in ("model", "fingerprint") if key in facts}
     return {}
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from embedlab.comparison.comparison import check_test
 from embedlab.core.errors import UsageError
-from embedlab.experiments.printed import PublishedRow, published_row
+from embedlab.experiments.published_rows import PublishedRow, published_row
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
 from embedlab.reports.comparison_table import comparison_table

@@ -25,7 +25,7 @@ from embedlab.scoring.task_comparison import Facts, Gathered, Slicing, TaskCompa
 from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import evaluation_without_scores, task
 from embedlab.workflows.models import resolve_model
-from embedlab.workflows.scoring import score_pairs
+from embedlab.workflows.scoring import score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
@@ -73,7 +73,9 @@ def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) 
 
 
 def _add_pairs(gathered: Gathered, models: Sequence[Model], selected: SelectedTask, slicing: Slicing, session: Session) -> None:
-    scored, _ = score_pairs(models, session, task=selected.task, datasets=selected.names or None, common=slicing.common, is_reported=True)
+    scored, _ = score_selected(
+        models, session, task=selected.task, datasets=selected.names or None, common=slicing.common, is_reported=True
+    )
     gathered.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 
 
@@ -88,11 +90,11 @@ def _add_answers(
     answers: dict[str, MemberOutcomes] = {}
     for model in models:
         answered = _answered(model, selected, known, setting, session)
-        for name, own in answered.items():
-            answers[name] = own
-            gathered.overlaps.setdefault(model.name, {}).update(own.overlaps)
-            gathered.marks |= set(own.marks)
-            gathered.notes += [model_note(model.name, note) for note in own.notes]
+        for name, answer in answered.items():
+            answers[name] = answer
+            gathered.overlaps.setdefault(model.name, {}).update(answer.overlaps)
+            gathered.marks |= set(answer.marks)
+            gathered.notes += [model_note(model.name, note) for note in answer.notes]
         for spec in model.members:
             if spec.name in answered and spec.name not in gathered.facts:
                 gathered.facts[spec.name] = _stored_facts(spec, session.settings)
@@ -110,18 +112,18 @@ def _add_answers(
 
 def _answered(model: Model, selected: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
     """The answers of a model's members; none, with a note, where the task does not apply to the model."""
-    found = {}
+    answers = {}
     for spec in model.members:
         try:
             known.refuse_unfit(model, selected)
             with session.progresses() as progress:
-                found[spec.name] = member_outcomes(
+                answers[spec.name] = member_outcomes(
                     selected, spec, session.settings, known.texts.get(selected), labelled(progress, spec), setting
                 )
         except UsageError as error:
             session.note(f"{model.name}: {selected.task} does not apply: {error.message}")
             return {}
-    return found
+    return answers
 
 
 def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:

@@ -53,10 +53,10 @@ def variants_of(name: str, model: Model) -> dict[str, tuple[int, int]]:
     if length is None or not isinstance(parsed, Single) or spec.bits is not None or spec.whiten == FIT:
         return {}
     sign = "&" if parsed.options.typed else "?"
-    found = {f"{name}{sign}dim={length // share}": (length // share, FLOAT_BITS) for share in SHARES if length // share >= FEWEST_DIMS}
+    variants = {f"{name}{sign}dim={length // share}": (length // share, FLOAT_BITS) for share in SHARES if length // share >= FEWEST_DIMS}
     if spec.dim is not None or not _can_cut(spec.kind):
-        found = {}
-    return found | {f"{name}{sign}bits={bits}": (length, bits) for bits in BITS}
+        variants = {}
+    return variants | {f"{name}{sign}bits={bits}": (length, bits) for bits in BITS}
 
 
 def _can_cut(kind: str) -> bool:
@@ -67,17 +67,17 @@ def _can_cut(kind: str) -> bool:
 
 def _sentences(gathered: Gathered) -> list[str]:
     """Return different sentences of the compared items."""
-    found: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for outcomes in gathered.outcomes:
         for column in outcomes.sentences.get_columns():
-            found |= dict.fromkeys(column.drop_nulls().to_list())
-    texts = sorted(text for text in found if text.strip())
+            sentences |= dict.fromkeys(column.drop_nulls().to_list())
+    texts = sorted(text for text in sentences if text.strip())
     return random.Random(0).sample(texts, min(SAMPLE, len(texts)))
 
 
 def _measured(models: Mapping[str, Model], sentences: Sequence[str], session: Session) -> tuple[dict[str, MeasuredCost], list[str]]:
     """Return the cost of each model that computes on this machine, one after the other, and why others have none."""
-    found, notes = {}, []
+    costs, notes = {}, []
     with session.progress("measuring") as tick:
         for number, (name, model) in enumerate(models.items()):
             tick(number, len(models))
@@ -86,11 +86,11 @@ def _measured(models: Mapping[str, Model], sentences: Sequence[str], session: Se
                 notes.append(f"{title_of(name)}: not measured: {'a server computes it' if needs_network(spec) else 'it only searches'}")
                 continue
             try:
-                found[name] = _measure(spec.name, sentences, session.settings)
+                costs[name] = _measure(spec.name, sentences, session.settings)
             except EmbedlabError as error:
                 notes.append(f"{title_of(name)}: not measured: {error.message}")
-    pairs = [title_of(name) for name, cost in found.items() if cost.is_of_pairs]
-    return found, [*notes, *([f"{', '.join(pairs)}: milliseconds of a pair, not of a sentence"] if pairs else [])]
+    pairs = [title_of(name) for name, cost in costs.items() if cost.is_of_pairs]
+    return costs, [*notes, *([f"{', '.join(pairs)}: milliseconds of a pair, not of a sentence"] if pairs else [])]
 
 
 def _measure(name: str, sentences: Sequence[str], settings: Settings) -> MeasuredCost:
@@ -129,16 +129,16 @@ def _rows(
     bits = model.members[0].bits or FLOAT_BITS
     compared = {compared.key: compared for compared in comparison.slices}
     shown = {scored.key: compared[scored.key] for scored in slices if scored.key in compared}
-    for own, (dims, depth) in {name: (length, bits), **variants}.items():
+    for variant, (dims, depth) in {name: (length, bits), **variants}.items():
         yield CostRow(
             model=name,
-            name=own,
+            name=variant,
             dims=dims,
             bits=depth,
             milliseconds=cost.milliseconds if cost is not None else (),
             memory_mib=cost.memory_mib if cost is not None else None,
-            scores={key: compared.scores[own] for key, compared in shown.items()},
-            losses={key: compared.differences[own] for key, compared in shown.items() if own in compared.differences},
+            scores={key: compared.scores[variant] for key, compared in shown.items()},
+            losses={key: compared.differences[variant] for key, compared in shown.items() if variant in compared.differences},
         )
 
 

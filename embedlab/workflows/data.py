@@ -58,21 +58,21 @@ class Overlaps:
 
 def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
     """Return every split of the datasets called NAMES, all known ones where none is named; nothing is read."""
-    found = []
+    listed = []
     for name in canonical_names(names) or all_datasets():
-        found += [_own_pairs(name)] if is_pair_file(name) else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
-    return found
+        listed += [_own_pairs(name)] if is_pair_file(name) else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
+    return listed
 
 
-def _listed(found: Dataset, split: str, settings: Settings) -> ListedSplit:
-    expected = found.splits[split].expected
+def _listed(definition: Dataset, split: str, settings: Settings) -> ListedSplit:
+    expected = definition.splits[split].expected
     return ListedSplit(
-        dataset=found.name,
+        dataset=definition.name,
         split=split,
-        kind=found.kind,
+        kind=definition.kind,
         expected=expected.rows if expected else None,
-        origin=_origin(found, split, settings),
-        summary=found.summary,
+        origin=_origin(definition, split, settings),
+        summary=definition.summary,
     )
 
 
@@ -125,11 +125,11 @@ def fetch_data(names: Sequence[str], session: Session) -> Iterator[Path]:
     if folder is None or is_starter(folder):
         fault = "no data folder is set" if folder is None else "nothing is fetched into the starter set"
         raise UsageError(fault, hint="name the folder for the corpora: --data DIR")
-    for found in (
+    for definition in (
         [dataset(name) for name in canonical_names(names)] if names else [known for known in all_datasets().values() if is_fetchable(known)]
     ):
-        session.note(f"getting {found.name}")
-        yield from get_dataset(found, folder, offline=session.settings.offline)
+        session.note(f"getting {definition.name}")
+        yield from get_dataset(definition, folder, offline=session.settings.offline)
 
 
 def _parts(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, str, Dataset | None, Source]]:
@@ -138,9 +138,13 @@ def _parts(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, str,
     source = Source.from_settings(settings)
     for name in canonical_names(names) or [*all_datasets(), *_own_suites(settings)]:
         known = _known(name, source)
-        for found, place in known:
-            own = replace(settings, data=place.folder)
-            yield from ((found.name, split, found, place) for split in found.splits if _origin(found, split, own) in wanted)
+        for definition, data_source in known:
+            source_settings = replace(settings, data=data_source.folder)
+            yield from (
+                (definition.name, split, definition, data_source)
+                for split in definition.splits
+                if _origin(definition, split, source_settings) in wanted
+            )
         if not known:
             yield name, "all", None, source
 
@@ -149,11 +153,11 @@ def _origin(dataset: Dataset, split: str, settings: Settings) -> str:
     """Where a split would come from."""
     if settings.sample:
         return "sample"
-    found = dataset.splits[split]
+    definition = dataset.splits[split]
     folder = dataset.folder or settings.data
-    if folder is not None and is_in_folder(found, folder):
+    if folder is not None and is_in_folder(definition, folder):
         return "starter" if is_starter(folder) else "folder"
-    return "hub" if found.hub is not None and not settings.offline else "missing"
+    return "hub" if definition.hub is not None and not settings.offline else "missing"
 
 
 def _own_suites(settings: Settings) -> list[str]:
@@ -164,27 +168,27 @@ def _own_suites(settings: Settings) -> list[str]:
 
 def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
     """The datasets that NAME names, each with the source it is opened in; none for a user's own file of pairs."""
-    if (own := set_of(name)) is not None:
-        place = replace(source, folder=suite_folder(own, source.folder), sample=False)
-        datasets = [one for one in suite(own, source.folder) if name in {own, one.name}]
-        return [(one, place) for one in datasets] or [(dataset(name), source)]
+    if (suite_name := set_of(name)) is not None:
+        suite_source = replace(source, folder=suite_folder(suite_name, source.folder), sample=False)
+        datasets = [definition for definition in suite(suite_name, source.folder) if name in {suite_name, definition.name}]
+        return [(definition, suite_source) for definition in datasets] or [(dataset(name), source)]
     return [] if is_pair_file(name) else [(dataset(name), source)]
 
 
-def _checked(name: str, split: str, found: Dataset | None, source: Source) -> CheckedSplit:
-    """What a split, or a user's own file where FOUND is None, holds; of a split, compared with the published corpus."""
+def _checked(name: str, split: str, definition: Dataset | None, source: Source) -> CheckedSplit:
+    """What a split, or a user's own file where DEFINITION is None, holds; of a split, compared with the published corpus."""
     opener = replace(source, allow_partial=True)
     try:
-        part = _open(opener, name, split) if found is None else opener.open_split(found, split)
+        part = _open(opener, name, split) if definition is None else opener.open_split(definition, split)
     except EmbedlabError as error:
         return CheckedSplit(dataset=name, split=split, state="unusable", note=error.message)
     state = part.state
     checked = CheckedSplit(dataset=name, split=split, state=_state_name(state), rows=state.rows, expected=state.expected_rows)
-    expected = found.splits[split].expected if found is not None else None
+    expected = definition.splits[split].expected if definition is not None else None
     is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
-    if is_refused and found is not None and expected is not None:
+    if is_refused and definition is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
-        return replace(checked, state=odd, note=f"{odd}: {', '.join(corpus_differences(found.kind, part.frame, expected))}")
+        return replace(checked, state=odd, note=f"{odd}: {', '.join(corpus_differences(definition.kind, part.frame, expected))}")
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
     return replace(checked, skipped=skipped, note="; ".join(_notes(state)))
 

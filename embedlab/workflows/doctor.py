@@ -64,8 +64,8 @@ def _folders(settings: Settings) -> Iterator[Finding]:
     if settings.data is None:
         yield Finding(check="data folder", found="none: --data DIR or EMBEDLAB_DATA; --data starter is inside embedlab")
     else:
-        found = f"the starter set, {settings.data}" if settings.data == STARTER_FOLDER else str(settings.data)
-        yield Finding(check="data folder", found=found, problem="" if settings.data.is_dir() else "no such folder")
+        description = f"the starter set, {settings.data}" if settings.data == STARTER_FOLDER else str(settings.data)
+        yield Finding(check="data folder", found=description, problem="" if settings.data.is_dir() else "no such folder")
     for check, folder in (("runs folder", settings.runs_folder), ("cache folder", settings.cache)):
         existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
         free_gib = shutil.disk_usage(existing).free / 2**30
@@ -82,8 +82,8 @@ def _plugins() -> Iterator[Finding]:
     from embedlab.workflows.plugins import plugin_states
 
     for state in plugin_states():
-        found = f"{state.kind} {state.name} of {state.origin}".strip() if state.name else state.origin
-        yield Finding(check="plug-in", found=found, problem="" if state.is_usable else state.state)
+        description = f"{state.kind} {state.name} of {state.origin}".strip() if state.name else state.origin
+        yield Finding(check="plug-in", found=description, problem="" if state.is_usable else state.state)
 
 
 def _hub(settings: Settings) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import Evaluations, keep, score_pairs
+from embedlab.workflows.scoring import Evaluations, keep, score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
@@ -67,8 +67,8 @@ def _runs_of(models: Sequence[str | Model], session: Session) -> Iterator[RunFol
     """Yield the runs among MODELS; what is wrong with a name is reported when it is evaluated."""
     for model in models:
         with suppress(EmbedlabError):
-            found = resolve(declared(model), session.settings.runs_folder) if isinstance(model, str) else model
-            yield from (RunFolder(Path(member.location).parent) for member in found.members if member.is_run)
+            resolved = resolve(declared(model), session.settings.runs_folder) if isinstance(model, str) else model
+            yield from (RunFolder(Path(member.location).parent) for member in resolved.members if member.is_run)
 
 
 def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:
@@ -139,7 +139,7 @@ def evaluate_on_pairs(
 ) -> tuple[Table, bool]:
     """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
     is_suite = not selected.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
-    pairs, is_whole = score_pairs(
+    pairs, is_whole = score_selected(
         models,
         session,
         task=selected.task,
@@ -172,7 +172,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     work = Work(selected=selected, setting=options.setting, again=options.again)
     known = encode_for_all(models, work, session)
     tables: dict[str, Table] = {}
-    found: dict[str, SuiteEvaluations] = {}
+    joined: dict[str, SuiteEvaluations] = {}
     is_whole = known.is_whole
     for selected_task in (selected for selected in selected if selected not in known.ready.missing):
         title = (
@@ -181,9 +181,9 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
         try:
             if selected_task in known.together:
                 tables[title] = evaluate_on_pairs(options, models, selected_task, session, is_reported=True)[0]
-            elif own := evaluate_on_task(models, selected_task, work, known, session):
-                found[title] = joined_evaluations(found.get(title, {}), own)
-                tables[title] = suite_table(selected_task, found[title])
+            elif evaluated := evaluate_on_task(models, selected_task, work, known, session):
+                joined[title] = joined_evaluations(joined.get(title, {}), evaluated)
+                tables[title] = suite_table(selected_task, joined[title])
         except MissingError as error:
             if work.is_one:
                 raise

@@ -45,12 +45,14 @@ def export_model(model: str, folder: Path, session: Session) -> str:
 
 def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, StoredIntervals]]:
     """Return the stored evaluations of exactly this model with the intervals of their scores; damaged files are left out."""
-    found = []
+    evaluations = []
     for path in _files(place.evaluations):
         with suppress(MissingError):
-            found.append(Evaluation.load(path))
+            evaluations.append(Evaluation.load(path))
     return [
-        (evaluation, stored_intervals(evaluation, place, session.settings)) for evaluation in found if place.counts(evaluation.fingerprint)
+        (evaluation, stored_intervals(evaluation, place, session.settings))
+        for evaluation in evaluations
+        if place.counts(evaluation.fingerprint)
     ]
 
 

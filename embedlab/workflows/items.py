@@ -31,9 +31,9 @@ def listed_items(names: Sequence[str], settings: Settings) -> ListedItems:
     for name in names:
         if name not in tasks:
             raise unknown("dataset of classified items", name, list(tasks))
-    found = [gold for name in dict.fromkeys(names) for gold in tasks[name].items(source, [name])]
-    states = tuple(gold.part.state for gold in found)
-    return ListedItems(frame=pl.concat(map(_frame, found), how="diagonal"), states=states, marks=tuple(data_marks(states)))
+    gold_items = [gold for name in dict.fromkeys(names) for gold in tasks[name].items(source, [name])]
+    states = tuple(gold.part.state for gold in gold_items)
+    return ListedItems(frame=pl.concat(map(_frame, gold_items), how="diagonal"), states=states, marks=tuple(data_marks(states)))
 
 
 def _frame(gold: GoldItems) -> pl.DataFrame:

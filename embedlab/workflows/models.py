@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def resolve_model(name: str, session: Session) -> Model:
     """The model that a typed name means, with its notes reported; a hub model is fetched where it is not at hand."""
-    found = resolve(name, session.settings.runs_folder)
-    model = replace(found, members=tuple(pinned(spec, offline=session.settings.offline) for spec in found.members))
+    resolved = resolve(name, session.settings.runs_folder)
+    model = replace(resolved, members=tuple(pinned(spec, offline=session.settings.offline) for spec in resolved.members))
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
         session.note(f"{name}: {note}")
     if not session.settings.offline and session.settings.endpoint_check == "on":

@@ -108,16 +108,16 @@ def find_neighbours(
     looked up. A sentence or query that a member cannot compare is not found.
     """
     approximate = sum((member.approximate(queries) for member in members[1:]), members[0].approximate(queries)) / np.float32(len(members))
-    found = []
+    neighbours = []
     for index, (query, similarity) in enumerate(zip(queries, approximate, strict=True)):
         if not itself and query in corpus.numbers:
             similarity[corpus.numbers[query]] = np.nan
         partner = corpus.numbers.get(partners[index]) if partners else None
         searched = int(np.isfinite(similarity).sum())
-        found.append(
+        neighbours.append(
             Neighbours(found=_closest(query, similarity, members, top), searched=searched, rank=_rank(similarity, partner)),
         )
-    return found
+    return neighbours
 
 
 def _rank(similarity: NDArray[np.float32], number: int | None) -> int | None:

@@ -25,14 +25,14 @@ class ListedModel:
 
 def list_models() -> Iterator[ListedModel]:
     """Yield every model that packages bring; nothing is loaded."""
-    for one in PACKAGED.values():
-        path = one.source.place
+    for entry in PACKAGED.values():
+        path = entry.source.place
         yield ListedModel(
-            name=one.name,
-            model=one.repository,
-            state=one.state,
-            get=one.source.way,
-            licence=one.licence,
+            name=entry.name,
+            model=entry.repository,
+            state=entry.state,
+            get=entry.source.way,
+            licence=entry.licence,
             place=str(path) if path is not None else None,
         )
     for name, full in PREFIXED.items():
@@ -50,19 +50,19 @@ def _located(name: str) -> str | None:
 
 def get_model(name: str, session: Session) -> Path:
     """Return the folder of the model called NAME, put together from its packages where it is not there yet."""
-    found = packaged(name)
-    if found is None and name not in PREFIXED:
-        raise unknown("model of packages", name, [*NAMES, *(one.repository.partition("/")[2] for one in PACKAGED.values())])
-    if found is None or isinstance(found.source, InPackage):
-        extra = found.source.extra if found is not None and isinstance(found.source, InPackage) else name
+    entry = packaged(name)
+    if entry is None and name not in PREFIXED:
+        raise unknown("model of packages", name, [*NAMES, *(known.repository.partition("/")[2] for known in PACKAGED.values())])
+    if entry is None or isinstance(entry.source, InPackage):
+        extra = entry.source.extra if entry is not None and isinstance(entry.source, InPackage) else name
         raise UsageError(f"{name!r} comes with an extra of embedlab", hint=f"pip install 'embedlab[{extra}]'")
-    if (path := found.source.place) is not None:
-        session.note(f"{found.name} is there already")
+    if (path := entry.source.place) is not None:
+        session.note(f"{entry.name} is there already")
         return path
     if session.settings.offline:
         raise MissingError(f"--offline forbids fetching {name!r}", hint="remove --offline")
     from embedlab.models.assembled import assemble
 
-    session.note(f"getting {len(found.source.packages)} packages of {found.repository}, {found.source.mib} MiB together")
-    with session.progress(found.name) as progress:
-        return assemble(found, found.source, progress)
+    session.note(f"getting {len(entry.source.packages)} packages of {entry.repository}, {entry.source.mib} MiB together")
+    with session.progress(entry.name) as progress:
+        return assemble(entry, entry.source, progress)

@@ -41,9 +41,9 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
     offset = 0
     while True:
         is_running = run_status(run).state in {"starting", "running", "silent"}
-        found, offset = events.events_after(run.events_file, offset) if run.events_file.exists() else ([], 0)
-        if found:
-            yield found
+        recorded, offset = events.events_after(run.events_file, offset) if run.events_file.exists() else ([], 0)
+        if recorded:
+            yield recorded
         if not (follows and is_running):
             return
         time.sleep(FOLLOW_S)

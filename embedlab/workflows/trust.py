@@ -54,16 +54,16 @@ def trust_file(path: Path) -> str:
     return known.files[str(path.absolute())]
 
 
-def end_trust(place: Path) -> str:
+def end_trust(folder: Path) -> str:
     """End the trust in a folder or file, and return its path; one that is not trusted is a UsageError."""
     known = trusted()
-    place = place.parent if place.name in SETTINGS_FILES else place
-    for path in (str(place.resolve()), str(place.absolute())):
+    folder = folder.parent if folder.name in SETTINGS_FILES else folder
+    for path in (str(folder.resolve()), str(folder.absolute())):
         if path in known.folders or path in known.files:
             folders = {key: value for key, value in known.folders.items() if key != path}
             _store(replace(known, folders=folders, files={key: value for key, value in known.files.items() if key != path}))
             return path
-    raise UsageError(f"{str(place.absolute())!r} is not trusted", hint="`embedlab trust --list` shows what is")
+    raise UsageError(f"{str(folder.absolute())!r} is not trusted", hint="`embedlab trust --list` shows what is")
 
 
 def trusted_places() -> list[TrustedPlace]:
@@ -76,8 +76,8 @@ def _folders(folders: Mapping[str, TrustedFolder]) -> Iterator[TrustedPlace]:
     for path, folder in sorted(folders.items()):
         state = "absent"
         with suppress(EmbedlabError):
-            own = folder_settings(Path(path))
-            state = folder_state(Path(path), own[1]) if own is not None else "absent"
+            file_settings = folder_settings(Path(path))
+            state = folder_state(Path(path), file_settings[1]) if file_settings is not None else "absent"
         yield TrustedPlace(place=path, covers="; ".join(["settings", *_plugins_shown(folder)]), state=state)
 
 
@@ -92,13 +92,13 @@ def _files(files: Mapping[str, str]) -> Iterator[TrustedPlace]:
 
 def _settings(folder: Path) -> tuple[Path, dict[str, Any]]:
     """Return the settings file of FOLDER and its values, checked; a folder with nothing to trust is a UsageError."""
-    found = folder_settings(folder)
-    if found is None:
+    file_settings = folder_settings(folder)
+    if file_settings is None:
         raise UsageError(f"{str(folder.absolute())!r} has no embedlab.toml", hint="give a folder that has one, or a Python file")
-    build(Settings, found[1], where=str(found[0]))
-    if not any(needs_trust(key, value) for key, value in found[1].items()):
-        raise UsageError(f"{found[0]} sets nothing that needs trust", hint="`embedlab config` shows what is in force")
-    return found
+    build(Settings, file_settings[1], where=str(file_settings[0]))
+    if not any(needs_trust(key, value) for key, value in file_settings[1].items()):
+        raise UsageError(f"{file_settings[0]} sets nothing that needs trust", hint="`embedlab config` shows what is in force")
+    return file_settings
 
 
 def _plugins_shown(folder: TrustedFolder) -> list[str]:

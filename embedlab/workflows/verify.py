@@ -30,10 +30,10 @@ def verify_files(first: Path, second: Path, session: Session) -> Verification:
         ResultPair(first=result, second=other, files=(first, second), settings=session.settings)
         for result, other in _matched(mine, theirs, first, second)
     ]
-    found = [verification_table(side) for side in sides]
+    verified = [verification_table(side) for side in sides]
     _note_others(first, mine, [side.first for side in sides], session)
     _note_others(second, theirs, [side.second for side in sides], session)
-    return Verification(tables=tuple(table for table, _ in found), is_same=all(is_same for _, is_same in found))
+    return Verification(tables=tuple(table for table, _ in verified), is_same=all(is_same for _, is_same in verified))
 
 
 def _matched(
@@ -42,14 +42,14 @@ def _matched(
     """The results to compare: the only ones, or those of one model on the same task in both files."""
     if len(mine) == len(theirs) == 1:
         return [(mine[0], theirs[0])]
-    found = [(result, other) for result in mine for other in theirs if _is_counterpart(result, other)]
-    if not found:
-        own, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
+    matched = [(result, other) for result in mine for other in theirs if _is_counterpart(result, other)]
+    if not matched:
+        ours, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
         raise UsageError(
-            f"no model and task is in both files: {str(first)!r} has {own}, {str(second)!r} has {other}",
+            f"no model and task is in both files: {str(first)!r} has {ours}, {str(second)!r} has {other}",
             hint="give files with one result each, or of the same models and tasks",
         )
-    return found
+    return matched
 
 
 def _is_counterpart(result: StoredResult, other: StoredResult) -> bool:

@@ -7,8 +7,8 @@ import pytest
 from embedlab.analysis import word_sets
 from embedlab.analysis.overlap import dice, dice_column, dice_of_rows
 from embedlab.analysis.word_sets import WordSets
-from embedlab.core.paths import PACKAGE
 from embedlab.data.words import distinct_words, normalise
+from embedlab.experiments.printed import paper_folder
 
 
 def test_words_are_a_lower_cased_set() -> None:
@@ -16,7 +16,7 @@ def test_words_are_a_lower_cased_set() -> None:
 
 
 def test_dice_gives_the_five_published_values() -> None:
-    with (PACKAGE / "experiments/reference/tsukagoshi_signals/table2_example_pairs.csv").open(encoding="utf-8") as file:
+    with (paper_folder("tsukagoshi") / "table2_example_pairs.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [f"{dice(row['sentence1'], row['sentence2']):.3f}" for row in rows] == [row["dice"] for row in rows]
     assert len(rows) == 5

@@ -1,13 +1,14 @@
 """Tables from stored similarities are those of the comparison of the models, when the models are gone."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from stored_tables import bare_pairs, parser_of_tables, refreshed, score_all, shown, store
+from stored_runs import UNTRAINED
+from stored_tables import bare_pairs, parser_of_tables, refreshed, score_all, shown, store, stored_pairs, unseen_pairs
 
 from embedlab.choices import By
 from embedlab.core.recipe import load_recipe
@@ -23,14 +24,16 @@ from embedlab.training.stage_data import open_stages
 from embedlab.workflows.compare import comparison_report
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.compare import CompareOptions
+from embedlab.workflows.options.reproduce import ReproductionOptions
+from embedlab.workflows.reproduce.report import reproduction_report
 from tests.conftest import thin_out_the_sample
 
 RESULTS = Path(__file__).parents[2] / "results"
 
 
-def finished(runs: Path, seed: int) -> None:
+def finished(runs: Path, seed: int, changes: Sequence[str] = ("data.rows=40",)) -> None:
     """Make the run mine@SEED: an encoder with random weights that has the training text of a recipe."""
-    recipe = load_recipe("snli-ce", ["data.rows=40"])
+    recipe = load_recipe("snli-ce", changes)
     states = [vars(state) for data in open_stages(recipe, Source(sample=True), seed) for state in data.states]
     plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
     run = RunFolder.of(runs, "mine", seed)
@@ -94,6 +97,42 @@ def test_a_table_of_runs_is_made_again_without_their_weights(settings: Settings,
     for by, table in before.items():
         assert "mean of 2 seeds" in table
         assert again(file, models, by, settings) == table
+
+
+@pytest.mark.slow
+def test_a_table_of_unseen_pairs_has_the_numbers_that_compare_has_with_the_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thin_out_the_sample(monkeypatch, 4)  # enough that some are in the training text
+    bare_pairs.cache_clear()
+    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
+    for seed in (1, 2):
+        finished(settings.runs_folder, seed, changes=())
+    file, models, session = tmp_path / "mine.parquet", ["mine", "dice"], NotebookSession(settings=settings)
+    (before,) = comparison_report(CompareOptions(models=models, unseen=True, aggregate="wmean"), session).tables
+    rows = ("SBERT baseline=mine", "allpalln-lambda0.3-SCL=dice")
+    options = ReproductionOptions(paper="liao", table="table2", from_="scores", models=rows, unseen=True)
+    reproduced = {
+        row["column"]: row["ours"] for row in reproduction_report(options, session).frame.iter_rows(named=True) if row["seeds"] == 2
+    }
+    store(file, models, settings, fifths=False)
+    shutil.rmtree(settings.runs_folder)
+
+    arguments = [str(file), *models, "--aggregate", "wmean"]
+    unseen, whole = (shown(parser_of_tables().parse_args([*arguments, *more]), settings) for more in (["--unseen"], []))
+    assert numbers_in(unseen) == [line for line in numbers_in(before.to_markdown()) if " rest | " not in line]
+    assert numbers_in(unseen) != numbers_in(whole)
+    for line in numbers_in(unseen)[:5]:
+        dataset, _, mine = (cell.strip() for cell in line.split("|")[1:4])
+        assert f"{reproduced[dataset.upper()]:.2f}" == mine.split()[0]
+    pairs = stored_pairs(file, models, settings, "dataset")
+    assert f"{len(unseen_pairs(pairs, settings)[0].table)} of {len(pairs.table)} pairs: no model of the table was trained on" in unseen
+    stored = {name: replace(member, training=UNTRAINED) for name, member in pairs.stored.items()}
+    with pytest.raises(SystemExit, match="how mine was trained is not stored"):
+        unseen_pairs(replace(pairs, stored=stored), settings)
+
+
+def numbers_in(table: str) -> list[str]:
+    """The rows of datasets in Markdown without intervals, in which topics count that more pairs make."""
+    return [line.partition(" [")[0] for line in table.splitlines() if line.startswith(("| sts", "| sick"))]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""`embedlab grid`: what it prints and how it ends. The work itself is tested in tests/grids."""
+"""`embedlab grid`: what it prints and how it ends. The work itself is tested in tests/experiments."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`embedlab reproduce`: what it prints, from which runs, and how it ends. Plans and orders are tested in tests/papers."""
+"""`embedlab reproduce`: what it prints, from which runs, and how it ends. Plans and orders are tested in tests/experiments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import load_recipe, to_toml
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.experiments.paper_file import paper_names, select_tables
+from embedlab.experiments.paper_file import select_tables
+from embedlab.experiments.printed import paper_names
 from embedlab.runs.store import RunFolder
 from tests.conftest import thin_out_the_sample
 
@@ -63,6 +64,23 @@ def test_a_paper_alone_lists_its_tables_in_the_order_of_their_numbers(embedlab: 
     names = [str(name) for name in found[1:]]
     assert names[0] == "table1_unsupervised"
     assert names[-1] == "table10_learning_rate"
+
+
+def test_a_paper_of_the_users_own_is_named_by_its_folder(embedlab: Embedlab, tmp_path: Path) -> None:
+    own = tmp_path / "my paper"
+    own.mkdir()
+    rows = 'rows = { "0.1" = { recipe = "snli-supcl", set = { "objective.weight" = 0.1 } }, ours = { lacks = "not said how" } }\n'
+    head = 'summary = "Mine."\n[tables.table1_weight]\nsummary = "one weight"\nkey = ["weight"]\ncolumns = { STS12 = "sts12" }\n'
+    (own / "paper.toml").write_text(head + rows)
+    (own / "table1_weight.csv").write_text("weight,STS12\n0.1,61.5\nours,62\n")
+    (listed,) = embedlab("reproduce", str(own), "--json").rows
+    assert listed["here"] == f"embedlab reproduce '{own}' table1_weight"
+    found = embedlab("reproduce", str(own / "paper.toml"), "table1", "--published-only", "--json")
+    assert [(row["weight"], row["STS12"]) for row in found.rows] == [("0.1", 61.5), ("ours", 62.0)]
+    planned = embedlab("reproduce", str(own), "table1", "--dry-run", "--sample", "--encoder", "nobody/nothing", "--seeds", "1", "--json")
+    assert [str(row["run"]).rpartition(".")[0] for row in planned.rows] == ["my-paper.weight-0.1"]
+    wrong = embedlab("reproduce", f"{own}/paper", "table1")
+    assert (wrong.code, wrong.err.splitlines()[0]) == (ExitCode.USAGE, f"embedlab: error: no paper.toml in '{own}/paper'")
 
 
 def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(embedlab: Embedlab, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The deviations shown above a table: equal to a list made from the files alone, under each profile."""
 
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +9,10 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe, recipe_to_table
 from embedlab.experiments.deviations import RowRecipes, deviations, recipes_of
-from embedlab.experiments.paper_file import load_paper, paper_names
+from embedlab.experiments.paper_file import load_paper
 from embedlab.experiments.paper_table import PaperTable, RowSource
 from embedlab.experiments.paper_trainings import expected_recipe, for_profile, trainings
+from embedlab.experiments.printed import PAPER_FILE, paper_folder, paper_names
 
 TABLES = [table for paper in paper_names() for table in load_paper(paper).values() if trainings(table)]
 
@@ -82,7 +82,7 @@ def from_files(table: PaperTable, profile: str) -> set[tuple[str, str, str]]:
                 if at(before, short) != at(after, short):
                     paper, where, _ = of_paper.get(short, (said(at(before, short)), "", None))
                     found.add((label, paper, where))
-    path = Path(recipe_path("sbert")).parent / "papers" / f"{table.paper}.toml"
+    path = paper_folder(table.paper) / PAPER_FILE
     own = tomllib.loads(path.read_text(encoding="utf-8"))["tables"][table.name].get("deviations", [])
     for one in own:
         rows = one.get("rows", ["*"])

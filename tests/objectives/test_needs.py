@@ -51,7 +51,7 @@ def test_the_columns_follow_from_the_options(name: str, options: Mapping[str, An
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "class_contrastive": {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None}
     | {"rates": None, "scale": None},
-    "classification": {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1},
+    "classification": {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1, "standardise": None},
     "definition_to_word": {"head": "mlm"},
     "duplicate_contrastive": {"others": "maximise", "temperature": 0.05, "projection": "two-layer"},
     "in_batch_contrastive": {"positives": "dropout", "joint": False, "temperature": 0.05, "projection": "none"},

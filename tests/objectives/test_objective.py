@@ -8,7 +8,7 @@ from torch import nn
 
 from embedlab.core.recipe import load_recipe
 from embedlab.objectives.layers import TaskLayers
-from embedlab.objectives.objective import Objective, build_objective, build_objectives, trained_parameters
+from embedlab.objectives.objective import Objective, build_objective, build_objectives, saved_tensors
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 
@@ -44,20 +44,20 @@ def test_the_objectives_of_a_recipe_share_the_layers_that_it_says(sharing: str, 
 def test_a_shared_layer_is_trained_once(sharing: str, fewer: int) -> None:
     built, _, _ = heads_of(sharing)
     every = sum(len(list(objective.parameters())) for objective in built)
-    assert len(trained_parameters(built)) == every - fewer
+    assert len(saved_tensors(built)) == every - fewer
 
 
 def test_parameters_are_named_by_their_stage_and_frozen_ones_are_left_out() -> None:
     first, second = Straight(), Straight()
     first.layer.bias.requires_grad_(requires_grad=False)
-    found = trained_parameters([first, second])
+    found = saved_tensors([first, second])
     assert list(found) == ["0.layer.weight", "1.layer.weight", "1.layer.bias"]
     assert found["1.layer.bias"] is second.layer.bias
 
 
 def test_vectors_have_as_many_numbers_as_the_objective_is_built_for() -> None:
     (section,) = (stage.objective for stage in load_recipe("sbert", []).stages)
-    weight = trained_parameters([build_objective(section, 6)])["0.head.weight"]
+    weight = saved_tensors([build_objective(section, 6)])["0.head.weight"]
     assert weight.shape == (3, 18)  # three classes, of both vectors and their difference
 
 

@@ -1,5 +1,6 @@
 """What an objective does unless a recipe says more, and what it reads."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,20 +20,20 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
     "class_contrastive": (
         {"classes": ("0", "1"), "joint": False, "dropout": (0.0, 0.1, 0.2), "temperature": 0.05, "reduction": None}
         | {"rates": None, "scale": None},
-        Needs(sentences=("sentence",), classes={"label": ("0", "1")}),
+        Needs(sentences=("sentence",), classes={"label": ("0", "1")}, compares_rows=True),
     ),
     "classification": (
-        {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1},
+        {"classes": ("0", "1"), "joint": False, "frozen": False, "dropout": (), "head_dropout": 0.1, "standardise": None},
         Needs(sentences=("sentence",), classes={"label": ("0", "1")}),
     ),
     "definition_to_word": ({"head": "mlm"}, Needs(sentences=("definition",), words=("word",))),
     "duplicate_contrastive": (
         {"others": "maximise", "temperature": 0.05, "projection": "two-layer"},
-        Needs(sentences=PAIR, classes=BINARY),
+        Needs(sentences=PAIR, classes=BINARY, compares_rows=True),
     ),
     "in_batch_contrastive": (
         {"positives": "dropout", "joint": False, "temperature": 0.05, "projection": "none"},
-        Needs(sentences=("sentence",)),
+        Needs(sentences=("sentence",), compares_rows=True),
     ),
     "nli_softmax": ({"head": "linear", "augment": None, "premises": "together"}, NLI),
     "paraphrase_head": ({"layers": "two-layer", "dropout": 0.3}, Needs(sentences=PAIR, classes=BINARY)),
@@ -47,7 +48,7 @@ PLAIN: dict[str, tuple[dict[str, Any], Needs]] = {
     "supervised_contrastive": (
         {"weight": 0.3, "temperature": 1.0, "positives": "all", "negatives": "all", "similarity": "dot", "head": "two-layer"}
         | {"anchors": None},
-        NLI,
+        replace(NLI, compares_rows=True),
     ),
 }
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from embedlab.core.errors import MissingError
 from embedlab.core.recipe import load_recipe
 from embedlab.encoders.sealed_tensors import HEADS_FILE, write_sealed_tensors
-from embedlab.objectives.objective import build_objectives, trained_parameters
+from embedlab.objectives.objective import build_objectives, saved_tensors
 from embedlab.objectives.trained_heads import load_objectives
 
 
@@ -25,20 +25,20 @@ def run_with(folder: Path, heads: Mapping[str, Tensor], recipe: str = "multitask
 def trained() -> dict[str, Tensor]:
     """Heads of the recipe `multitask` on vectors of eight numbers."""
     torch.manual_seed(5)
-    return {name: torch.randn_like(one) for name, one in trained_parameters(build_objectives(load_recipe("multitask", []), 8)).items()}
+    return {name: torch.randn_like(one) for name, one in saved_tensors(build_objectives(load_recipe("multitask", []), 8)).items()}
 
 
 def test_every_head_has_the_numbers_that_the_run_saved(tmp_path: Path) -> None:
     heads = trained()
     found = load_objectives(run_with(tmp_path, heads), 8)
-    loaded = trained_parameters(found)
+    loaded = saved_tensors(found)
     assert list(loaded) == list(heads)
     assert all(torch.equal(loaded[name], one) for name, one in heads.items())
     assert len(found) == len(load_recipe("multitask", []).stages)
 
 
 def test_other_tensors_beside_those_of_the_recipe_are_not_read(tmp_path: Path) -> None:
-    loaded = trained_parameters(load_objectives(run_with(tmp_path, trained() | {"7.more": torch.zeros(2)}), 8))
+    loaded = saved_tensors(load_objectives(run_with(tmp_path, trained() | {"7.more": torch.zeros(2)}), 8))
     assert "7.more" not in loaded
 
 

@@ -12,7 +12,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes
 from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.objective import build_objective
-from embedlab.training.batching import PACK_TOKENS, Collation, chunk_ends, cut_for, limited, pack_ends
+from embedlab.training.batching import PACK_TOKENS, Collation, chunk_ends, cut_for, limited, pack_ends, part_ends
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import example, open_stage
 from embedlab.training.token_store import tokenise
@@ -112,3 +112,9 @@ def test_an_example_shows_an_anchor_with_its_sets(recipe: Recipe) -> None:
     roles = [role for role, sentence in example(open_stage(recipe, SAMPLE, seed=0, index=0)) if sentence]
     assert roles[0] == "anchor"
     assert {"positive", "negative"} <= set(roles)
+
+
+def test_parts_are_about_equal_and_never_divide_a_group() -> None:
+    assert part_ends(np.arange(10), 4).tolist() == [2, 5, 7, 10]
+    assert part_ends(np.array([4, 4, 4, 4, 4, 9, 9, 1]), 4).tolist() == [5, 8]  # fewer where groups are large
+    assert part_ends(np.array([3, 3]), 2).tolist() == [2]

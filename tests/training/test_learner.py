@@ -1,5 +1,6 @@
 """The gradient of a batch: cached equals plain, views run with their dropout, frozen parts stay."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from embedlab.core.errors import UsageError
 from embedlab.cpu import dropout
 from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
@@ -15,16 +17,19 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.folder import Wishes
+from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
+from embedlab.runs import events
+from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Batch, Collation, cut_for
 from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.freezing import frozen, part_parameters
-from embedlab.training.learner import Learner, cached_backward, joint_backward
+from embedlab.training.learner import Learner, backward, cached_backward, joint_backward
 from embedlab.training.order import batch_generator
 from embedlab.training.scaling import LossScale
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
-from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
+from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, stage
 
 ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
 
@@ -77,6 +82,50 @@ def test_the_cached_gradient_equals_the_plain_one(positives: str, has_cpu_engine
     assert found.keys() == expected.keys()
     for name, gradient in expected.items():
         torch.testing.assert_close(found[name], gradient, rtol=1e-5, atol=1e-5)
+
+
+def gradients_of(folder: Path, name: str, parts: int | None, **options: object) -> tuple[float, dict[str, Tensor]]:
+    """The loss of one batch of 16 rows and its gradient, without dropout, accumulated over PARTS of it."""
+    optim = {"accumulate": parts} if parts else None
+    recipe = recipe_of(folder, stage(name, rows=16, optim=optim, **options))
+    data, encoder = open_stage(recipe, SAMPLE, seed=1, index=0), encoder_of(folder)
+    torch.manual_seed(0)
+    objective, needs = build_objective(recipe.stages[0].objective, encoder.dim), objective_needs(recipe.stages[0].objective)
+    tokens = tokenise(encoder, data.rows.sentences.to_list())
+    collation = Collation(data=data, needs=needs, tokens=tokens, objective=objective, pad=0, cut=cut_for(encoder))
+    batch = next(collation.batches(0))
+    assert sum(part.rows for part in batch.parts) == (len(data.batches(0)[0]) if parts else 0)
+    learner = Learner(encoder, {0: objective})
+    learner.eval()
+    loss = backward(learner, batch, LossScale(MACHINE), is_cached=False).item()
+    return loss, {name: parameter.grad for name, parameter in learner.named_parameters() if parameter.grad is not None}
+
+
+@pytest.mark.parametrize(("name", "options"), [("nli_softmax", {}), ("supervised_contrastive", {"weight": 0.0})])
+def test_accumulated_gradients_of_rows_that_are_not_compared_are_those_of_the_whole_batch(
+    name: str, options: dict[str, object], tiny_encoder: Path
+) -> None:
+    loss, expected = gradients_of(tiny_encoder, name, None, **options)
+    added, found = gradients_of(tiny_encoder, name, 3, **options)
+    assert added == pytest.approx(loss, abs=1e-6)
+    assert found.keys() == expected.keys()
+    for key, gradient in expected.items():
+        torch.testing.assert_close(found[key], gradient, rtol=1e-5, atol=1e-6)
+
+
+def test_accumulated_gradients_of_rows_that_are_compared_are_others_and_a_run_says_so(
+    tiny_encoder: Path, train: Callable[..., RunFolder]
+) -> None:
+    whole, parts = (gradients_of(tiny_encoder, "supervised_contrastive", number)[0] for number in (None, 2))
+    assert parts < whole - 0.1  # fewer negatives
+    run = train(recipe_of(tiny_encoder, stage(rows=32, optim={"accumulate": 2})))
+    said = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Noted)]
+    assert said == ["stage 0: a row is compared with the others of its part alone, about 8 of 16: not the loss of the whole batch"]
+
+
+def test_accumulated_and_cached_gradients_are_not_both_taken(tiny_encoder: Path) -> None:
+    with pytest.raises(UsageError, match="accumulate and micro_batch"):
+        recipe_of(tiny_encoder, stage(optim={"accumulate": 2, "micro_batch": 4}))
 
 
 @pytest.mark.parametrize("combine", ["average", "surgery", "surgery-sum"])

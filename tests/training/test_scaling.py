@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.loop import adamw
@@ -58,10 +59,28 @@ def test_a_step_that_is_not_finite_is_left_out_and_halves_the_factor() -> None:
     scale.step(optimizer, [parameter], None)
     assert parameter.item() == 1.0
     assert scale.state()["scale"] == before / 2
+    assert scale.skipped == 1
     optimizer.zero_grad()
     scale.backward(parameter.sum())
     scale.step(optimizer, [parameter], None)
     assert parameter.item() == pytest.approx(0.9, abs=1e-3)
+    assert scale.skipped == 1
+    later = LossScale(FP16)
+    later.restore(scale.state())
+    assert later.skipped == 1
+    later.restore({key: value for key, value in scale.state().items() if key != "skipped"})  # of an earlier version
+    assert later.skipped == 0
+
+
+def test_skipped_steps_are_counted_in_the_events_and_in_a_note(small: Callable[..., RunFolder], tiny_encoder: Path) -> None:
+    steep = recipe_of(tiny_encoder, stage(rows=48, temperature=1e-6, similarity="cosine"), log_every=1)  # gradients of a million
+    run = small(steep, machine=FP16)
+    emitted = events.events_after(run.events_file)[0]
+    counts = [event.skipped for event in emitted if isinstance(event, events.Step)]
+    notes = [event.text for event in emitted if isinstance(event, events.Noted)]
+    assert counts == sorted(counts)
+    assert counts[-1] > 0
+    assert notes == [f"{counts[-1]} of {len(counts)} steps were skipped: their gradients were too large for fp16"]
 
 
 def test_without_fp16_there_is_no_factor_to_store() -> None:

@@ -21,12 +21,16 @@ from embedlab.encoders.texts import TextPair
 from embedlab.models.folder import Wishes
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
+from embedlab.objectives.classification.loss import Classification
+from embedlab.objectives.needs import check_columns
+from embedlab.objectives.trained_heads import load_objectives
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import learner, stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.dropout import DropoutPlace, dropout_places
-from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_bytes
+from embedlab.training.stage_data import open_stage
+from tests.training.small_runs import MACHINE, SAMPLE, interrupted, recipe_of, saved_bytes
 
 Train = Callable[..., RunFolder]
 FAMILY = ("supcl-seq", "glue-finetune", "glue-dropout-augmented", "glue-simcse")
@@ -189,3 +193,37 @@ def test_the_classes_of_sts_b_are_its_scores_in_tenths(train: Train, tiny_encode
     assert load_file(run.path / "heads.safetensors")["1.head.weight"].shape == (1, 64)
     with pytest.raises(UsageError, match=r"'objective\.joint' is false"):
         train(recipe_of(tiny_encoder, labelled("class_contrastive", "sts-benchmark", classes="tenths", joint=False)), "odd")
+
+
+def test_a_standardised_linear_stage_is_the_layer_that_its_file_gives_for_plain_vectors(train: Train, tiny_encoder: Path) -> None:
+    chosen = labelled("classification", frozen=True, head_dropout=0.0, standardise=True)
+    run = train(recipe_of(tiny_encoder, {**chosen, "optim": {"lr": 0.3, "batch_size": 8, "epochs": 4}}))
+    objective = load_objectives(run, 64)[0]
+    assert isinstance(objective, Classification)
+    encoder = load_transformer(str(run.model), MACHINE, wishes=Wishes(pooling="mean-without-cls"))
+    texts = open_stage(run.recipe(), SAMPLE, seed=1, index=0).rows.texts
+    vectors = torch.from_numpy(encoder.encode(texts))
+    torch.testing.assert_close(objective.middle, vectors.mean(dim=0), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(objective.deviation, vectors.std(dim=0, correction=0), rtol=1e-4, atol=1e-6)
+    weight, bias = objective.linear()
+    standardised = (vectors - objective.middle) / objective.deviation
+    torch.testing.assert_close(vectors @ weight.T + bias, objective.head(standardised), rtol=1e-4, atol=1e-3)
+    assert not torch.equal(weight, objective.head.weight)
+
+
+def test_vectors_that_are_read_while_they_are_trained_are_not_standardised() -> None:
+    with pytest.raises(UsageError, match=r"standardise' has no effect"):
+        check_columns(load_recipe("glue-finetune", ["objective.standardise=true"]))
+    with pytest.raises(UsageError, match=r"'stage.0.optim.turn' is set"):
+        check_columns(load_recipe("glue-finetune", ["objective.frozen=true", "objective.standardise=true", "optim.turn=1"]))
+
+
+def test_a_stopped_linear_stage_reads_vectors_by_the_same_standard(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linear = labelled("classification", frozen=True, standardise=True)
+    recipe = recipe_of(tiny_encoder, linear, labelled("classification"))
+    whole = train(recipe, "whole")
+    end = max(event.step for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 0)
+    interrupted(train, recipe, end + 1, monkeypatch)  # its vectors have changed since
+    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(whole)

@@ -15,17 +15,17 @@ from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import SlicedComparison, compare_slices, slice_order
 from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.compare.slice_detail import SliceDetail
 from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
-from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import LEFT, PairPlot
-from embedlab.tui.widgets.slice_detail import SliceDetail
 from tests.pair_tables import compare_models
 from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, type_text, until, write_scores
 

@@ -11,7 +11,8 @@ from embedlab.experiments.progress import CellProgress, GridProgress
 from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.runs.events import EventLog, Failed, Step
 from embedlab.tui.launch.grid_board import GridLook, chosen, shown, step_text
-from embedlab.tui.widgets.heat_map import Heat, draw_heat_map
+from embedlab.tui.launch.heat import Heat
+from embedlab.tui.launch.heat_map import draw_heat_map
 
 
 def test_the_board_shows_cells_that_were_cancelled_and_a_grid_at_rest(tmp_path: Path) -> None:

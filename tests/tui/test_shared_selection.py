@@ -15,6 +15,7 @@ from embedlab.comparison.evidence import CHOSEN
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.forest_plot import CURSOR, DifferencePane
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.named_selections import NamedSelections
@@ -25,7 +26,6 @@ from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.plots.screen import PlotsScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.stored_models import stored_models
-from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot

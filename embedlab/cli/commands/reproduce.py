@@ -90,7 +90,7 @@ def _reproduce(chosen: "Sequence[PaperTable]", options: ReproductionOptions, sho
     figures = shown.checked(ReproducedTables)
     reproductions = reproduce_tables([table for table in chosen if table.sources], options, terminal, partial(board, terminal=terminal))
     made = iter(reproductions)
-    parts = (part for table in chosen for part in (next(made).tables if table.sources else [printed_table(table)]))
+    parts = (shown_table for table in chosen for shown_table in (next(made).tables if table.sources else [printed_table(table)]))
     terminal.show(*(replace(part, is_signed=shown.signature) for part in parts))
     if shown.html is not None:
         from embedlab.reports.reproduction_page import write_reproduction_page

@@ -35,7 +35,7 @@ def trust(options: TrustOptions, *, terminal: Terminal) -> None:
 
     if options.listing:
         columns = tuple(Column(key=key, title=key) for key in ("place", "covers", "state"))
-        terminal.show(Table(title="Trusted", columns=columns, rows=[vars(one) for one in trusted_places()]))
+        terminal.show(Table(title="Trusted", columns=columns, rows=[vars(trusted_place) for trusted_place in trusted_places()]))
     elif options.revoke:
         ended = end_trust(options.place)
         terminal.done(f"{ended} is not trusted any more", place=ended)

@@ -42,8 +42,8 @@ class Bm25Index:
 def _words(texts: Sequence[str]) -> list[list[str]]:
     from bm25s import tokenize
 
-    found: list[list[str]] = tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)
-    return found
+    words: list[list[str]] = tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)
+    return words
 
 
 def _locate(rest: str) -> str:

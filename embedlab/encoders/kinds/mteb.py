@@ -39,8 +39,8 @@ def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
     files = find_mteb_files(file_and_part(location)[0])
     if files.predictions:
         return ()
-    found = (read_figures(path) for path in files.results.values())
-    return tuple(figures for figures in found if figures is not None)
+    stated = (read_figures(path) for path in files.results.values())
+    return tuple(figures for figures in stated if figures is not None)
 
 
 def _alignment(predictions: Predictions, part: Part, stated: StatedFigures | None, *, is_typed: bool) -> str:

@@ -52,13 +52,13 @@ def open_scores(location: str) -> FileScores:
     table = _read(path)
     chosen = _column(path, table, column)
     refuse_nested(path, table, [chosen])
-    numbers, place = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
+    numbers, unit = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
     is_wrong = ~(numbers.abs() <= _LARGEST).fill_null(False)
     if (wrong := is_wrong.arg_max()) is not None and is_wrong[wrong]:
         text, number = table[chosen][wrong], numbers[wrong]
         is_large = number is not None and np.isfinite(number)
-        found = "empty" if text is None else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
-        raise MissingError(f"{path}, {place} {table[PLACE][wrong]}: {chosen!r} is {found}", hint=f"correct or remove the {place}")
+        fault = "empty" if text is None else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
+        raise MissingError(f"{path}, {unit} {table[PLACE][wrong]}: {chosen!r} is {fault}", hint=f"correct or remove the {unit}")
     pairs = _hashes(table).with_columns(numbers.alias("value"))
     values = pairs.unique(_SIDES, keep="first", maintain_order=True)
     if len(values) < len(pairs):
@@ -66,7 +66,7 @@ def open_scores(location: str) -> FileScores:
         others = (first["value"] != first["value_before"]).arg_true()
         if len(others):
             row = table[PLACE][others[0]]
-            raise MissingError(f"{path}, {place} {row}: {chosen!r} scores a pair again with another number", hint="leave each pair in once")
+            raise MissingError(f"{path}, {unit} {row}: {chosen!r} scores a pair again with another number", hint="leave each pair in once")
     return FileScores(values)
 
 

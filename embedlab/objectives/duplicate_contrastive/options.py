@@ -27,8 +27,8 @@ def needs(options: Options) -> Needs:
     """Labelled pairs, or the duplicates among them alone."""
     sentences = ("sentence1", "sentence2")
     if options.others == "leave-out":
-        return Needs(sentences=sentences, only={"is_duplicate": "1"})
-    return Needs(sentences=sentences, classes={"is_duplicate": ("0", "1")})
+        return Needs(sentences=sentences, only={"is_duplicate": "1"}, compares_rows=True)
+    return Needs(sentences=sentences, classes={"is_duplicate": ("0", "1")}, compares_rows=True)
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

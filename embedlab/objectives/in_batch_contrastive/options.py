@@ -30,8 +30,9 @@ def needs(options: Options) -> Needs:
     if options.positives != "dropout":
         inert = {"joint": "false"} if options.joint else {}
         negative = ("negative",) if options.positives == "triplets" else ()
-        return Needs(sentences=("anchor", "positive", *negative), inert=inert)
-    return Needs(sentences=("sentence1", "sentence2"), joint=True) if options.joint else Needs(sentences=("sentence",))
+        return Needs(sentences=("anchor", "positive", *negative), inert=inert, compares_rows=True)
+    sentences = ("sentence1", "sentence2") if options.joint else ("sentence",)
+    return Needs(sentences=sentences, joint=options.joint, compares_rows=True)
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -33,7 +33,8 @@ class Options:
 
 def needs(options: Options) -> Needs:
     """The columns of NLI pairs; without cross-entropy no head is trained."""
-    return NEEDS if options.weight < 1 else replace(NEEDS, predicts=None)
+    compared = replace(NEEDS, compares_rows=options.weight > 0)
+    return compared if options.weight < 1 else replace(compared, predicts=None)
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -15,8 +15,8 @@ def phenomenon_of(entailed: pl.Series, contradicted: pl.Series) -> pl.Series:
     """Return the first of these that the two sentences of each contrast have: one is negated, their numbers differ, few words differ."""
     overlap = dice_of_rows(entailed, contradicted)
     negated, numbered = (TAGS[name].holds(entailed, contradicted) for name in ("negation", "number"))
-    found = pl.when(negated).then(pl.lit(NEGATION)).when(numbered).then(pl.lit(NUMBER))
-    return pl.select(found.when(overlap >= LEAST_OVERLAP).then(pl.lit(MINIMAL)).otherwise(pl.lit(OTHER))).to_series()
+    phenomenon = pl.when(negated).then(pl.lit(NEGATION)).when(numbered).then(pl.lit(NUMBER))
+    return pl.select(phenomenon.when(overlap >= LEAST_OVERLAP).then(pl.lit(MINIMAL)).otherwise(pl.lit(OTHER))).to_series()
 
 
 PROPERTY = Property(

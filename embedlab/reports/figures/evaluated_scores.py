@@ -39,8 +39,8 @@ def _series(name: str, frame: pl.DataFrame, labels: Sequence[str]) -> Series:
 
 
 def _number(rows: dict[str, dict[str, float | None]], label: str, key: str) -> float:
-    found = rows.get(label, {}).get(key)
-    return nan if found is None else found
+    number = rows.get(label, {}).get(key)
+    return nan if number is None else number
 
 
 def _caption(subject: EvaluatedModels) -> str:

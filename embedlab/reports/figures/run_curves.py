@@ -10,9 +10,9 @@ from embedlab.runs.curves import Curve
 
 def _plots(subject: TrainedRuns) -> Sequence[Plot]:
     """The losses, and below them the dev scores where there are any."""
-    found = _read(subject)
-    losses = [DrawnCurve(name=name, x=curve.steps, y=curve.losses) for name, curve in found.items() if curve.steps]
-    scores = [DrawnCurve(name=name, x=curve.dev_steps, y=curve.dev_scores) for name, curve in found.items() if curve.dev_steps]
+    curves = _read(subject)
+    losses = [DrawnCurve(name=name, x=curve.steps, y=curve.losses) for name, curve in curves.items() if curve.steps]
+    scores = [DrawnCurve(name=name, x=curve.dev_steps, y=curve.dev_scores) for name, curve in curves.items() if curve.dev_steps]
     return [
         *([CurvePanel(title="", curves=losses, axis="loss", along="step")] if losses else []),
         *([CurvePanel(title="", curves=scores, axis="dev score x 100", along="step")] if scores else []),
@@ -20,11 +20,11 @@ def _plots(subject: TrainedRuns) -> Sequence[Plot]:
 
 
 def _read(subject: TrainedRuns) -> dict[str, Curve]:
-    found: dict[str, Curve] = {}
+    curves: dict[str, Curve] = {}
     for run in subject.runs:
-        found[run.id] = Curve()
-        found[run.id].read_on(run.events_file)
-    return found
+        curves[run.id] = Curve()
+        curves[run.id].read_on(run.events_file)
+    return curves
 
 
 def _caption(subject: TrainedRuns) -> str:

@@ -47,9 +47,11 @@ class Forest:
 
 def forest(comparison: Comparison, model: str) -> Forest:
     """The differences of MODEL on every slice that has one."""
-    found = [(compared, compared.differences[model]) for compared in comparison.slices if model in compared.differences]
+    differences = [(compared, compared.differences[model]) for compared in comparison.slices if model in compared.differences]
     rows = [
-        _row(compared, difference, model, comparison.reference) for compared, difference in found if difference.delta == difference.delta
+        _row(compared, difference, model, comparison.reference)
+        for compared, difference in differences
+        if difference.delta == difference.delta
     ]
     margin = 100 * comparison.margin if comparison.margin is not None else None
     return Forest(model=model, reference=comparison.reference, rows=rows, margin=margin, metric=_metric(comparison))

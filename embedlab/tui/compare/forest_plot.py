@@ -200,7 +200,7 @@ def draw_map(shown: FifthsMap, width: int, *, cursor: tuple[int, int] | None = N
     ]
     for row, (name, cells) in enumerate(shown.rows):
         texts = [_cell(cell, shown.largest, is_under=(row, column) == cursor) for column, cell in enumerate(cells)]
-        drawn = [part for text, cell in zip(texts, cells, strict=True) for part in (text, _interval(cell, room))]
+        drawn = [piece for text, cell in zip(texts, cells, strict=True) for piece in (text, _interval(cell, room))]
         lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
     lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-faint"))
     lines += [Content.styled(text, "$text-faint") for text in explained_signs([cell for _, cells in shown.rows for cell in cells])]

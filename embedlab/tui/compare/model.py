@@ -47,7 +47,7 @@ class ComparisonRequest:
     selected: str = ""  # what identifies the pairs that are selected; empty for all
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SlicedComparison:
     """A comparison and the rows of the pair table behind each of its slices."""
 
@@ -97,7 +97,7 @@ def compare_slices(
     key = comparison_key(table, models, options) if cache is not None else ""
     if cache is not None and (known := Store(cache).get(COMPARISONS, key)) is not None:
         return _with_rows(known, rows)
-    show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
+    show = _now_and_then(lambda comparison: preview(_with_rows(comparison, rows))) if preview is not None else None
     comparison = compare_outcomes(
         outcomes,
         models,
@@ -145,7 +145,7 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedT
     Scores of slices whose text is SHARED with training text are marked, as on the command line. Titles fit into the ROOM of the table.
     """
     widest = _title_width(comparison, with_intervals=with_intervals, room=room)
-    is_marked, hangs = any(overlap for own in shared.values() for overlap in own.values()), _hangs(comparison)
+    is_marked, hangs = any(overlap for overlaps in shared.values() for overlap in overlaps.values()), _hangs(comparison)
     columns: dict[str, list[object]] = {
         "key": [compared.key for compared in comparison.slices],
         "title": [_short_title(compared.title, widest) for compared in comparison.slices],

@@ -28,6 +28,7 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.comparer import Comparer
 from embedlab.tui.compare.differences import fifths_map, forest
+from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
@@ -44,6 +45,7 @@ from embedlab.tui.compare.model import (
     slice_frame,
     slice_order,
 )
+from embedlab.tui.compare.slice_detail import ModelFacts, SliceDetail
 from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
@@ -53,11 +55,10 @@ from embedlab.tui.pair_table.data import PairData, compared_models
 from embedlab.tui.pair_table.view import RowNumbers
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.selection import open_box, open_slice
-from embedlab.tui.plots.views import VIEWS, PlottedPairs
-from embedlab.tui.widgets.disagreement_list import DisagreementList
+from embedlab.tui.plots.model import VIEWS
+from embedlab.tui.plots.plotting import PlottedPairs
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
-from embedlab.tui.widgets.slice_detail import ModelFacts, SliceDetail
 
 CUTS: tuple[By, ...] = get_args(By)
 CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
@@ -97,7 +98,7 @@ class CompareScreen(DashboardScreen):
         self._panel = PANELS[0]
 
     def compose_body(self) -> ComposeResult:
-        yield Static("", id="compare-status", classes="status", markup=False)
+        yield Static("", id="compare-status", classes="status marks", markup=False)
         yield SliceTable(id="compare-table")
         with Horizontal(id="compare-panes"):
             with Vertical(id="compare-words"):
@@ -169,8 +170,8 @@ class CompareScreen(DashboardScreen):
             why = f"no pair is selected by {view.title}\n\n{shown_key('clear_selection')} selects all of them"
         empty.display = bool(why)
         empty.update(why)
-        for part in ("#compare-table", "#compare-panes"):
-            self.query_one(part).display = not why
+        for selector in ("#compare-table", "#compare-panes"):
+            self.query_one(selector).display = not why
         self.settle_focus(self.query_one(FrameTable))
         return bool(why)
 
@@ -213,7 +214,11 @@ class CompareScreen(DashboardScreen):
     def _take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> None:
         if data is self.data:
             self._shared[of] = shared
-            if self.result is not None and of == self._slices and any(overlap for own in shared.values() for overlap in own.values()):
+            if (
+                self.result is not None
+                and of == self._slices
+                and any(overlap for overlaps in shared.values() for overlap in overlaps.values())
+            ):
                 self._show(self.result)
 
     @property
@@ -315,8 +320,8 @@ class CompareScreen(DashboardScreen):
         facts = ModelFacts(reference=comparison.reference, shared=shared, seeds=seeds, elsewhere=another)
         self.query_one(SliceDetail).show(compared, facts)
         names = comparison.models
-        found = disagreements(data, names, self._rows(compared), DISAGREEMENTS) if compared is not None else []
-        self.query_one(DisagreementList).show(found, names)
+        disagreeing = disagreements(data, names, self._rows(compared), DISAGREEMENTS) if compared is not None else []
+        self.query_one(DisagreementList).show(disagreeing, names)
         self._show_plot()
 
     def _rows(self, compared: ComparedSlice) -> RowNumbers:
@@ -423,13 +428,13 @@ class CompareScreen(DashboardScreen):
 
     def on_disagreement_list_opened(self, event: DisagreementList.Opened) -> None:
         """Show a disagreement among the pairs of its slice."""
-        if (one := self._slice) is not None and self.result is not None:
-            self._open(one, self._rows(one), self.result.comparison, None, row=event.row)
+        if (compared := self._slice) is not None and self.result is not None:
+            self._open(compared, self._rows(compared), self.result.comparison, None, row=event.row)
 
     def on_frame_table_row_opened(self) -> None:
         """Show the pairs of the slice; from a model's cell, with this model and the reference alone."""
-        if (one := self._slice) is not None and self.result is not None:
-            self._open(one, self._rows(one), self.result.comparison, self.model_under_cursor)
+        if (compared := self._slice) is not None and self.result is not None:
+            self._open(compared, self._rows(compared), self.result.comparison, self.model_under_cursor)
 
     def _show_panel(self) -> None:
         panes = self.query_one("#compare-panes")
@@ -455,6 +460,13 @@ class CompareScreen(DashboardScreen):
         else:
             self._order = (event.key, False) if old == (event.key, True) and event.key != "title" else None
         self._show(self.result)
+
+    def action_back(self) -> None:
+        """Restore the size of a pane, or return to where the comparison was opened."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.dashboard.selected.is_as_opened(self.SCOPE):
+            self.dashboard.selected.back()
 
     def action_cut(self) -> None:
         """Cut by datasets, then sources, then Dice fifths."""

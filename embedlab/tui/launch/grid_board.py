@@ -16,8 +16,8 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import cost_text
+from embedlab.tui.launch.heat import Heat
 from embedlab.tui.widgets.bars import thin_bar
-from embedlab.tui.widgets.heat_map import Heat
 
 _SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
 _STATE_ORDER = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
@@ -125,23 +125,23 @@ def heat_map(progress: GridProgress) -> Heat:
     runs: dict[Place, tuple[str, ...]] = {}
     for entry in progress.entries:
         cell = plan.cell(entry.number)
-        place = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
-        states[place] = min(states.get(place, entry.state), entry.state, key=_STATE_ORDER.index)
-        runs[place] = (*runs.get(place, ()), cell.id)
+        labels = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
+        states[labels] = min(states.get(labels, entry.state), entry.state, key=_STATE_ORDER.index)
+        runs[labels] = (*runs.get(labels, ()), cell.id)
         if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
-            scores.setdefault(place, {}).setdefault(entry.seed, []).append(dev)
+            scores.setdefault(labels, {}).setdefault(entry.seed, []).append(dev)
         if entry.state != "done":
-            unfinished.add(place)
+            unfinished.add(labels)
     rest = [axis for axis in plan.axes if axis not in axes]
     averaged = f", mean over {', '.join([*rest, 'seeds'])}" if rest or len(plan.seeds) > 1 else ""
-    spreads = {place: Spread(values=tuple(fmean(values) for values in of_seed.values())) for place, of_seed in scores.items()}
-    marks, note = chosen({place: spread for place, spread in spreads.items() if place not in unfinished})
+    spreads = {labels: Spread(values=tuple(fmean(values) for values in of_seed.values())) for labels, of_seed in scores.items()}
+    marks, note = chosen({labels: spread for labels, spread in spreads.items() if labels not in unfinished})
     return Heat(
         title=f"dev score: {across or 'all'}{f' across, {down} down' if down else ''}{averaged}",
         rows=_labels(plan, down, [state[0] for state in states]),
         columns=_labels(plan, across, [state[1] for state in states]),
-        values={place: spread.mean for place, spread in spreads.items()},
-        states={place: _SIGNS[state] for place, state in states.items()},
+        values={labels: spread.mean for labels, spread in spreads.items()},
+        states={labels: _SIGNS[state] for labels, state in states.items()},
         runs=runs,
         marks=marks,
         note=note,
@@ -153,7 +153,7 @@ def chosen(spreads: Mapping[Place, Spread]) -> tuple[dict[Place, str], str]:
     if len(spreads) < 2:
         return {}, ""
     marked = marked_best(spreads, apart_over_seeds)
-    marks = {place: "*" if spread.is_best else "=" for place, spread in marked.items() if spread.is_best or spread.is_tied}
+    marks = {labels: "*" if spread.is_best else "=" for labels, spread in marked.items() if spread.is_best or spread.is_tied}
     too_high = next(spread.optimism for spread in marked.values() if spread.is_best)
     if too_high is None or isnan(too_high):
         return marks, f"* best of {len(marked)}, too high by an unknown amount: one seed"

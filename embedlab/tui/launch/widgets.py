@@ -22,16 +22,18 @@ class LaunchList(OptionList):
 
     def show(self, choices: Mapping[str, Choice], under: str | None, searched: str = "") -> None:
         """List those of CHOICES that have all words of SEARCHED by their kinds, with the cursor on UNDER, or else on the first."""
-        found = {key: choice for key, choice in choices.items() if _has(choice, searched)}
+        matching = {key: choice for key, choice in choices.items() if _has(choice, searched)}
         self.clear_options()
         for kind in ("recipe", "grid", STARTED):
-            mine = {key: choice for key, choice in found.items() if choice.kind == kind}
+            mine = {key: choice for key, choice in matching.items() if choice.kind == kind}
             if mine:
                 self.add_option(Option(f"{kind}s", disabled=True))
             self.add_options([Option(f"  {plain(_title(choice))}", id=key) for key, choice in mine.items()])
-        if not found:
+        if not matching:
             self.add_option(Option("nothing has these words", disabled=True))
-        self.highlighted = self.get_option_index(under) if under is not None and under in found else 1 if found else None  # 0 is a title
+        self.highlighted = (
+            self.get_option_index(under) if under is not None and under in matching else 1 if matching else None
+        )  # 0 is a title
 
     @property
     def under_cursor(self) -> str | None:

@@ -36,7 +36,7 @@ GOLD_TEXT, ANSWER = "gold_text", "answer:"  # columns of the items of other task
 SUITE = STS_AVERAGES["average of seven"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairData:
     """A pair table, the models whose scores it holds, and what is known about both.
 
@@ -78,8 +78,9 @@ class PairData:
             for row in counts.iter_rows(named=True)
             if 0 < row[model.name] < row["all"]
         ]
-        own = {name: [part for of, part in parts if of == name] for name, _ in parts}
-        return tuple(f"scored in part by {short_name(name, _NAME)}: {', '.join(found)}" for name, found in own.items())
+        by_model = {name: tuple(text for of, text in parts if of == name) for name, _ in parts}
+        alike = {texts: [short_name(name, _NAME) for name, other in by_model.items() if other == texts] for texts in by_model.values()}
+        return tuple(f"scored in part by {', '.join(names)}: {', '.join(texts)}" for texts, names in alike.items())
 
     def field(self, model: str) -> str:
         """The field of the filter language with the scores of a model."""
@@ -163,12 +164,12 @@ def warn_unscored(data: PairData) -> list[EmbedlabError]:
 def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
     """DATA with a column for each of MODELS; a score file that cannot be read is skipped, and its error is among the troubles."""
     bare = data.table.select(PAIR_COLUMNS)
-    found: list[ModelColumns] = []
+    model_columns: list[ModelColumns] = []
     troubles: list[EmbedlabError] = []
     members: dict[str, pl.DataFrame] = {}
     for model in models:
         if model.name == WORD_OVERLAP.name:
-            found.append(ModelColumns(name=model.name, members=(model.name,), is_published=True))
+            model_columns.append(ModelColumns(name=model.name, members=(model.name,), is_published=True))
             continue
         if model.name in PAIR_COLUMNS or model.name in {"gap", "row"}:
             troubles.append(MissingError(f"the pair table cannot show a model named {model.name!r}", hint="embedlab runs rename OLD NEW"))
@@ -178,11 +179,11 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
         except EmbedlabError as error:
             troubles.append(error)
         else:
-            found.append(ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds))
+            model_columns.append(ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds))
     table = with_scores(bare, members)
-    table = with_rank_errors(table, found) if found else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
+    table = with_rank_errors(table, model_columns) if model_columns else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
     unknown = tuple(model.name for model in models if model.is_text_unknown)
-    return replace(data, table=table, models=tuple(found), of_unknown_text=unknown, troubles=(*troubles,))
+    return replace(data, table=table, models=tuple(model_columns), of_unknown_text=unknown, troubles=(*troubles,))
 
 
 def face_to_face(data: PairData, pairing: Pairing) -> PairData | None:

@@ -33,18 +33,18 @@ def item_models(settings: Settings) -> Mapping[str, list[StoredModel]]:
         selected = stored_selection(name)
         return selected is not None and stored_as(selected.task) == "items"
 
-    found: dict[str, dict[str, StoredModel]] = {}
+    models: dict[str, dict[str, StoredModel]] = {}
     for model, member, seed, folder in (*_of_runs(settings), *_of_cache(settings)):
         for path in sorted(folder.glob("*/*.parquet")):
             if not has_items(name := path.parent.name):
                 continue
-            known = found.setdefault(name, {}).get(model)
+            known = models.setdefault(name, {}).get(model)
             if known is not None and member in known.files:
                 continue
             files = {**(known.files if known is not None else {}), member: folder.parent / "scores.parquet"}
             seeds = (*(known.seeds if known is not None else ()), *(() if seed is None else (seed,)))
-            found[name][model] = StoredModel(name=model, files=files, seeds=seeds)
-    return {name: [own[model] for model in sorted(own)] for name, own in sorted(found.items())}
+            models[name][model] = StoredModel(name=model, files=files, seeds=seeds)
+    return {name: [stored[model] for model in sorted(stored)] for name, stored in sorted(models.items())}
 
 
 def _of_runs(settings: Settings) -> Iterator[tuple[str, str, int | None, Path]]:
@@ -91,7 +91,7 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
     if selected is not None:
         same, others = _same_items(stored)
         troubles += [MissingError(text, hint=f"embedlab evaluate MODEL --task {name}") for text in others]
-        answers = {member: MemberOutcomes(outcomes=own, scores=(), overlaps={}, marks=(), notes=()) for member, own in same.items()}
+        answers = {member: MemberOutcomes(outcomes=by_key, scores=(), overlaps={}, marks=(), notes=()) for member, by_key in same.items()}
         outcomes = item_outcomes(selected, answers, list(answers), settings)
         if outcomes is not None and (stale := _stale_datasets(outcomes)):
             text = f"the data of {', '.join(stale)} are not those that were answered"
@@ -112,7 +112,9 @@ def load_items(name: str, models: Sequence[StoredModel], settings: Settings) -> 
         gold_ranges={dataset: (low or 0.0, high if high is not None else 1.0) for dataset, low, high in spans.iter_rows()},
         models=tuple(columns),
         data_marks=tuple(
-            mark for mark in ("sample", "partial") if any(mark in outcomes.marks for own in same.values() for outcomes in own.values())
+            mark
+            for mark in ("sample", "partial")
+            if any(mark in outcomes.marks for by_key in same.values() for outcomes in by_key.values())
         ),
         troubles=(*troubles,),
         task=name,
@@ -126,8 +128,8 @@ Stored = Mapping[str, Mapping[str, StoredOutcomes]]  # by member, then by datase
 def _same_items(stored: Stored) -> tuple[Stored, list[str]]:
     """Return of each dataset the answers to those items that most members answered, and what the others answered."""
     versions: dict[str, list[tuple[StoredOutcomes, list[str]]]] = {}  # by dataset: answers to the same items, and whose
-    for member, own in stored.items():
-        for key, outcomes in own.items():
+    for member, answered in stored.items():
+        for key, outcomes in answered.items():
             known = versions.setdefault(key, [])
             for first, members in known:
                 if first.classes == outcomes.classes and first.items.select("item", "gold").equals(outcomes.items.select("item", "gold")):
@@ -136,8 +138,10 @@ def _same_items(stored: Stored) -> tuple[Stored, list[str]]:
             else:
                 known.append((outcomes, [member]))
     chosen = {key: max(known, key=lambda version: len(version[1]))[1] for key, known in versions.items()}
-    same = {member: {key: one for key, one in own.items() if member in chosen[key]} for member, own in stored.items()}
-    return same, [f"{member} answered other items of {key}" for member, own in stored.items() for key in own if member not in chosen[key]]
+    same = {member: {key: outcomes for key, outcomes in by_key.items() if member in chosen[key]} for member, by_key in stored.items()}
+    return same, [
+        f"{member} answered other items of {key}" for member, by_key in stored.items() for key in by_key if member not in chosen[key]
+    ]
 
 
 def _stale_datasets(outcomes: Outcomes) -> list[str]:

@@ -39,10 +39,10 @@ def read_plugin_parts(settings: Settings) -> PluginParts:
             entries = json.loads((Path(folder) / "index.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return failed
-        found = [entry for entry in entries if "error" not in entry]
+        readable = [entry for entry in entries if "error" not in entry]
         return PluginParts(
-            parts=tuple(Part(frame=read_parquet(Path(folder) / one["rows"]), state=DatasetState(**one["state"])) for one in found),
-            gold_ranges={one["name"]: (float(one["gold_range"][0]), float(one["gold_range"][1])) for one in found},
-            files=tuple(file for one in found for file in one["files"]),
+            parts=tuple(Part(frame=read_parquet(Path(folder) / entry["rows"]), state=DatasetState(**entry["state"])) for entry in readable),
+            gold_ranges={entry["name"]: (float(entry["gold_range"][0]), float(entry["gold_range"][1])) for entry in readable},
+            files=tuple(file for entry in readable for file in entry["files"]),
             missing=tuple(entry["error"] for entry in entries if "error" in entry),
         )

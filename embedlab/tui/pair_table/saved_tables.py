@@ -97,10 +97,10 @@ def _files_of_pairs(settings: Settings) -> Iterator[Path]:
 def _state(path: Path) -> str:
     """The size and time of a file; empty if it does not exist."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ""
-    return f"{found.st_size} {found.st_mtime_ns}"
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 PAIR_TABLES: EntryKind[PairData] = EntryKind(

@@ -42,7 +42,12 @@ class ScorerProcess:
         """Send a request and return its number; the process may skip older requests."""
         process = await self._running()
         self._number += 1
-        request = {"number": self._number, "first": [one for one, _ in pairs], "second": [two for _, two in pairs], "models": list(models)}
+        request = {
+            "number": self._number,
+            "first": [first for first, _ in pairs],
+            "second": [second for _, second in pairs],
+            "models": list(models),
+        }
         assert process.stdin is not None
         process.stdin.write(json.dumps(request).encode() + b"\n")
         with suppress(ConnectionError):

@@ -80,7 +80,7 @@ class PairView:
         """Select the pairs for which the filter QUERY holds; a field that it cannot read is a UsageError."""
         properties = readable_properties()
         fields = dict.fromkeys([*self.data.table.columns, *OF_PAIR, *properties])
-        names = [*NAME_FIELDS, *(name for name, one in properties.items() if one.kind == "name")]
+        names = [*NAME_FIELDS, *(name for name, definition in properties.items() if definition.kind == "name")]
         terms = compile_terms(query, list(fields), names=names)
         absent = [pl.lit(None, pl.String).alias(name) for name in OF_PAIR if name not in self.data.table.columns]
         roots = {name for term in terms for name in term.meta.root_names()}
@@ -89,11 +89,11 @@ class PairView:
         self._matching, self.read = rows_that_hold(terms, table) if terms else None, frozenset(roots)
         self.selection = replace(self.selection, expression=query)
 
-    def _property(self, one: Property) -> pl.Series:
+    def _property(self, definition: Property) -> pl.Series:
         """Return a property of all pairs, computed when it is first read; that none has it is a UsageError."""
-        values = one.values(self.outcomes)
-        refuse_lacking(one.name, self.outcomes, values)
-        return values.alias(one.name)
+        values = definition.values(self.outcomes)
+        refuse_lacking(definition.name, self.outcomes, values)
+        return values.alias(definition.name)
 
     @property
     def outcomes(self) -> Outcomes:

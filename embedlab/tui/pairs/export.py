@@ -47,8 +47,8 @@ def to_csv(view: pl.DataFrame) -> str:
     """CSV with a header; text that a spreadsheet would run as a formula gets an apostrophe, as in `--format csv`."""
     texts = [name for name, kind in view.schema.items() if kind == pl.String]
     is_formula = [pl.col(name).str.contains(r"^[=+\-@\t\r]").any() for name in texts]
-    found = [name for name, is_one in zip(texts, view.select(is_formula).row(0) if texts else (), strict=False) if is_one]
-    safe = view.with_columns(pl.col(found).map_elements(without_formula, return_dtype=pl.String)) if found else view
+    unsafe = [name for name, is_one in zip(texts, view.select(is_formula).row(0) if texts else (), strict=False) if is_one]
+    safe = view.with_columns(pl.col(unsafe).map_elements(without_formula, return_dtype=pl.String)) if unsafe else view
     return safe.rename({name: without_formula(name) for name in view.columns}).write_csv()
 
 

@@ -81,10 +81,10 @@ class FactFinder:
             searches = self._searches_of(name)
             if not searches:
                 return ModelNeighbours(trouble="its vectors are not cached")
-            found = find_neighbours(pair, self.corpus, searches, NEAREST, itself=False, partners=pair[::-1])
+            neighbours = find_neighbours(pair, self.corpus, searches, NEAREST, itself=False, partners=pair[::-1])
         except (EmbedlabError, OSError, ValueError) as error:  # deleted or damaged meanwhile
             return ModelNeighbours(trouble=f"its vectors cannot be read: {error}")
-        return ModelNeighbours(of_sentences=tuple(found))
+        return ModelNeighbours(of_sentences=tuple(neighbours))
 
     def _searches_of(self, name: str) -> list[Search]:
         """The search of each member of a model, opened again where the cache has changed; none where one of them has no vectors."""

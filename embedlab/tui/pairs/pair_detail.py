@@ -16,7 +16,8 @@ from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.pair_table.scorer import ScorerProcess
-from embedlab.tui.pairs.sections import SECTIONS, DetailSection, ShownPair
+from embedlab.tui.pairs.sections import SECTIONS, DetailSection
+from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.word_effects import PairWords
 from embedlab.tui.widgets.text import QuickText
 
@@ -62,16 +63,16 @@ class PairDetail(VerticalScroll):
 
     def show_with_facts(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
         """Show a pair at once, and what takes time to find as it is found."""
-        found, known = shown(), self.pair.words if self.pair is not None else None
-        wanted = found[0].words if found is not None else None
+        current, known = shown(), self.pair.words if self.pair is not None else None
+        wanted = current[0].words if current is not None else None
         is_known = wanted is not None and known is not None and wanted.is_about(known)
         if not is_known:
             self.end_words()
-        if found is not None and wanted is not None and known is not None and is_known:
-            found = (replace(found[0], words=replace(known, view=wanted.view)), *found[1:])
-        self.show(found[0] if found is not None else None)
-        if found is not None:
-            self._find_facts(found[2], found[1], found[0])
+        if current is not None and wanted is not None and known is not None and is_known:
+            current = (replace(current[0], words=replace(known, view=wanted.view)), *current[1:])
+        self.show(current[0] if current is not None else None)
+        if current is not None:
+            self._find_facts(current[2], current[1], current[0])
         if wanted is not None and not is_known and self.scorer is not None:
             self._find_words(wanted, self.scorer)
 

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.cells import cell_len, set_cell_size
@@ -17,8 +17,8 @@ from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT
 from embedlab.tui.pairs.columns import LOUD
-from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
-from embedlab.tui.pairs.word_effects import PairWords
+from embedlab.tui.pairs.pair_facts import ModelNeighbours
+from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.word_lines import word_lines
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
@@ -30,21 +30,6 @@ _BESIDE = 40  # cells of a line's name, number and rank error
 _SENTENCE_LINES = 4  # of a sentence, unless its pane has the whole screen
 _PLACES = 3  # other appearances that are named
 _WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShownPair:
-    """A row of the pair table with its models and gold scale, and what was found about it so far."""
-
-    row: Mapping[str, Any]
-    models: Sequence[str]
-    gold_range: tuple[float, float]
-    note: str = ""
-    has_answers: bool = False  # whether models answer with classes or ranks, not with similarities
-    is_whole: bool = False  # long sentences too
-    table: pl.DataFrame | None = None  # that the facts name rows of
-    facts: PairFacts = field(default_factory=PairFacts)
-    words: PairWords | None = None  # what each word does, where that is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +55,13 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     row = pair.row
     first, second = row["sentence1"], row["sentence2"]
     shared = distinct_words(first) & distinct_words(second)
-    place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
+    origin = " · ".join(str(text) for text in (row["dataset"], row["source"], f"pair {row['pair']}") if text is not None)
     overlap = f" · Dice {row['dice']:z.2f}, {len(shared)} shared words" if second else ""
     if pair.words is not None:
         lines = [word_lines(pair.words, width)]
     else:
         lines = [_folded(highlighted(text, shared), width, is_whole=pair.is_whole) for text in (first, second) if text or text is first]
-    return Content("\n").join([Content.styled(f"{place}{overlap}", "$text-faint"), *lines])
+    return Content("\n").join([Content.styled(f"{origin}{overlap}", "$text-faint"), *lines])
 
 
 def _folded(text: Content, width: int, *, is_whole: bool) -> Content:
@@ -122,11 +107,11 @@ def _scores(pair: ShownPair, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
+def _line(name: str, value: float | None, position: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
     label = short_name(plain(name), 14)
     text = "   ·  " if value is None else f"{value:z6.3f}"
     rank_error = "" if error is None else f"  rank error {error:+z4.0f}"
-    drawn = bar(place, start, 1.0, width)
+    drawn = bar(position, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
     warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-faint"
     parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(rank_error, warning)]

@@ -58,11 +58,11 @@ class PairWords:
     def variants(self) -> list[tuple[str, str]]:
         """The pair, then without each word of the first sentence, then without each of the second."""
         (first, *shorter), (second, *others) = (without_each(sentence) for sentence in self.sentences)
-        return [(first, second), *((one, second) for one in shorter), *((first, other) for other in others)]
+        return [(first, second), *((shortened, second) for shortened in shorter), *((first, other) for other in others)]
 
     def with_similarities(self, model: str, similarities: Sequence[float]) -> "PairWords":
         """Return these with what MODEL gives the variants, in their order."""
-        reference = next(one.reference for one in self.models if one.name == model)
+        reference = next(ranked.reference for ranked in self.models if ranked.name == model)
         if not len(reference):
             return self.with_trouble(model, "has no scores of any pairs, so that nothing can be ranked")
         if np.isnan(similarities).any():
@@ -81,9 +81,9 @@ class PairWords:
     @property
     def effects(self) -> tuple[Floats, Floats] | None:
         """Points of rank by which each word brings the sentences together, of the difference B minus A; None until known."""
-        found = [self.ranks.get(model.name) for model in self.shown_models]
-        known = [deletions for deletions in found if deletions is not None]
-        if len(known) < len(found):
+        model_deletions = [self.ranks.get(model.name) for model in self.shown_models]
+        known = [deletions for deletions in model_deletions if deletions is not None]
+        if len(known) < len(model_deletions):
             return None
         if self.view == "difference":
             return known[1].first - known[0].first, known[1].second - known[0].second
@@ -92,10 +92,10 @@ class PairWords:
     @property
     def whole(self) -> float | None:
         """The percentile rank of the pair, of the difference that by B minus that by A; None until known."""
-        found = [self.ranks[model.name].whole for model in self.shown_models if model.name in self.ranks]
-        if len(found) < len(self.shown_models):
+        similarities = [self.ranks[model.name].whole for model in self.shown_models if model.name in self.ranks]
+        if len(similarities) < len(self.shown_models):
             return None
-        return found[1] - found[0] if self.view == "difference" else found[0]
+        return similarities[1] - similarities[0] if self.view == "difference" else similarities[0]
 
 
 def _deletions(ranks: Floats, first: int) -> Deletions:

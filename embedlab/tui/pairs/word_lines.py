@@ -34,7 +34,7 @@ def word_lines(pair: PairWords, width: int) -> Content:
         if effects is None:
             lines.append(Content(plain(sentence)))
         else:
-            lines += _sentence([plain(part) for part in _parts(pair, number)], effects[number], width)
+            lines += _sentence([plain(text) for text in _parts(pair, number)], effects[number], width)
     if effects is not None:
         lines.append(Content.styled(_LEGEND.get(pair.view, _LEGEND["A"]), "$text-faint"))
     return Content("\n").join(lines)
@@ -64,13 +64,13 @@ def _parts(pair: PairWords, number: int) -> list[str]:
 def _sentence(parts: Sequence[str], effects: Floats, width: int) -> Iterator[Content]:
     """Lines of words in pairs: the words, and below them their numbers."""
     words, numbers = Content(""), ""
-    for part, effect in zip(parts, effects.tolist(), strict=True):
+    for word, effect in zip(parts, effects.tolist(), strict=True):
         number = "" if abs(effect) < QUIET else f"{effect:+z.0f}"
-        cells = max(cell_len(part), len(number))
+        cells = max(cell_len(word), len(number))
         if words and words.cell_length + cells > width:
             yield from (words, Content.styled(numbers, "$text-faint"))
             words, numbers = Content(""), ""
-        words = Content.assemble(words, (part, _style(effect)), " " * (cells - cell_len(part) + 1))
+        words = Content.assemble(words, (word, _style(effect)), " " * (cells - cell_len(word) + 1))
         numbers += f"{number:<{cells}} "
     if words:
         yield from (words, Content.styled(numbers, "$text-faint"))

@@ -131,8 +131,8 @@ class Board:
 
 def board_order(frame: pl.DataFrame, key: str, *, is_descending: bool) -> NDArray[np.intp]:
     """The rows of a board's FRAME in the order of the column KEY: by time, share or state where its text is not in that order."""
-    found: NDArray[np.intp] = frame[_ORDERS.get(key, key)].arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
-    return found
+    order: NDArray[np.intp] = frame[_ORDERS.get(key, key)].arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
+    return order
 
 
 class RunFollower:

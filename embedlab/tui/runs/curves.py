@@ -18,12 +18,12 @@ class Curves:
 
     def read(self, runs: Iterable[RunFolder]) -> dict[str, Curve]:
         """The present curves of RUNS by run id."""
-        found = {}
+        curves = {}
         for run in runs:
             curve = self._known.setdefault(run.path, Curve())
             curve.read_on(run.events_file)
-            found[run.id] = curve
-        return found
+            curves[run.id] = curve
+        return curves
 
 
 def log_tail(run: RunFolder) -> list[str]:

@@ -22,13 +22,13 @@ def odd_seeds(runs: Iterable[tuple[RunFolder, Status]]) -> Mapping[str, str]:
         if status.state == "finished" and status.dev is not None:
             seeds[run.name].append((run, status.dev.score))
     tried = [(seed, *odd_one([score for _, score in seed])) for seed in seeds.values() if len(seed) > 2]
-    found = {}
-    for (own, index, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
+    odd = {}
+    for (group, index, _), p in zip(tried, holm([p for *_, p in tried]), strict=True):
         if p < SURE:
-            (run, score), others = own[index], fmean(other for number, (_, other) in enumerate(own) if number != index)
+            (run, score), others = group[index], fmean(other for number, (_, other) in enumerate(group) if number != index)
             side = "above" if score > others else "below"
             over = f", corrected over {len(tried)} runs" if len(tried) > 1 else ""
-            found[run.id] = (
+            odd[run.id] = (
                 f"{ODD} seed {run.seed} is apart: dev {score:z.2f}, {side} the others' {others:z.2f} (Grubbs' test, p {p:.2g}{over})"
             )
-    return found
+    return odd

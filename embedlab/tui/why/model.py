@@ -189,13 +189,13 @@ class _Panes:
         """What the items have in common on which one model alone is right."""
         rows: list[WhyRow] = []
         for side, letter in zip(self.found.sides, ("A", "B"), strict=True):
-            own = self._side_rows(letter)
+            side_rows = self._side_rows(letter)
             rows.append(
-                WhyRow(cells=(f"{letter} alone is right", f"{side.items:,}", "", "", ""), rows=self.places[own], is_by_results=True)
+                WhyRow(cells=(f"{letter} alone is right", f"{side.items:,}", "", "", ""), rows=self.places[side_rows], is_by_results=True)
             )
             if not side.common:
                 rows.append(WhyRow(cells=(f"  fewer than {FEWEST}: too few to have something in common", "", "", "", "")))
-            rows += [self._common_row(common, letter, own) for common in _surest(side)]
+            rows += [self._common_row(common, letter, side_rows) for common in _surest(side)]
         notes = ("* 5% after Holm over all shares of a side, or by the number of words; how seeds vary is not counted",)
         return WhyPane(titles=("items", "n", "share", "of others", "difference in points"), rows=tuple(rows), notes=notes)
 
@@ -203,7 +203,7 @@ class _Panes:
         only = self.found.errors.only_a if letter == "A" else self.found.errors.only_b
         return np.flatnonzero(only & self.among)
 
-    def _common_row(self, common: Common, letter: str, own: NDArray[np.intp]) -> WhyRow:
+    def _common_row(self, common: Common, letter: str, side_rows: NDArray[np.intp]) -> WhyRow:
         sign = "*" if common.significant else ""
         shares = f"{100 * common.share:z.0f}%", f"{100 * common.elsewhere:z.0f}%"
         cells = (
@@ -213,7 +213,7 @@ class _Panes:
             _interval(100, common.difference, common.low, common.high) + sign,
         )
         holds = self._fact_rows(common)
-        rows = None if holds is None else self.places[np.intersect1d(own, holds)]
+        rows = None if holds is None else self.places[np.intersect1d(side_rows, holds)]
         return WhyRow(cells=cells, rows=rows, is_by_results=True, is_sure=common.significant)
 
     def _fact_rows(self, common: Common) -> NDArray[np.intp] | None:

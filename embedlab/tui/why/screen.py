@@ -21,6 +21,7 @@ from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.selection import open_slice
+from embedlab.tui.terminal.gc_control import give_memory_back
 from embedlab.tui.why.model import PANES, Reasons, WhyPane, find_reasons
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -121,6 +122,7 @@ class WhyScreen(DashboardScreen):
 
         try:
             reasons = find_reasons(view, *models, self.dashboard.settings, progress)
+            give_memory_back()
             self.app.call_from_thread(self._take, request, reasons)
         except _Stale:
             return

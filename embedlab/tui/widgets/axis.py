@@ -12,15 +12,15 @@ _APART = 2  # cells between two numbers
 
 def round_ticks(low: float, high: float, most: int) -> list[float]:
     """At most MOST multiples of 1, 2 or 5 times a power of ten between LOW and HIGH, but two at least; LOW is below HIGH."""
-    found: list[float] = []
+    ticks: list[float] = []
     for power in count(ceil(log10(high - low)), -1):
         for step in _STEPS:
             finer = _multiples(low, high, step, power)
-            if len(finer) > most and len(found) >= 2:
-                return found
+            if len(finer) > most and len(ticks) >= 2:
+                return ticks
             if len(finer) > most:
                 return [finer[0], finer[-1]]
-            found = finer
+            ticks = finer
     raise AssertionError("a finer step has more multiples")
 
 

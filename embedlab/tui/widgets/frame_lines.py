@@ -63,8 +63,8 @@ def shared_widths(columns: Sequence[FrameColumn], room: int) -> list[int]:
         widths[index] += more
         spare -= more
     growing = [index for index, column in enumerate(columns) if column.grows]
-    for place, index in enumerate(growing):
-        widths[index] += max(0, spare // len(growing) + (place < spare % len(growing)))
+    for number, index in enumerate(growing):
+        widths[index] += max(0, spare // len(growing) + (number < spare % len(growing)))
     return widths
 
 
@@ -80,7 +80,7 @@ class LineStyles:
     differs: Style
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FrameLines:
     """Draws the columns of a frame in the given widths."""
 
@@ -147,16 +147,18 @@ class FrameLines:
     def _add_cell(self, parts: Parts, index: int, row: int, styles: LineStyles, line: int) -> None:
         column, value, width, lengths = self.columns[index], self.series[index][row], self.widths[index], self.bars[index]
         if (below := self.below[index]) is not None:
-            first, second = (cell_text(one, column) for one in (value, below[row]))
-            own, other = (first, second) if line == 0 else (second, first)
-            parts.extend(_compared(own, distinct_words(other), width, styles))
+            first, second = (cell_text(content, column) for content in (value, below[row]))
+            shown, other = (first, second) if line == 0 else (second, first)
+            parts.extend(_compared(shown, distinct_words(other), width, styles))
             return
         if line > 0:
             parts.append((" " * width, width, styles.base))
             return
         text, style = cell_text(value, column), styles.base
         if column.joined:
-            text = " ".join(plain(str(one)) for one in (value, *(series[row] for series in self.joined[index])) if one is not None)
+            text = " ".join(
+                plain(str(content)) for content in (value, *(series[row] for series in self.joined[index])) if content is not None
+            )
         if column.is_name and _cells(text) > width:
             text = short_name(text, width)
         if value is None or column.is_dim:
@@ -187,9 +189,9 @@ def _compared(text: str, others: frozenset[str], width: int, styles: LineStyles)
         if match.start() >= len(shown):
             break
         if match.group().lower() not in others:
-            for part, style in ((shown[at : match.start()], styles.base), (shown[match.start() : match.end()], styles.differs)):
-                if part:
-                    yield part, _cells(part), style
+            for piece, style in ((shown[at : match.start()], styles.base), (shown[match.start() : match.end()], styles.differs)):
+                if piece:
+                    yield piece, _cells(piece), style
             at = match.end()
     if rest := shown[at:]:
         yield rest, _cells(rest), styles.base

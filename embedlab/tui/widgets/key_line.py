@@ -49,11 +49,11 @@ class KeyLine(Widget):
         active, offers = self.screen.active_bindings, getattr(self.screen, "offers", None)
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         shown: dict[str, Binding] = {}
-        for found in active.values():
-            if not found.binding.show or found is palette or self._is_typed(found.binding):
+        for bound in active.values():
+            if not bound.binding.show or bound is palette or self._is_typed(bound.binding):
                 continue
-            if offers is None or offers(meaning_of(found.binding)):
-                shown.setdefault(found.binding.action, found.binding)
+            if offers is None or offers(meaning_of(bound.binding)):
+                shown.setdefault(bound.binding.action, bound.binding)
         keys = list(shown.values())
         needed = sum(self._content(binding).cell_length + 1 for binding in (*keys, *([palette.binding] if palette else [])))
         return keys, palette.binding if palette is not None and needed <= self.size.width else None

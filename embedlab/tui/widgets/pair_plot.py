@@ -134,8 +134,8 @@ class PairPlot(Widget, can_focus=True):
         ranked = self._ranked_cells()
         if self.drawing is None or not len(ranked):
             return
-        found = np.flatnonzero(ranked == self._cell_under_cursor())
-        index = (int(found[0]) + by) % len(ranked) if len(found) else 0
+        matches = np.flatnonzero(ranked == self._cell_under_cursor())
+        index = (int(matches[0]) + by) % len(ranked) if len(matches) else 0
         row, column = divmod(int(ranked[index]), self.drawing.across.bins)
         self._move(column * self.drawing.wide, self.cursor[1] if self.drawing.is_columns else row)
 
@@ -165,10 +165,10 @@ class PairPlot(Widget, can_focus=True):
         """Report the pairs of the box or of the cell under the cursor."""
         if self.picture is None or self.drawing is None:
             return
-        found = self.drawing.points_in(self.box)
-        if len(found):
+        in_box = self.drawing.points_in(self.box)
+        if len(in_box):
             fields = (self.picture.x.field, None if self.drawing.is_columns else self.picture.y.field)
-            rows = self.picture.points.rows[found]
+            rows = self.picture.points.rows[in_box]
             self.corner = None
             self.refresh()
             self.post_message(self.Opened(self, rows, tuple(field for field in fields if field is not None)))
@@ -184,17 +184,17 @@ class PairPlot(Widget, can_focus=True):
     @property
     def pair(self) -> int | None:
         """The row of the pair that the cursor names: the most interesting of its cell, or the nearest one."""
-        found = self._pointed()
-        return int(self.picture.points.rows[found[1]]) if self.picture is not None and found is not None else None
+        pointed = self._pointed()
+        return int(self.picture.points.rows[pointed[1]]) if self.picture is not None and pointed is not None else None
 
     def _pointed(self) -> tuple[int, int] | None:
         """How many points are in the selection, and the point to name."""
         picture, drawing = self.picture, self.drawing
         if picture is None or drawing is None:
             return None
-        found = drawing.points_in(self.box)
-        if len(found):
-            return len(found), int(found[np.nan_to_num(picture.points.interest[found], nan=-1.0).argmax()])
+        in_box = drawing.points_in(self.box)
+        if len(in_box):
+            return len(in_box), int(in_box[np.nan_to_num(picture.points.interest[in_box], nan=-1.0).argmax()])
         inside = np.flatnonzero((drawing.columns >= 0) & (drawing.rows >= 0))
         if not len(inside):
             return None
@@ -321,7 +321,7 @@ class PairPlot(Widget, can_focus=True):
                 yield Segment(f"{least}{'+' if level == len(self.drawing.steps) and least > 1 else ''} ", muted)
         layers: list[PlotLine | PlotBars] = [*self.picture.lines, *self.picture.bars]
         named = {(layer.title, layer.style) for layer in layers if layer.title}
-        for title, style in sorted(named, key=lambda one: one[1]):
+        for title, style in sorted(named, key=lambda entry: entry[1]):
             yield Segment(" ━ ", self._style(style))
             yield Segment(plain(title), muted)
 

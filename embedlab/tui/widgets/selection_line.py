@@ -82,7 +82,7 @@ def _ending(numbers: SelectionNumbers, *, is_short: bool) -> Iterator[Content]:
     if score is not None and (len(score.datasets) > 1 or score.found.metric != "spearman"):
         metric = "" if score.found.metric == "spearman" else score.found.metric
         mean = f"mean of {len(score.datasets)}{'' if is_short else ' datasets'}" if len(score.datasets) > 1 else ""
-        yield Content.styled(", ".join(part for part in (metric, mean) if part), "$text-faint")
+        yield Content.styled(", ".join(text for text in (metric, mean) if text), "$text-faint")
     if numbers.is_by_results:
         yield Content.styled(BY_RESULTS, "$text-warning")
 
@@ -94,9 +94,9 @@ def _scores(numbers: SelectionNumbers, width: int, detail: str) -> Iterator[Cont
         return
     compared, scale, is_first = score.found, numbers.scale, True
     titles = short_names(dict.fromkeys(compared.scores, width))  # different ones, if some cut makes them so
-    for model, own in compared.scores.items():
+    for model, slice_score in compared.scores.items():
         title = numbers.letters(model) or plain(titles[model])
-        text = f" {scale * own.value:z.1f}"
+        text = f" {scale * slice_score.value:z.1f}"
         difference = compared.differences.get(model)
         if difference is not None and detail != "scores":
             text += f" {scale * difference.delta:+z.1f}"

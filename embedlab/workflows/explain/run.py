@@ -199,7 +199,7 @@ def _token_view(model: Model, options: ExplainOptions, words: Sequence[Sequence[
     for spec in model.members:
         tokens_of = token_vectors_of(spec, settings)
         tokens = tokens_of(options.first), tokens_of(options.second)
-        places = [owners(token.spans, [word.span for word in own]) for token, own in zip(tokens, words, strict=True)]
+        places = [owners(token.spans, [word.span for word in sentence]) for token, sentence in zip(tokens, words, strict=True)]
         tables.append(by_word(token_pair_sum(*tokens), places[0], places[1], (len(words[0]), len(words[1]))))
     parts = np.mean(tables, axis=0)
     return TokenView(name=model.name, cosine=float(parts.sum()), parts=parts)

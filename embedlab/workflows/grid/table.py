@@ -43,19 +43,19 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
     """Return the scores of a started grid; where no finished cell has such scores, that is an error."""
     plan = GridPlan.load(GridFolder.find(settings.runs_folder, options.grid).plan_file)
     measure = usual_measure(plan, options.task, metric=options.metric, setting=options.setting, by=options.by)
-    found = pivot(
+    pivoted = pivot(
         plan, measure, rows=list(options.rows) or None, columns=options.columns, score=options.score, where=_axis_values(options.where)
     )
-    if not found.rows:
+    if not pivoted.rows:
         _refuse_unknown_task(measure.task)
         raise EmbedlabError(
             f"grid {plan.name!r} has no finished cell with "
             + ("a dev score" if options.score == DEV_SCORE else f"{measure.task} scores ({measure.metric}, {measure.setting})"),
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
-    if (differences := PairDifferences.of(plan, found, measure, _source(plan, settings), settings.cache)) is not None:
-        found = differences.marked(found)
-    return GridScores(plan=plan, pivot=found, measured=_measured(measure, found, options.columns))
+    if (differences := PairDifferences.of(plan, pivoted, measure, _source(plan, settings), settings.cache)) is not None:
+        pivoted = differences.marked(pivoted)
+    return GridScores(plan=plan, pivot=pivoted, measured=_measured(measure, pivoted, options.columns))
 
 
 def _source(plan: GridPlan, settings: Settings) -> Source:
@@ -64,12 +64,12 @@ def _source(plan: GridPlan, settings: Settings) -> Source:
     return Source(folder=folder, sample=plan.place.sample, offline=True, allow_partial=True)
 
 
-def _measured(measure: ScoreFilter, found: Pivot, columns: str | None) -> str:
-    if found.shown == (DEV_SCORE,):
+def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:
+    if pivoted.shown == (DEV_SCORE,):
         return "last dev score"
-    score = found.shown[0] if columns else None
+    score = pivoted.shown[0] if columns else None
     name = f"{measure.task} {measure.metric} ({measure.setting})" if measure.setting else f"{measure.task} {measure.metric}"
-    return name + (" x 100" if found.is_ranked else "") + (f", {score}" if score is not None else "")
+    return name + (" x 100" if pivoted.is_ranked else "") + (f", {score}" if score is not None else "")
 
 
 def _axis_values(where: Sequence[str]) -> dict[str, str]:

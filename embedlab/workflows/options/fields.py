@@ -34,7 +34,7 @@ def flagged_fields(options: type) -> tuple[FlaggedField, ...]:
         if isinstance(flag, Flag)
     ]
     placed: list[FlaggedField] = []
-    for one in flagged:
+    for flagged_field in flagged:
         names = [other.name for other in placed]
-        placed.insert(names.index(one.flag.after) + 1 if one.flag.after else len(placed), one)
+        placed.insert(names.index(flagged_field.flag.after) + 1 if flagged_field.flag.after else len(placed), flagged_field)
     return tuple(placed)

@@ -28,15 +28,15 @@ def _field_schema(field: FlaggedField) -> Mapping[str, Any]:
     from pydantic import TypeAdapter
 
     made = TypeAdapter(field.kind)
-    found = made.json_schema()
+    schema = made.json_schema()
     if field.flag.typed is None:  # otherwise the bounds are those of what is typed
-        _bounded(found, {"minimum": field.flag.min, "maximum": field.flag.max})
+        _bounded(schema, {"minimum": field.flag.min, "maximum": field.flag.max})
     default = {} if field.default is MISSING else {"default": made.dump_python(field.default, mode="json")}
-    return {**found, "description": field.flag.help, **default}
+    return {**schema, "description": field.flag.help, **default}
 
 
 def _bounded(schema: dict[str, Any], bounds: Mapping[str, int | None]) -> None:
     """Add BOUNDS to the numbers of a SCHEMA, those of a list or of a choice included."""
-    for part in [schema, schema.get("items", {}), *schema.get("anyOf", ())]:
-        if part.get("type") in {"integer", "number"}:
-            part.update({name: bound for name, bound in bounds.items() if bound is not None})
+    for subschema in [schema, schema.get("items", {}), *schema.get("anyOf", ())]:
+        if subschema.get("type") in {"integer", "number"}:
+            subschema.update({name: bound for name, bound in bounds.items() if bound is not None})

@@ -20,7 +20,7 @@ def with_aliases(value: Typed) -> Typed:
     """Store the aliases among typed models, and give their names."""
     from embedlab.models.aliases import declared
 
-    return [declared(one) for one in value] if isinstance(value, list) else declared(value)
+    return [declared(name) for name in value] if isinstance(value, list) else declared(value)
 
 
 MODEL = Flag(metavar="MODEL", help=_HELP, completes="models", reads=with_aliases)

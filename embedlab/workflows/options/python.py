@@ -30,7 +30,11 @@ class PythonFunction:
     @property
     def arguments(self) -> dict[str, FlaggedField]:
         """The fields by the names of the arguments, in order."""
-        return {self.called.get(one.name, one.name): one for one in flagged_fields(self.options) if one.name not in self.without}
+        return {
+            self.called.get(flagged_field.name, flagged_field.name): flagged_field
+            for flagged_field in flagged_fields(self.options)
+            if flagged_field.name not in self.without
+        }
 
 
 _SUITE, _SET = {"suites": "suite"}, {"overrides": "set"}  # one suite may be typed alone, and values are a dictionary

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from embedlab.workflows.options.flag import Flag
+from embedlab.workflows.options.items import UNSEEN
 from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag, workers_flag
 
 
@@ -11,7 +12,7 @@ from embedlab.workflows.options.trainings import encoder_flag, override_flag, pr
 class ReproductionOptions:
     """Which tables of a paper, which models are behind them, and whether they are trained for it."""
 
-    paper: Annotated[str | None, Flag(metavar="PAPER", help="A paper's name.", completes="papers")] = None
+    paper: Annotated[str | None, Flag(metavar="PAPER", help="A paper's name, or its folder.", completes="papers")] = None
     table: Annotated[str | None, Flag(metavar="TABLE", help="One of its tables.", completes="tables")] = None
     published_only: Annotated[bool, Flag(names=("--published-only",), help="Print the paper's numbers; run nothing.")] = False
     claims: Annotated[bool, Flag(names=("--claims",), help="Print whether its claims hold; train nothing.")] = False
@@ -26,6 +27,7 @@ class ReproductionOptions:
     overrides: Annotated[tuple[str, ...], override_flag("every recipe")] = ()
     profile: Annotated[str | None, profile_flag("the rows' recipes")] = None  # None: paper
     encoder: Annotated[str | None, encoder_flag("Start every row")] = None
+    unseen: Annotated[bool, UNSEEN] = False
     workers: Annotated[int | None, workers_flag("trainings.")] = None
 
     @property

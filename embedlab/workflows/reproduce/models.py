@@ -8,7 +8,7 @@ from typing import Any
 
 from embedlab.analysis.slices import joined_splits
 from embedlab.choices import By
-from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
+from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
@@ -35,6 +35,8 @@ from embedlab.workflows.scoring import keep
 from embedlab.workflows.session import Session
 
 Members = Mapping[CellKey, Sequence[Member]]
+
+_NO_PAIRS = "--unseen selects pairs, and its numbers are not of sets of pairs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +69,14 @@ class EvaluatedRows:
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
-        return {cell: tuple(member for member in own if member.name not in self.absent) for cell, own in members.items()}
+        return {cell: tuple(member for member in cell_members if member.name not in self.absent) for cell, cell_members in members.items()}
 
 
 def with_named_rows(members: Members, options: ReproductionOptions, session: Session) -> dict[CellKey, Sequence[Member]]:
     """Return MEMBERS with the models that a user names for rows in their place; of scores alone no other row has one."""
     named: dict[str, tuple[Member, ...]] = {}
     for row, name in named_rows(options).items():
-        if any(own == row for own, _ in members):
+        if any(other == row for other, _ in members):
             specs = resolve_model(name, session).members
             named[row] = tuple(Member(name=spec.name, seed=spec.seed, runs=frozenset({spec.name})) for spec in specs)
     return {cell: named.get(cell[0], member if options.uses_runs else ()) for cell, member in members.items()}
@@ -85,6 +87,8 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
 
     Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
     """
+    if options.unseen:
+        return evaluate_on_unseen_pairs(table, members, options, session)
     if table.by == "epoch":  # of the runs' events
         return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=())
     if table.by is not None:
@@ -115,6 +119,30 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
     return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
 
+def evaluate_on_unseen_pairs(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:
+    """The evaluations of every model on the pairs of whose sentences no model of TABLE has read any in training; none is stored."""
+    by = pairs_by(table)
+    if by is None and options.claims:  # other tables of the paper have pairs
+        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(f"{table.name}: {_NO_PAIRS}",))
+    if by is None:
+        raise UsageError(f"{table.name!r}: {_NO_PAIRS}", hint="`embedlab compare MODEL… --task TASK --unseen` takes items of any task")
+    names = sorted({member.name for found in members.values() for member in found})
+    whole, absent = _score(names, by, session)
+    if whole is None:
+        return EvaluatedRows(evaluations={}, answers={}, scored=None, missing=(), absent=absent)
+    scored = whole.unseen_pairs
+    note = f"{len(scored.table)} of {len(whole.table)} pairs: no model of the table is known to have read a sentence of theirs in training"
+    evaluations = {} if table.by is not None else {(name, DEFAULT_TASK): one for name, one in evaluate_pairs(scored).items()}
+    return EvaluatedRows(evaluations=evaluations, answers={}, scored=scored, missing=(note,), absent=absent)
+
+
+def pairs_by(table: PaperTable) -> By | None:
+    """Return how a table cuts the pairs that its numbers are of; None where they are not of pairs."""
+    if table.pairs or table.by == "epoch" or any(point.measure.task != DEFAULT_TASK for point in table.points):
+        return None
+    return "dataset" if table.by is None else table.by
+
+
 def again(settings: Settings, options: ReproductionOptions | None = None) -> str:
     """Return what a suggested command repeats of this one; a reproduction repeats the OPTIONS that decide what is trained."""
     words = ["--sample"] if settings.sample else []
@@ -123,6 +151,7 @@ def again(settings: Settings, options: ReproductionOptions | None = None) -> str
         words += ["--profile", options.profile] if options.profile is not None else []
         words += [word for override in options.overrides for word in ("--set", override)]
         words += ["--seeds", str(options.seeds)] if options.seeds is not None else []
+        words += ["--unseen"] if options.unseen else []
         words += ["--allow-partial"] if settings.allow_partial else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 
@@ -148,7 +177,7 @@ def absent_rows(
         cells = [(row, column) for column in ("", *table.columns)]
         lost = {member.name: known.absent[member.name] for cell in cells for member in members.get(cell, ()) if member.name in known.absent}
         is_there = any(present.get(cell) for cell in cells)
-        causes = [*lost.values(), *(failures[one] for one in (row, *source.of) if one in failures)]
+        causes = [*lost.values(), *(failures[name] for name in (row, *source.of) if name in failures)]
         if (source.lacks or source.given or source.best_of) and is_there:
             continue
         if source.lacks is not None:
@@ -164,7 +193,7 @@ def absent_rows(
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
     if untrained and says_untrained:
-        command = f"embedlab reproduce {table.paper} {table.name}{again(settings, options)}"
+        command = f"embedlab reproduce {table.typed}{again(settings, options)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
         yield f"there is no finished run of {', '.join(untrained)}{hint}"
 
@@ -172,12 +201,12 @@ def absent_rows(
 def training_data_of(table: PaperTable, members: Members, session: Session) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
     runs = session.settings.runs_folder
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    states: dict[str, list[Mapping[str, Any]]] = {}
     for row in table.sources:
-        names = sorted({member.name for (own, _), models in members.items() if own == row for member in models})
+        names = sorted({member.name for (other, _), models in members.items() if other == row for member in models})
         folders = (folder for name in names for folder in _run_folders(resolve(name, runs).members, runs))
-        found[row] = [state for folder in folders for state in folder.environment().data]
-    return found
+        states[row] = [state for folder in folders for state in folder.environment().data]
+    return states
 
 
 def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
@@ -242,7 +271,7 @@ def _is_of_these_pairs(place: ScorePlace, scored: ScoredPairs) -> bool:
     path = place.evaluations / f"{scored.task}.json"
     if not path.is_file():
         return False
-    read = {(part["name"], part["split"], part["rows"], bool(part.get("sample"))) for part in Evaluation.load(path).data}
+    read = {(state["name"], state["split"], state["rows"], bool(state.get("sample"))) for state in Evaluation.load(path).data}
     return {(state.name, state.split, state.rows, state.sample) for state in scored.states} <= read
 
 

@@ -16,13 +16,13 @@ from embedlab.workflows.starting import starting_encoder
 
 def named_rows(options: ReproductionOptions) -> dict[str, str]:
     """Return the model that a user names for each row."""
-    found = {}
+    named = {}
     for text in options.models:
         row, equals, model = text.partition("=")
         if not (row and equals and model):
             raise UsageError(f"--row takes ROW=MODEL: {text!r}", hint="for example --row 'BERT-base SBERT=scores:sbert.csv'")
-        found[row] = model
-    return found
+        named[row] = model
+    return named
 
 
 def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
@@ -55,7 +55,7 @@ def check_selection(options: ReproductionOptions, *, is_plan: bool = False, is_p
 def planned_trainings(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
     """Return the trainings of TABLES, one grid a table that needs any; a list without a single training is a UsageError."""
     if not any(trainings(table) for table in tables):
-        raise UsageError(f"nothing is trained for {tables[0].name!r}", hint=f"embedlab reproduce {tables[0].paper} {tables[0].name}")
+        raise UsageError(f"nothing is trained for {tables[0].name!r}", hint=f"embedlab reproduce {tables[0].typed}")
     start = start_of_rows(options, settings)
     plans = (plan_table(for_encoder(for_profile(table, options.profile)[0], start)[0], options, start, settings).plan for table in tables)
     return [as_grid(plan, options) for plan in plans if plan is not None]

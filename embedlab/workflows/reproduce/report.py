@@ -52,7 +52,7 @@ def reproduction_report(options: ReproductionOptions, session: Session) -> Repro
         return ReproductionReport(**vars(report_of([printed_table(table) for table in chosen])))
     reproductions = reproduce_tables([table for table in chosen if table.sources], options, session)
     shown = iter(reproductions)
-    tables = tuple(part for table in chosen for part in (next(shown).tables if table.sources else [printed_table(table)]))
+    tables = tuple(shown_table for table in chosen for shown_table in (next(shown).tables if table.sources else [printed_table(table)]))
     return ReproductionReport(
         frame=pl.concat([pl.DataFrame(schema=NUMBERS), *map(_numbers, reproductions)]),
         tables=tables,

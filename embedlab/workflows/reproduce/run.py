@@ -70,8 +70,8 @@ def built_start(options: ReproductionOptions, settings: Settings) -> str | None:
 def compare_rows(rows: KnownRows, session: Session) -> Reproduction:
     """Return the deviations of a table, its numbers next to the published ones, and the order of its rows."""
     seeds = _seeds_behind(rows.table, rows.members)
-    found = deviations(rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds)
-    listed = deviations_table(rows.table, found, list(rows.recipes))
+    deviating = deviations(rows.table, rows.recipes, rows.known.evaluations.values(), rows.training, seeds)
+    listed = deviations_table(rows.table, deviating, list(rows.recipes))
     if rows.table.pairs:
         return _pairs(rows, listed, session)
     if rows.table.by == "epoch":
@@ -147,12 +147,14 @@ def _pairs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     numbers: dict[CellKey, ComparedNumber] = {}
     for row in table.sources:
         encoders = [
-            one for member in rows.members[row, ""] for one in load_members(resolve_model(member.name, session), session, cached=False)
+            scorer
+            for member in rows.members[row, ""]
+            for scorer in load_members(resolve_model(member.name, session), session, cached=False)
         ]
-        found = [encoder.score(first, second) for encoder in encoders]
+        encoder_scores = [encoder.score(first, second) for encoder in encoders]
         for index, column in enumerate(table.columns):
             printed = table.printed.get(row, {}).get(column)
-            numbers[row, column] = ComparedNumber(printed=printed, values=tuple(float(scores[index]) for scores in found))
+            numbers[row, column] = ComparedNumber(printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores))
     return _unordered(rows, listed, numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes]), numbers=numbers)
 
 
@@ -196,8 +198,10 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     table, members = rows.table, rows.members
     assert table.by is not None
     assert table.by != "epoch"
-    own = {row: members[row, ""] for row in table.sources if members[row, ""]}
-    models = [(row_model(row, members, rows.known.published), tuple(member.name for member in members)) for row, members in own.items()]
+    row_members = {row: members[row, ""] for row in table.sources if members[row, ""]}
+    models = [
+        (row_model(row, members, rows.known.published), tuple(member.name for member in members)) for row, members in row_members.items()
+    ]
     columns = tuple(replace(model, members=names) for model, names in models)  # as the table of pairs calls them
     compared, scored = None, rows.known.scored
     answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *rows.notes])
@@ -205,8 +209,10 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
         scored = replace(scored, models=columns)
         with session.progress("comparing") as progress:
             compared = Gathered.of_pairs(scored, data_notes(scored)).compared(Slicing(by=table.by), progress)
-        found = comparison_table(compared)
-        answer = replace(found, title=f"{table.paper} {table.name}: {table.summary}; {found.title}", notes=[*answer.notes, *found.notes])
+        comparison = comparison_table(compared)
+        answer = replace(
+            comparison, title=f"{table.paper} {table.name}: {table.summary}; {comparison.title}", notes=[*answer.notes, *comparison.notes]
+        )
     return Reproduction(
         table=table,
         deviations=listed,
@@ -222,14 +228,16 @@ def _figure(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
 def _signatures(members: Members, evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
     """The signature of each row's own numbers, over all its columns."""
     behind: dict[str, set[str]] = {}
-    for (row, _), own in members.items():
-        behind.setdefault(row, set()).update(member.name for member in own)
-    found = {row: [evaluation.signature for (name, _), evaluation in evaluations.items() if name in names] for row, names in behind.items()}
-    return {row: str(merged(signatures)) for row, signatures in found.items() if signatures}
+    for (row, _), row_members in members.items():
+        behind.setdefault(row, set()).update(member.name for member in row_members)
+    by_row = {
+        row: [evaluation.signature for (name, _), evaluation in evaluations.items() if name in names] for row, names in behind.items()
+    }
+    return {row: str(merged(signatures)) for row, signatures in by_row.items() if signatures}
 
 
 def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
     """How many seeds are behind each trained row, the most of its columns; a control of two seeds is not the paper's."""
-    counts = {row: max(len(member) for (own, _), member in members.items() if own == row) for row in table.sources}
-    seeded = {row for (row, _), found in members.items() if any(member.seed is not None for member in found)}
+    counts = {row: max(len(member) for (other, _), member in members.items() if other == row) for row in table.sources}
+    seeded = {row for (row, _), row_members in members.items() if any(member.seed is not None for member in row_members)}
     return {row: count for row, count in counts.items() if row in seeded and not table.sources[row].is_control}

@@ -56,7 +56,7 @@ def _failures(table: PaperTable, planned: TablePlan, entries: Sequence[QueueEntr
     for entry in (entry for entry in entries if entry.state == "failed"):
         reasons.setdefault(entry.run, {}).setdefault(str(entry.reason), []).append(entry.seed)
     return {
-        label: "; ".join(f"training failed, seed {', '.join(map(str, own))}: {reason}" for reason, own in reasons[variant.run].items())
+        label: "; ".join(f"training failed, seed {', '.join(map(str, seeds))}: {reason}" for reason, seeds in reasons[variant.run].items())
         for key, (label, _) in trainings(table).items()
         if (variant := planned.variants[key]).run in reasons
     }

@@ -36,7 +36,8 @@ def event_reporter(label: str, note: Note, progress: ProgressDisplay) -> Callabl
             case events.Started(step=step) if step:
                 note(f"{label}: resumed after step {step} of {event.steps}")
             case events.Step():
-                latest = f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  "
+                skipped = f"{event.skipped} skipped  " if event.skipped else ""
+                latest = f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  {skipped}"
                 progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
             case events.Progress():
                 progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")

@@ -60,7 +60,7 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
         return None
     data = own_data(_with_said(parse_file_name(typed), overrides).text)
     values: dict[str, object] = {"data.files": absolute([str(data.file.path)]), "evaluate.tasks": []}
-    values |= {f"data.{key}": found for key, found in (("columns", data.ours), ("labels", dict(data.labels))) if found}
+    values |= {f"data.{key}": value for key, value in (("columns", data.ours), ("labels", dict(data.labels))) if value}
     values |= _scale(data)
     rows: _DevRows | None = None
     if _needs_dev(overrides):
@@ -119,10 +119,10 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
     file = parse_file_name(dev)
     if file.is_plain and data.columns and file.is_table and {*data.columns.values()} <= {*read_rows(file.path, needed=()).columns}:
         file = file.with_options(roles=data.said.roles, labels=data.said.labels)
-    found = own_data(file.text)
-    if found.kind == SENTENCES:
+    dev_data = own_data(file.text)
+    if dev_data.kind == SENTENCES:
         raise UsageError(f"{dev}: single sentences give no dev score", hint="name a file of pairs, with scores or without")
-    return _DevRows(note=f"dev: {found.lines()[0]}", file=found.said, typed=file.text)
+    return _DevRows(note=f"dev: {dev_data.lines()[0]}", file=dev_data.said, typed=file.text)
 
 
 def _held_out(data: OwnData) -> _DevRows:

@@ -149,12 +149,12 @@ def _state(run: RunFolder, recipe: Recipe, *, resume: bool) -> PlannedState:
 
 def _to_resume(folder: Path, name: str) -> list[RunFolder]:
     """The newest unfinished run of this name, or all finished ones; empty where none has been begun."""
-    found = [(run, run_status(run)) for run in find_runs(folder) if run.name == name]
-    if unfinished := [(shown.last_s or 0.0, run) for run, shown in found if shown.is_unfinished]:
+    runs = [(run, run_status(run)) for run in find_runs(folder) if run.name == name]
+    if unfinished := [(shown.last_s or 0.0, run) for run, shown in runs if shown.is_unfinished]:
         return [max(unfinished, key=lambda item: item[0])[1]]
-    if held := [run for run, _ in found if run.holder() is not None]:
+    if held := [run for run, _ in runs if run.holder() is not None]:
         raise _running(held[0])
-    return [run for run, shown in found if shown.state == "finished"]
+    return [run for run, shown in runs if shown.state == "finished"]
 
 
 def _running(run: RunFolder) -> UsageError:

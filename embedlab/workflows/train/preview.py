@@ -65,9 +65,9 @@ class TrainPreview:
             }
             for stage in self.stages
         ]
-        found: dict[str, object] = {"notes": list(self.notes)} if self.notes else {}
-        found |= {"recipe": recipe_to_table(self.recipe), "steps": self.steps, "whole_steps": self.whole_steps, "stages": stages}
-        return json.dumps(found, indent=2, ensure_ascii=False)
+        fields: dict[str, object] = {"notes": list(self.notes)} if self.notes else {}
+        fields |= {"recipe": recipe_to_table(self.recipe), "steps": self.steps, "whole_steps": self.whole_steps, "stages": stages}
+        return json.dumps(fields, indent=2, ensure_ascii=False)
 
 
 def preview(options: TrainOptions, settings: Settings) -> TrainPreview:

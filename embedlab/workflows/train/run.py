@@ -128,8 +128,8 @@ def train_runs(
     shown = ""
     for run in runs:
         computer = machine(settings_of_run(run, settings, threads) if resume else settings, training=True)
-        if (place := _place(computer)) != shown:
-            session.note(shown := place)
+        if (where := _place(computer)) != shown:
+            session.note(shown := where)
         with session.progress(run.id) as progress:
             train_run(
                 recipe,
@@ -184,6 +184,6 @@ def _place(computer: "Machine") -> str:
 def _require_gpus(count: int) -> None:
     import torch
 
-    if (found := torch.cuda.device_count()) < count:
+    if (available := torch.cuda.device_count()) < count:
         hint = f"several processes on a processor: torchrun --standalone --nproc-per-node {count} -m embedlab train … --device cpu"
-        raise MissingError(f"--gpus {count}: found {found} GPUs", hint=hint)
+        raise MissingError(f"--gpus {count}: found {available} GPUs", hint=hint)

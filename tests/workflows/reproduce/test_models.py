@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import cast
 
 import polars as pl
+import pytest
 
+from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState
 from embedlab.encoders.stored_scores import ScorePlace
@@ -15,7 +17,14 @@ from embedlab.experiments.paper_file import select_tables
 from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.workflows.notebook_session import NotebookSession
 from embedlab.workflows.options.reproduce import ReproductionOptions
-from embedlab.workflows.reproduce.models import EvaluatedRows, _is_of_these_pairs, absent_rows, with_named_rows
+from embedlab.workflows.reproduce.models import (
+    EvaluatedRows,
+    _is_of_these_pairs,
+    absent_rows,
+    evaluate_on_unseen_pairs,
+    pairs_by,
+    with_named_rows,
+)
 from tests.experiments.test_row_order import evaluation, score
 
 
@@ -58,3 +67,15 @@ def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row
     assert {row: [member.name for member in own] for (row, _), own in beside.items()} == {"A": ["dice"], "B": ["b@1"]}
     alone = with_named_rows(members, ReproductionOptions(models=("A=dice",), from_="scores"), session)
     assert {row: len(own) for (row, _), own in alone.items()} == {"A": 1, "B": 0}
+
+
+def test_unseen_items_are_pairs_of_sets_and_a_table_of_other_numbers_says_so() -> None:
+    (pairs,), (transfer,), (figure,) = (
+        select_tables(*name) for name in (("liao", "table2"), ("liao", "table3"), ("tsukagoshi", "figure3_dice"))
+    )
+    assert [pairs_by(table) for table in (pairs, transfer, figure)] == ["dataset", None, "dice"]
+    session = NotebookSession(settings=Settings())
+    with pytest.raises(UsageError, match="its numbers are not of sets of pairs"):
+        evaluate_on_unseen_pairs(transfer, {}, ReproductionOptions(unseen=True), session)
+    found = evaluate_on_unseen_pairs(transfer, {}, ReproductionOptions(unseen=True, claims=True), session)
+    assert found.missing == ("table3_transfer: --unseen selects pairs, and its numbers are not of sets of pairs",)

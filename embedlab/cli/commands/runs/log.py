@@ -30,11 +30,11 @@ def log(options: LogOptions, *, terminal: Terminal) -> None:
         terminal.write(f"--- {chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}")
 
 
-def _write(found: "Sequence[Event]", terminal: Terminal) -> None:
+def _write(shown_events: "Sequence[Event]", terminal: Terminal) -> None:
     from embedlab.reports.run_tables import event_line
     from embedlab.runs import events
 
     if terminal.settings.format == "json":
-        terminal.write_json("".join(events.to_line(event) for event in found))
+        terminal.write_json("".join(events.to_line(event) for event in shown_events))
     else:
-        terminal.write("".join(f"{event_line(event)}\n" for event in found))
+        terminal.write("".join(f"{event_line(event)}\n" for event in shown_events))

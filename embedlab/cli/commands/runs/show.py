@@ -27,8 +27,8 @@ def show(options: RunOptions, shown: FigureOptions, *, terminal: Terminal) -> No
     figures = shown.checked(TrainedRuns)
     chosen = select_runs(terminal.settings.runs_folder, options.run)
     if terminal.settings.format == "json":
-        found = [run_facts(folder) for folder in chosen]
-        terminal.write_json(json.dumps(found[0] if len(found) == 1 else {"runs": found}, ensure_ascii=False, allow_nan=False, indent=2))
+        facts = [run_facts(folder) for folder in chosen]
+        terminal.write_json(json.dumps(facts[0] if len(facts) == 1 else {"runs": facts}, ensure_ascii=False, allow_nan=False, indent=2))
     else:
         terminal.show(*map(run_table, chosen))
     write_figures(figures, TrainedRuns(runs=chosen), terminal)
