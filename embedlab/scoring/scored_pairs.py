@@ -9,7 +9,7 @@ import polars as pl
 import xxhash
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_keys, pair_table, with_scores
+from embedlab.analysis.scores import ModelColumns, ScoreFile, lacking_pairs, merge_scores, pair_keys, pair_table, with_scores
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.errors import MissingError
@@ -310,11 +310,10 @@ def _complete(
         note(f"{error.message}: computed again")
         place.scores_file.unlink(missing_ok=True)
         stored = place.read()
-    lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(stored.scores, on="pair_key", how="anti")
+    lacking = lacking_pairs(table, stored.scores)
     if lacking.is_empty():
         return stored
     scorer = load()
-    lacking = lacking.sort("pair_key")
     report = progress(place.spec.name) if progress else None
     if isinstance(scorer, FrameScorer):
         similarity = scorer.score_frame(lacking, report)
