@@ -191,11 +191,11 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
     return table.with_columns(columns)
 
 
-def lacking_pairs(table: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the key and the sentences of the pairs of TABLE that SCORES lack, each key once, in the order of the keys."""
+def lacking_rows(table: pl.DataFrame, scores: pl.DataFrame) -> NDArray[np.intp]:
+    """Return the rows of the pairs of TABLE that SCORES lack, one of each key, in the order of the keys."""
     keys, rows = np.unique(table["pair_key"].to_numpy(), return_index=True)
-    rows = rows[~_Places.of(keys, scores["pair_key"].to_numpy()).is_found]
-    return table.select("pair_key", "sentence1", "sentence2")[rows]
+    found: NDArray[np.intp] = rows[~_Places.of(keys, scores["pair_key"].to_numpy()).is_found]
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -60,14 +60,15 @@ def open_scores(location: str) -> FileScores:
         is_large = number is not None and np.isfinite(number)
         fault = "empty" if text is None else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
         raise MissingError(f"{path}, {unit} {table[PLACE][wrong]}: {chosen!r} is {fault}", hint=f"correct or remove the {unit}")
-    pairs = _hashes(table)
+    pairs, values, rows = _hashes(table), numbers.to_numpy(), table[PLACE]
+    del table  # its texts take more than all that follows
     index, order = _PairIndex.of(*pairs)
-    values = numbers.to_numpy()
     if index.has_twins:
         others = np.flatnonzero(values != values[order][index.places(*pairs)])
         if len(others):
-            row = table[PLACE][int(others[0])]
-            raise MissingError(f"{path}, {unit} {row}: {chosen!r} scores a pair again with another number", hint="leave each pair in once")
+            raise MissingError(
+                f"{path}, {unit} {rows[int(others[0])]}: {chosen!r} scores a pair again with another number", hint="leave each pair in once"
+            )
     return FileScores(index, values[order])
 
 
