@@ -35,7 +35,7 @@ def cached_folder(repository: str, revision: str | None = None) -> Path | None:
 
 
 def downloaded_folder(repository: str, revision: str | None = None) -> Path | None:
-    """Return the folder that `hub_folder` gives offline, without the hub's own client, which takes a fifth of a second; None without one."""
+    """Return the folder that `hub_folder` gives offline; None without one. The hub's own client, which is slow to import, is not used."""
     folder = cached_folder(repository, revision)
     if folder is None or weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
         return folder
