@@ -3,8 +3,8 @@
     python benchmarks/dashboard_hour.py --minutes 60 --seed 0 --log FILE -- --data DIR --runs DIR …
 
 The arguments behind the second -- are those of `embedlab tui`. It runs in a pseudo-terminal whose other end reads all it draws. A minute
-is a line of FILE: its number, the resident memory of the dashboard and of its process for other models, both in MiB, the keys so far,
-and the screens that were drawn. No key of these starts, stops, deletes or renames a run.
+is a line of FILE: its number, the resident memory of the dashboard at rest and before, of its process that scores typed pairs, all in MiB,
+the keys so far, and the screens that were shown. No key of these starts, stops, deletes or renames a run.
 """
 
 import argparse
@@ -81,6 +81,18 @@ def parts(screen: bytes, rng: random.Random) -> list[bytes]:
     return [*found, ESCAPE, ESCAPE]
 
 
+def wait_for_rest(link: Link, process: psutil.Process, patience_s: float = 40.0) -> None:
+    """Wait on Pairs until what the last keys set off is over: what works for a while, such as Why, needs memory meanwhile."""
+    ending = time.monotonic() + patience_s
+    link.send(ESCAPE * 2 + b"1")
+    link.read_for(DRAWN_S)
+    while time.monotonic() < ending:
+        before = sum(process.cpu_times()[:2])
+        link.read_for(1.0)
+        if sum(process.cpu_times()[:2]) - before < 0.05:
+            return
+
+
 def memory_mib(process: psutil.Process) -> tuple[float, float]:
     """The resident memory of the dashboard, and of the processes that it started."""
     others = 0.0
@@ -102,12 +114,22 @@ def use(link: Link, process: psutil.Process, *, minutes: int, seed: int, log: Pa
         for keys in parts(screen, rng):
             link.send(keys)
             pressed += len(keys)
-            of_minute += link.read_for(DRAWN_S if keys in SCREENS else rng.uniform(*REST_S))
-            if not process.is_running():
-                raise SystemExit(f"the dashboard ended after {pressed} keys; the last were {keys!r} on {screen!r}")
+            try:
+                of_minute += link.read_for(DRAWN_S if keys in SCREENS else rng.uniform(*REST_S))
+            except OSError as error:
+                raise SystemExit(f"the dashboard ended after {pressed} keys; the last were {keys!r} on {screen!r}") from error
             if time.monotonic() - started >= 60 * (len(found) + 1):
+                in_use = memory_mib(process)[0]
+                wait_for_rest(link, process)
                 dashboard_mib, others_mib = memory_mib(process)
-                line = {"minute": len(found) + 1, "mib": dashboard_mib, "others_mib": others_mib, "keys": pressed, "drawn_bytes": of_minute}
+                line = {
+                    "minute": len(found) + 1,
+                    "mib": dashboard_mib,
+                    "in_use_mib": in_use,
+                    "others_mib": others_mib,
+                    "keys": pressed,
+                    "drawn_bytes": of_minute,
+                }
                 found.append(line | {f"screen_{int(key)}": count for key, count in shown.items()})
                 of_minute = 0
                 with log.open("a", encoding="utf-8") as file:

@@ -92,8 +92,8 @@ def recipes() -> dict[str, str]:
 def grids() -> dict[str, Any]:
     """The runs of every shipped grid: their names hold what decides them."""
     from embedlab.experiments.grid_file import grid_names, load_grid
+    from embedlab.experiments.grid_trainings import expand_grid
     from embedlab.experiments.plan import GridPlace
-    from embedlab.experiments.planner import expand_grid
 
     with tempfile.TemporaryDirectory() as folder:
         place = GridPlace(runs=f"{folder}/runs", cache=folder, sample=True)

@@ -319,7 +319,8 @@ class Dashboard(TerminalApp):
             return view, old.selection
         view.mark_keys(old.marked_keys if old else state.marks)
         if old is not None:
-            return view, replace(old.selection, within=None)  # it holds row numbers
+            self.selected.path.clear()  # it holds row numbers, as what is within a slice does
+            return view, replace(old.selection, within=None)
         if self.place_of_data == state.filter_of and not self.selected.typed:
             self.selected.typed = state.filter
         return view, PairSelection(dataset=state.dataset)

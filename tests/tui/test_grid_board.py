@@ -4,9 +4,9 @@ from pathlib import Path
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.pivot import Spread, apart_over_seeds, marked_best
 from embedlab.experiments.plan import GridPlace
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import CellProgress, GridProgress
 from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.runs.events import EventLog, Failed, Step

@@ -12,8 +12,8 @@ from textual.widgets import Input, OptionList, Static
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace
-from embedlab.experiments.planner import expand_grid
 from embedlab.runs import launch
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.store import RunFolder

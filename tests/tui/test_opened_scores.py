@@ -8,8 +8,8 @@ import pytest
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridPlace
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import GridProgress
 from embedlab.experiments.queue import QueueEntry
 from embedlab.runs.events import Dev, Finished

@@ -8,8 +8,8 @@ from textual.widgets import OptionList
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.experiments.local import prepare_grid
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.worker import alive
 from embedlab.runs.events import Finished
 from embedlab.tui.dialogs import Confirm

@@ -11,11 +11,13 @@ from textual.widgets import Static
 from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.analysis.seed_notes import REACH_SIGN
+from embedlab.analysis.seed_tests import holm, odd_one
 from embedlab.core.signs import PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.shared_text import Overlap
 from embedlab.scoring.provenance import overlap_sign
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
+from embedlab.tui.runs.odd_seeds import ODD, SURE
 from embedlab.tui.widgets.plain import plain
 
 _LABEL = 14
@@ -58,6 +60,7 @@ def _content(compared: ComparedSlice, facts: ModelFacts, width: int) -> Content:
     defined = [score for score in compared.scores.values() if score.value == score.value]
     low = min((score.low if score.low == score.low else score.value for score in defined), default=0)
     high = max((score.high if score.high == score.high else score.value for score in defined), default=1)
+    odd = odd_seeds_of(compared, facts.seeds)
     for name, score in compared.scores.items():
         label = f"{short_name(plain(name), _LABEL):<{_LABEL}} "
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
@@ -66,9 +69,12 @@ def _content(compared: ComparedSlice, facts: ModelFacts, width: int) -> Content:
         lines += [Content.assemble(" " * indent, line) for line in _numbers(compared, name, facts.reference, width - indent)]
         lines += [Content(f"{'':{indent}}") + line for line in _on_another(facts.elsewhere.get(name), width - indent)]
         lines += [Content(f"{'':{indent}}") + line for line in _by_seed(score, facts.seeds.get(name, ()), width - indent)]
+        if name in odd:
+            lines.append(Content.styled(f"{'':{indent}}{odd[name]}", "$text-warning"))
         lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(facts.shared.get(name))]
+    tests = [f"{ODD} Grubbs' test over the seeds, corrected over the models of this slice alone"] if odd else []
     over = [f"another dataset: random effects over {', '.join(elsewhere.datasets)}" for elsewhere in facts.elsewhere.values()][:1]
-    lines += [Content.styled(note, "$text-faint") for note in (*compared.notes, *_dependence(compared), *over)]
+    lines += [Content.styled(note, "$text-faint") for note in (*compared.notes, *_dependence(compared), *tests, *over)]
     return Content("\n").join(lines)
 
 
@@ -89,6 +95,17 @@ def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Conten
     if len(parts) > 2 * _SEEDS:
         parts = [*parts[:_SEEDS], "…", *parts[-_SEEDS:]]
     return _lines([Content.styled(text, "$text-faint") for text in ("by seed", *parts)], width)
+
+
+def odd_seeds_of(compared: ComparedSlice, seeds: Mapping[str, Sequence[int]]) -> Mapping[str, str]:
+    """Return which seed of a model is apart from its others on a slice, by model, tested as on Runs."""
+    tried = {
+        name: odd_one(score.members)
+        for name, score in compared.scores.items()
+        if len(score.members) > 2 and len(score.members) == len(seeds.get(name, ()))
+    }
+    corrected = dict(zip(tried, holm([p for _, p in tried.values()]), strict=True))
+    return {name: f"{ODD} seed {seeds[name][tried[name][0]]} is apart (p {p:.2g})" for name, p in corrected.items() if p < SURE}
 
 
 def _shared(shared: Overlap | None) -> Iterator[str]:

@@ -63,6 +63,8 @@ class PlotsScreen(DashboardScreen):
             return
         plotted, plot, empty = self.plotted, self.query_one(PairPlot), self.query_one("#no-plot", Static)
         empty.display, plot.display = plotted is None, plotted is not None
+        if plotted is None:
+            plot.show(None)  # enter would open rows of other pairs
         if plotted is None and self.data is not None and not self.data.is_plotted:
             empty.update(f"the items of {self.data.task} have no gold score to plot\n\nCompare (2) and Pairs (1) show them")
             return

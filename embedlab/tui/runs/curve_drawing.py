@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from textual.content import Content
 
 from embedlab.analysis.curves import SeedRange, over_seeds, smoothed
+from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.axis import log_ticks, placed, round_ticks, tick_line, tick_text
 from embedlab.tui.widgets.braille import ACROSS, DOWN, EMPTY, Dots, cell_bits
@@ -74,14 +75,17 @@ def draw_curves(
     columns = width - LEFT - 1
     if not known or columns < 8 or height < _LEAST:
         return Content.styled(f"{title}: no events yet" if not known else title, "$text-faint")
-    axes = list(dict.fromkeys(prepared.series.axis for prepared in known))[: max(1, min(_MOST_PANELS, height // _LEAST))]
+    every_axis = list(dict.fromkeys(prepared.series.axis for prepared in known))
+    axes = every_axis[: max(1, min(_MOST_PANELS, height // _LEAST))]
     x_range = _span(np.concatenate([prepared.spread.x for prepared in known]))
     at = None if cursor is None else x_range[0] + cursor * (x_range[1] - x_range[0])
     lines: list[Content] = []
     for number, axis in enumerate(axes):
         on_axis = [prepared for prepared in known if prepared.series.axis == axis]
         rows = height // len(axes) + (number < height % len(axes)) - 3
-        name = f"{title} · {plain(axis)}" if len(axes) > 1 else title
+        name = f"{title} · {plain(axis)}" if len(every_axis) > 1 else title
+        if number == len(axes) - 1 and (rest := every_axis[len(axes) :]):
+            name += f" · no room for {', '.join(map(plain, rest))}: {shown_key('zoom')}"
         lines += _panel(_titled(name, options), on_axis, x_range, (columns, rows), options, at)
     return Content("\n").join(lines)
 

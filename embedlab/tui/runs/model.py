@@ -116,7 +116,7 @@ class RunsModel:
 
     def note_of(self, run: BoardRun) -> str:
         """What the user should know of RUN."""
-        return run_note(run.status, self.board.odd.get(run.run.id, ""))
+        return run_note(run, self.board.odd.get(run.run.id, ""))
 
     def model_name(self, entry: RunEntry) -> str:
         """The model that ENTRY trained: all seeds of a run, or one of several."""

@@ -101,6 +101,8 @@ class WhyScreen(DashboardScreen):
         if not self.is_current or view is None:
             return
         if models is None:
+            self._requested, self.reasons = None, None  # they are about other rows
+            self._show()
             self._refuse(UsageError("two models are needed", hint=f"press {shown_key('models')} on Pairs to choose another"))
             return
         request = (self.dashboard.data, identity_of(view), models)
@@ -122,12 +124,13 @@ class WhyScreen(DashboardScreen):
 
         try:
             reasons = find_reasons(view, *models, self.dashboard.settings, progress)
-            give_memory_back()
             self.app.call_from_thread(self._take, request, reasons)
         except _Stale:
             return
         except EmbedlabError as error:
             self.app.call_from_thread(self._refuse, error)
+        finally:
+            give_memory_back()
 
     def _take(self, request: tuple[object, ...], reasons: Reasons) -> None:
         if request == self._requested:

@@ -17,9 +17,12 @@ import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.experiments.cell import CellLock
-from embedlab.experiments.local import assigned_gpus, prepare_grid, run_cell, run_local, started, visible_gpus
+from embedlab.experiments.executors.executor import run_cells
+from embedlab.experiments.executors.local import LocalWorkers, assigned_gpus, visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid, started
 from embedlab.experiments.queue import Queue, QueueEntry
+from embedlab.experiments.single_cell import run_cell
 from embedlab.experiments.worker import Worker
 from embedlab.runs import events
 from embedlab.runs.status import run_status
@@ -60,10 +63,11 @@ def six_cells(place: Path) -> tuple[GridPlan, GridFolder]:
 def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
     """What `embedlab grid run` does, in a process that can be killed."""
     program = (
-        "import sys; from pathlib import Path; from embedlab.experiments.local import prepare_grid, run_local;"
+        "import sys; from pathlib import Path; from embedlab.experiments.preparation import prepare_grid;"
+        "from embedlab.experiments.executors.executor import run_cells; from embedlab.experiments.executors.local import LocalWorkers;"
         "from embedlab.experiments.plan import GridFolder, GridPlan;"
         "folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
-        "prepare_grid(plan, folder); run_local(plan, folder, int(sys.argv[2]), program=sys.argv[3:])"
+        "prepare_grid(plan, folder); run_cells(plan, folder, LocalWorkers(folder, int(sys.argv[2]), program=sys.argv[3:]))"
     )
     return subprocess.Popen([sys.executable, "-c", program, str(folder.path), str(workers), *STAND_IN])
 
@@ -72,7 +76,7 @@ def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(plan: GridPlan, folder: Grid
     monkeypatch.setenv("OMP_NUM_THREADS", "7")  # of the grid's own process; a cell has what the plan says
     assert len(plan) == 12
     prepare_grid(plan, folder)
-    run_local(plan, folder, 3, program=STAND_IN)
+    run_cells(plan, folder, LocalWorkers(folder, 3, program=STAND_IN))
     assert_each_done_once(plan, folder)
     assert {(plan.run(cell).path / "threads").read_text() for cell in plan.cells} == {"1 1"}
     assert not list(folder.workers.iterdir())
@@ -173,7 +177,7 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     for process in (grid.pid, started[0].parent().pid):
         os.kill(process, signal.SIGKILL)
     monkeypatch.setenv("STEP_S", "0.01")
-    run_local(short_plan, short_folder, 2, program=STAND_IN)
+    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN))
     assert_each_done_once(short_plan, short_folder)
     log, _ = events.events_after(short_plan.run(short_plan.cell(1)).events_file)
     assert sum(isinstance(event, events.Started) for event in log) == 1
@@ -206,7 +210,7 @@ def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(tmp_path:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}))
     prepare_grid(plan, folder)
-    run_local(plan, folder, 2, program=STAND_IN)
+    run_cells(plan, folder, LocalWorkers(folder, 2, program=STAND_IN))
     *bad, good = sorted(entries(folder), key=lambda entry: entry.number)
     assert {entry.state for entry in bad} == {"failed"}
     assert [(entry.reason, entry.errors, entry.kills) for entry in bad] == list(FAULTS.values())
@@ -239,7 +243,7 @@ def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
                 queue.request_cancel()
 
     with pytest.raises(Interrupted, match="is stopped"):
-        run_local(short_plan, short_folder, 2, program=STAND_IN, show=show)
+        run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show)
     assert "running" not in {entry.state for entry in entries(short_folder)}
     monkeypatch.delenv("HOLD_AT")
     prepare_grid(short_plan, short_folder)
@@ -303,7 +307,7 @@ def test_a_grid_file_edited_while_it_runs_is_refused(
             refused.append(True)
             monkeypatch.setenv("STEP_S", "0.01")
 
-    run_local(short_plan, short_folder, 2, program=STAND_IN, show=show)
+    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show)
     assert refused
     assert_each_done_once(short_plan, short_folder)
     prepare_grid(edited, short_folder)  # now only what the edit changed is to do
@@ -345,7 +349,7 @@ def test_workers_take_the_gpus_in_turn(workers: int, gpus: list[str], assigned: 
 
 def test_a_cell_sees_the_gpu_of_its_worker_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
     prepare_grid(short_plan, short_folder)
-    run_local(short_plan, short_folder, 1, gpus=["GPU-b"], program=STAND_IN)
+    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 1, gpus=["GPU-b"], program=STAND_IN))
     assert {(short_plan.run(cell).path / "gpu").read_text() for cell in short_plan.cells} == {"GPU-b"}
 
 
@@ -366,7 +370,7 @@ def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(
 def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing(
     short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedlab.experiments.local.RESTARTS", 1)
+    monkeypatch.setattr("embedlab.experiments.executors.local.RESTARTS", 1)
     prepare_grid(short_plan, short_folder)
     with sqlite3.connect(short_folder.queue_file) as connection:
         connection.execute(
@@ -374,7 +378,7 @@ def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing
             "BEGIN SELECT raise(ABORT, 'database or disk is full'); END"
         )
     with pytest.raises(EmbedlabError, match=r"gave up: .*queue\.sqlite.*full") as caught:
-        run_local(short_plan, short_folder, 1, program=STAND_IN)
+        run_cells(short_plan, short_folder, LocalWorkers(short_folder, 1, program=STAND_IN))
     assert "then run the grid again" in caught.value.hint
     with sqlite3.connect(short_folder.queue_file) as connection:
         connection.execute("DROP TRIGGER full")

@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.experiments.cluster import pack_run, run_in_scratch, run_on_cluster, run_on_node, unpack_run
-from embedlab.experiments.local import prepare_grid
+from embedlab.experiments.executors.executor import run_cells
+from embedlab.experiments.executors.ray import pack_run, ray_tasks, run_in_scratch, run_on_node, unpack_run
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Queue
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from tests.experiments.conftest import STAND_IN
-from tests.experiments.test_local import assert_each_done_once, expected_value
+from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 @pytest.mark.slow
 def test_a_cluster_does_every_cell_once(plan: GridPlan, folder: GridFolder, cluster: Any) -> None:
     prepare_grid(plan, folder)
-    run_on_cluster(plan, folder, cluster.address, program=STAND_IN)
+    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN))
     assert_each_done_once(plan, folder)
 
 
@@ -48,7 +49,7 @@ def test_nodes_import_nothing_from_the_working_folder(
         (tmp_path / "hostile" / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n")
     monkeypatch.chdir(tmp_path / "hostile")
     prepare_grid(plan, folder)
-    run_on_cluster(plan, folder, cluster.address, program=STAND_IN)
+    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN))
     assert_each_done_once(plan, folder)
     assert not (tmp_path / "ran").exists()
 
@@ -66,7 +67,7 @@ def test_a_node_that_is_killed_loses_nothing(plan: GridPlan, folder: GridFolder,
             cluster.remove_node(node, allow_graceful=False)
             killed.append(node)
 
-    run_on_cluster(plan, folder, cluster.address, program=STAND_IN, show=show)
+    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN), show=show)
     assert killed
     assert_each_done_once(plan, folder)
 
@@ -108,7 +109,7 @@ def test_a_packed_run_leaves_its_checkpoints(tmp_path: Path) -> None:
 def test_without_ray_the_extra_is_named(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingError) as caught:
-        run_on_cluster(plan, folder, "127.0.0.1:1")
+        run_cells(plan, folder, ray_tasks(plan, folder, "127.0.0.1:1"))
     assert "embedlab[ray]" in caught.value.hint
 
 
@@ -116,4 +117,4 @@ def test_an_address_where_no_process_listens_is_refused_at_once(plan: GridPlan, 
     pytest.importorskip("ray")
     prepare_grid(plan, folder)
     with pytest.raises(MissingError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
-        run_on_cluster(plan, folder, "127.0.0.1:1")
+        run_cells(plan, folder, ray_tasks(plan, folder, "127.0.0.1:1"))

@@ -1,4 +1,4 @@
-"""A grid on an existing Ray cluster: each cell is a task, the queue stays in the grid's folder on this machine."""
+"""Cells as tasks of an existing Ray cluster; the queue stays in the grid's folder on this machine."""
 
 import hashlib
 import io
@@ -8,24 +8,23 @@ import socket
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError
+from embedlab.core.errors import ExitCode, MissingError
 from embedlab.core.python_processes import SAFE_PATH
 from embedlab.core.settings import SAMPLE_RUNS
 from embedlab.experiments.cell import PROGRAM, ending_of, is_complete
-from embedlab.experiments.local import finish_cell
-from embedlab.experiments.plan import Cell, GridFolder, GridPlan
-from embedlab.experiments.queue import Ending, Queue, QueueEntry
-from embedlab.experiments.worker import RENEW_S, alive, dead_workers, worker_name
+from embedlab.experiments.executors.executor import POLL_S, Claims, Executor
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.queue import Ending, QueueEntry
+from embedlab.experiments.single_cell import finish_patiently
 from embedlab.runs.store import RunFolder
 from embedlab.store.files import atomic_folder
 
-POLL_S = 0.2
 KNOCK_S = 5.0  # timeout for a connection to the cluster's address
 LOST_NODES = 3  # times that Ray restarts a cell on another node before it counts as killed
 
@@ -39,46 +38,52 @@ class NodeResult:
     archive: bytes | None  # the run folder, from a node that does not share our disk
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    entry: QueueEntry
-    began: float
+class RayTasks:
+    """The cells of one grid as tasks of a cluster, each with the plan's threads and a share of the GPUs.
 
-
-class _Cluster:
-    """The tasks of one grid on a cluster, and their claims in the queue."""
+    A node that sees the grid's folder works in it, and a cell whose node dies continues from its checkpoint; other nodes work in
+    folders of their own and send the run back when it is complete. Cells report through their event files; their output
+    goes to their logs only.
+    """
 
     def __init__(self, plan: GridPlan, folder: GridFolder, at_once: int | None, program: Sequence[str]) -> None:
         import ray
 
         self.ray: Any = ray
         self.plan, self.folder, self.program = plan, folder, tuple(program)
-        self.queue, self.name = Queue(folder.queue_file), worker_name()
-        self.tasks: dict[Any, _Task] = {}
         resources = self.ray.cluster_resources()
-        self.at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
+        at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
+        self.claims: Claims[Any] = Claims(folder, at_once)
         gpus = resources.get("GPU", 0.0) if plan.place.device in {"auto", "cuda"} else 0.0
-        self._remote = ray.remote(num_cpus=plan.threads, num_gpus=min(1.0, gpus / self.at_once), max_retries=LOST_NODES)(run_on_node)
+        self._remote = ray.remote(num_cpus=plan.threads, num_gpus=min(1.0, gpus / at_once), max_retries=LOST_NODES)(run_on_node)
         self._plan_here = ray.put(plan.to_json())
+        self._is_cancelled = False
 
     def submit(self) -> None:
         """Claim cells and submit them to the cluster until it has enough."""
-        while len(self.tasks) < self.at_once:
-            entry = self.queue.claim(self.name, dead_workers(self.folder))
-            if entry is None:
-                return
-            task = self._remote.remote(self._plan_here, str(self.folder.path), entry.number, self.program)
-            self.tasks[task] = _Task(entry=entry, began=time.monotonic())
+        for entry in self.claims.new():
+            self.claims.hold(self._remote.remote(self._plan_here, str(self.folder.path), entry.number, self.program), entry)
 
-    def collect(self) -> None:
-        """Settle the tasks that ended."""
-        if not self.tasks:
+    def poll(self) -> bool:
+        """Settle the tasks that ended, and renew the claims of the others."""
+        if self.claims.jobs:
+            ended, _ = self.ray.wait(self.claims.jobs, timeout=POLL_S)
+            for reference in ended:
+                self.claims.settle(reference, self._ending(reference, self.claims.entry(reference)))
+        else:
             time.sleep(POLL_S)
-            return
-        ended, _ = self.ray.wait(list(self.tasks), timeout=POLL_S)
-        for reference in ended:
-            task = self.tasks.pop(reference)
-            self.queue.settle(task.entry, self._ending(reference, task.entry), time.monotonic() - task.began)
+        self.claims.renew()
+        return bool(self.claims.jobs) or (not self._is_cancelled and self.claims.queue.is_open())
+
+    def cancel(self) -> None:
+        """Request that every task saves its cell's checkpoint and stops."""
+        self._is_cancelled = True
+        for reference in self.claims.jobs:
+            self.ray.cancel(reference)
+
+    def complaint(self) -> str:
+        """Return nothing: a task that fails is a cell that fails."""
+        return ""
 
     def _ending(self, reference: Any, entry: QueueEntry) -> Ending:
         try:
@@ -92,50 +97,16 @@ class _Cluster:
             unpack_run(outcome.archive, self.plan.run(self.plan.cell(entry.number)))
         return Ending(state="done") if outcome.returncode == 0 else ending_of(entry, outcome.returncode, outcome.reason)
 
-    def renew(self) -> None:
-        """Renew the claims of all tasks."""
-        for task in self.tasks.values():
-            self.queue.renew(task.entry)
 
-    def cancel(self) -> None:
-        """Request that every task saves its cell's checkpoint and stops."""
-        for reference in self.tasks:
-            self.ray.cancel(reference)
-
-
-def run_on_cluster(
-    plan: GridPlan,
-    folder: GridFolder,
-    address: str,
-    *,
-    at_once: int | None = None,
-    program: Sequence[str] = PROGRAM,
-    show: Callable[[], None] = lambda: None,
-    is_stopping: Callable[[], bool] = lambda: False,
-) -> None:
-    """Run the prepared grid as tasks of the Ray cluster at ADDRESS, each with the plan's threads and a share of the GPUs.
-
-    A node that sees the grid's folder works in it, and a cell whose node dies continues from its checkpoint; other nodes work in
-    folders of their own and send the run back when it is complete. Cells report through their event files; their output
-    goes to their logs only.
-    """
+@contextmanager
+def ray_tasks(
+    plan: GridPlan, folder: GridFolder, address: str, *, at_once: int | None = None, program: Sequence[str] = PROGRAM
+) -> Iterator[Executor]:
+    """Run the cells of PLAN on the Ray cluster at ADDRESS within the block."""
     with _connected(address):
-        cluster = _Cluster(plan, folder, at_once, program)
-        since, beat, was_stopped = time.time(), time.monotonic(), False
-        with alive(folder.workers / cluster.name):
-            while cluster.tasks or (cluster.queue.is_open() and not was_stopped):
-                if not was_stopped:
-                    cluster.submit()
-                if not was_stopped and (is_stopping() or cluster.queue.is_cancelled(since)):
-                    cluster.cancel()
-                    was_stopped = True
-                cluster.collect()
-                if time.monotonic() - beat > RENEW_S:
-                    cluster.renew()
-                    beat = time.monotonic()
-                show()
-        if cluster.queue.is_open():
-            raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint="the same command goes on from there")
+        tasks = RayTasks(plan, folder, at_once, program)
+        with tasks.claims.alive():
+            yield tasks
 
 
 def run_on_node(plan_text: str, folder_path: str, number: int, program: Sequence[str]) -> NodeResult:
@@ -144,7 +115,7 @@ def run_on_node(plan_text: str, folder_path: str, number: int, program: Sequence
     is_shared = folder.plan_file.is_file() and _digest(folder.plan_file.read_text(encoding="utf-8")) == _digest(plan_text)
     if is_shared:
         plan = GridPlan.load(folder.plan_file)
-        returncode, reason = _work(plan, folder, plan.cell(number), program)
+        returncode, reason = finish_patiently(plan, folder, plan.cell(number), program)
         return NodeResult(returncode=returncode, reason=reason, archive=None)
     with tempfile.TemporaryDirectory(prefix="embedlab-") as scratch:
         return run_in_scratch(plan_text, Path(scratch), number, program)
@@ -157,17 +128,9 @@ def run_in_scratch(plan_text: str, scratch: Path, number: int, program: Sequence
     there = GridPlan.from_json(plan_text, scratch / f"runs{SAMPLE_RUNS}", where=scratch)
     plan = replace(there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache")))
     cell = plan.cell(number)
-    returncode, reason = _work(plan, GridFolder(scratch), cell, program)
+    returncode, reason = finish_patiently(plan, GridFolder(scratch), cell, program)
     run = plan.run(cell)
     return NodeResult(returncode=returncode, reason=reason, archive=pack_run(run) if is_complete(plan, cell) else None)
-
-
-def _work(plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]) -> tuple[int, str]:
-    """Finish a cell; return the exit code and the reason."""
-    try:
-        return finish_cell(plan, folder, cell, program=program, is_patient=True)
-    except EmbedlabError as error:
-        return error.exit_code, error.message
 
 
 def pack_run(run: RunFolder) -> bytes:
