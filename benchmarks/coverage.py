@@ -77,6 +77,7 @@ def topic_cells() -> Iterator[Cell]:
         "sources .02": World(source_share=0.02),
         "sentences .6, heavy tails": World(share=0.6, is_heavy=True),
         "sentences .6, unequal": World(share=0.6, differences=(0.0, 0.3)),
+        "words .42, sentences .18": World(share=0.6, word_share=0.7),
     }
     for name in (*GRAPHS[:3], "sts16", *GRAPHS[3:]):
         for label, world in worlds.items():

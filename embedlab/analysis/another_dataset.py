@@ -169,7 +169,8 @@ def predicted(
     quantiles = chdtri(len(differences) - 1, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
     between = _between(differences, variances, quantiles)
     means, inside = _weighted(differences, variances, between)
-    ends = [tuple(_quantile(means, np.sqrt(inside + noise + more), level) for level in (tail, 1 - tail)) for more in (np.zeros(1), between)]
+    deviations = np.sqrt(inside + noise + np.stack([np.zeros_like(between), between]))
+    ends = _quantiles(means, deviations, np.array([tail, 1 - tail])).tolist()
     return float(means.mean()), (ends[0][0], ends[0][1]), (ends[1][0], ends[1][1])
 
 
@@ -195,13 +196,15 @@ def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Float
     return quantile
 
 
-def _quantile(means: Floats, deviations: Floats, level: float) -> float:
-    """Return the quantile at LEVEL of a mixture of normal distributions of equal parts."""
+def _quantiles(means: Floats, deviations: Floats, levels: Floats) -> Floats:
+    """Return the quantiles at LEVELS of mixtures of normal distributions of equal parts; deviations: (mixtures, parts)."""
     from scipy.special import ndtr
 
-    reach = 40 * float(deviations.max()) + float(np.ptp(means))
-    low, high = float(means.min()) - reach, float(means.max()) + reach
+    reach = 40 * deviations.max(axis=1)[:, None] + np.ptp(means)
+    low, high = means.min() - reach + 0 * levels, means.max() + reach + 0 * levels  # (mixtures, levels)
     for _ in range(2 * _STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if ndtr((middle - means) / np.maximum(deviations, 1e-300)).mean() > level else (middle, high)
-    return (low + high) / 2
+        is_above = ndtr((middle[:, :, None] - means) / np.maximum(deviations, 1e-300)[:, None]).mean(axis=2) > levels
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    quantiles: Floats = (low + high) / 2
+    return quantiles

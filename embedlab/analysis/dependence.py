@@ -17,6 +17,8 @@ from embedlab.analysis.influence import Floats
 Ids = NDArray[np.integer]
 RowPositions = NDArray[np.intp]
 
+_VALUES_AT_ONCE = 2_000_000  # of combinations: 16 MB
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SharedSentences:
@@ -120,9 +122,10 @@ class ContributionSums:
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
     def variances_of(self, weights: Floats) -> Variances:
-        """The variances of linear combinations, one after the other: very many rows are not held once more for each."""
-        found = [self.combined(own[None]).variances() for own in weights]
-        return Variances(**{name: np.concatenate([getattr(one, name) for one in found]) for name in ("value", "independent", "freedom")})
+        """The variances of linear combinations, some at a time: very many rows are not held once more for each."""
+        at_once = max(1, _VALUES_AT_ONCE // (self.rows.shape[1] + self.sentences.shape[1] + self.twins.shape[1] + 1))
+        parts = [self.combined(weights[start : start + at_once]).variances() for start in range(0, len(weights), at_once)]
+        return Variances(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "independent", "freedom")})
 
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.

@@ -51,19 +51,17 @@ class _Joins:
             return
         nodes, numbers = np.unique(np.concatenate([low[once], high[once]]), return_inverse=True)
         parent, sizes = list(range(len(nodes))), self.sizes[nodes].tolist()
-
-        def root(node: int) -> int:
-            while parent[node] != node:
-                parent[node] = parent[parent[node]]
-                node = parent[node]
-            return node
-
-        for lower, upper in zip(*numbers.reshape(2, -1).tolist(), strict=True):
-            top, other = root(lower), root(upper)
+        for top, other in zip(*numbers.reshape(2, -1).tolist(), strict=True):
+            while parent[top] != top:
+                parent[top] = top = parent[parent[top]]
+            while parent[other] != other:
+                parent[other] = other = parent[parent[other]]
             if top != other and sizes[top] + sizes[other] <= most:
                 top, other = min(top, other), max(top, other)
                 parent[other], sizes[top] = top, sizes[top] + sizes[other]
-        self.parent[nodes], self.sizes[nodes] = nodes[[root(node) for node in range(len(nodes))]], sizes
+        for node, above in enumerate(parent):  # what is above a node comes before it
+            parent[node] = parent[above]
+        self.parent[nodes], self.sizes[nodes] = nodes[parent], sizes
         self.parent = self.parent[self.parent]  # what was joined before follows its first one
 
 
