@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard_hour import growth
 from dashboard_panes import at_rest, explanations, items, neighbours, panes, selections
 
 if TYPE_CHECKING:
@@ -324,6 +325,21 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
     yield f"event loop lag while a grid of {CELLS} cells trains, p99 of {len(late)}", f"{p99:.0f} ms", "50 ms"
 
 
+def explanation_rows(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[str, str, str]]:
+    """The rows of selections and explanations, and of an hour of use."""
+    real = Place(
+        data=str(arguments.data), runs=str(arguments.runs), cache=str(arguments.cache or temporary / "cache"), models=arguments.models
+    )
+    score(real)
+    yield from explained_rows(one("explained", real))
+    if arguments.hour is not None:
+        minutes = [json.loads(line) for line in arguments.hour.read_text(encoding="utf-8").splitlines()]
+        use = f"{minutes[-1]['keys']:,} random keys on all screens in {len(minutes)} minutes"
+        yield f"memory at rest after 20 minutes, of {use}", f"{minutes[19]['mib']:.0f} MiB", ""
+        yield "the most from then on, at rest", f"{max(minute['mib'] for minute in minutes[19:]):.0f} MiB", ""
+        yield "memory at rest at the end as a share of that after 20 minutes, by medians of five", f"{growth(minutes):.0%}", "110%"
+
+
 def explained_rows(found: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """What was measured of selections, Why, word effects, What if and items."""
     for (what, times), limit in zip(found["selections"].items(), ("50 ms", ""), strict=True):
@@ -347,23 +363,27 @@ def main() -> None:
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--starts", type=int, default=5)
+    parser.add_argument("--explanations", action="store_true", help="measure selections, Why, word effects, What if and items alone")
+    parser.add_argument("--hour", type=Path, metavar="LOG", help="with these, the memory that dashboard_hour.py wrote down")
     arguments = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary:
         lines = ["| what | measured | limit |", "|---|---|---|"]
-        for row in rows_of(arguments, Path(temporary)):
+        for row in explanation_rows(arguments, Path(temporary)) if arguments.explanations else rows_of(arguments, Path(temporary)):
             lines.append("| " + " | ".join(row) + " |")
             print(lines[-1], flush=True)
     from embedlab.tui.model_titles import short_name
 
     named = shlex.join(short_name(model, 60) for model in arguments.models)
-    command = f"python benchmarks/dashboard.py --data DIR --rows {arguments.rows} {named}"
+    which = "--explanations" if arguments.explanations else f"--rows {arguments.rows}"
+    command = f"python benchmarks/dashboard.py --data DIR {which} {named}"
     machine = f"{os.cpu_count()} processors, load of other work {load_before:.1f} at the start"
     heading = (
         f"# The dashboard\n\n`{command}`; {machine}. The scores of the real pairs are these models' own, made by `embedlab evaluate`.\n\n"
     )
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(heading + "\n".join(lines) + "\n", encoding="utf-8")
+    results = RESULTS.with_name("dashboard-explanations.md") if arguments.explanations else RESULTS
+    results.parent.mkdir(exist_ok=True)
+    results.write_text(heading + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ async def panes(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]
     await settle()
     screen = app.screen
     assert isinstance(screen, CompareScreen)
-    while screen.result is None or screen.is_preview:  # noqa: ASYNC110 - the dashboard has no event for this
+    while screen.model.result is None or screen.model.is_preview:  # noqa: ASYNC110 - the dashboard has no event for this
         await asyncio.sleep(0.05)
     table = screen.query_one(FrameTable)
     for down in (1, -1) * 15:

@@ -58,6 +58,11 @@ async def on_top(pilot: Pilot[None], kind: type[Kind]) -> Kind:
     return screen
 
 
+def has_compared(app: App[None]) -> bool:
+    """Whether the screen in front compares nothing, or has a result."""
+    return getattr(getattr(app.screen, "model", None), "result", app) is not None
+
+
 async def noticed(pilot: Pilot[None], text: str) -> None:
     """Wait for a notification that says TEXT."""
     await until(pilot, lambda: any(text in notice for notice in notices(pilot.app)))

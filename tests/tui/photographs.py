@@ -77,7 +77,7 @@ async def _pairs(pilot: Pilot[None]) -> None:
 
 async def _compare(pilot: Pilot[None]) -> None:
     await pilot.press("2")
-    await _holds(pilot, CompareScreen, lambda screen: screen.result is not None and not screen.is_preview)
+    await _holds(pilot, CompareScreen, lambda screen: screen.model.result is not None and not screen.model.is_preview)
 
 
 async def _runs(pilot: Pilot[None]) -> None:

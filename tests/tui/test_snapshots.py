@@ -82,7 +82,7 @@ async def test_compare(opened: Open, tmp_path: Path) -> None:
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
         screen = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: screen.result is not None and not screen.is_preview, patience_s=60)
+        await until(pilot, lambda: screen.model.result is not None and not screen.model.is_preview, patience_s=60)
         await until(pilot, lambda: not any(screen.is_working(group) for group in ("compare", "marks")))  # which may show it once more
         await compare_picture(pilot, "compare", tmp_path)
 

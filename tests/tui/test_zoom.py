@@ -18,7 +18,7 @@ async def test_every_pane_takes_the_screen_and_gives_it_back(opened: Open, own_w
             await until(pilot, lambda name=name: pilot.app.current_mode == name and pilot.app.screen.is_mounted)  # type: ignore[misc]
             screen = pilot.app.screen
             if isinstance(screen, CompareScreen):
-                await until(pilot, lambda: screen.result is not None)  # noqa: B023 - awaited in this turn
+                await until(pilot, lambda: screen.model.result is not None)  # noqa: B023 - awaited in this turn
             else:
                 await until(pilot, lambda: not screen.query("#runs-table") or screen.model.board.runs)  # type: ignore[attr-defined]  # noqa: B023
             await pilot.pause()

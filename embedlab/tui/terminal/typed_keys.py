@@ -51,7 +51,8 @@ class TypedKeys:
         if self._released and event is self._released[0]:
             self._released.popleft()
             return False
-        if self._delivery is not None or self._is_awaited():
+        # One that was in the queue of the app already when those before it were posted to the end of that queue must not overtake them.
+        if self._released or self._delivery is not None or self._is_awaited():
             self._held.append(event)
             self._delivery = self._delivery or asyncio.create_task(self._deliver())
             return True

@@ -10,6 +10,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.widgets import Input
 
 from embedlab.core.paths import state_folder
@@ -93,3 +94,14 @@ async def test_a_key_waits_for_what_is_handled_and_not_for_a_clock(opened: Open,
         await on_top(pilot, HelpScreen)
         await until(pilot, lambda: pilot.app.typed_keys._delivery is None)  # type: ignore[attr-defined]
         assert lost == []
+
+
+async def test_a_key_does_not_overtake_one_that_was_held(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("slash")
+        typed, keys = pilot.app.typed_keys, [events.Key(letter, letter) for letter in "abc"]  # type: ignore[attr-defined]
+        typed._released.append(keys[0])  # posted, behind the next ones in the queue of the app
+        assert [typed.holds(key) for key in keys[1:]] == [True, True]
+        pilot.app.post_message(keys[0])
+        await until(pilot, lambda: len(pilot.app.selected.typed) == 3)  # type: ignore[attr-defined]
+        assert pilot.app.selected.typed == "abc"  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ from embedlab.tui.model_chooser import ChooseModels
 from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 from embedlab.tui.screens import SCREENS
 from embedlab.tui.terminal.versions import ENDING, LOWEST, installed, is_known, is_tuned
-from tests.tui.driving import Open, on_top, type_text, until
+from tests.tui.driving import Open, has_compared, on_top, type_text, until
 
 ROOT = Path(__file__).parents[3]
 ROOM = "embedlab.tui.terminal"
@@ -115,7 +115,7 @@ async def test_the_dashboard_works_without_them(opened: Open, world: Settings) -
         for name, screen in reversed(SCREENS.items()):
             await pilot.press(screen.entry.key)
             await until(pilot, lambda name=name: app.current_mode == name and app.screen.is_mounted)  # type: ignore[misc]
-            await until(pilot, lambda: getattr(app.screen, "result", app) is not None)
+            await until(pilot, lambda: has_compared(app))
             await pilot.press("question_mark")
             await on_top(pilot, HelpScreen)
             await pilot.press("escape")
