@@ -102,7 +102,7 @@ class Checkout:
     """One commit with caches and stored results of its own."""
 
     def __init__(self, root: Path, home: Path, data: Path, models: Sequence[str]) -> None:
-        self.data, self.models, self._home = data, models, home
+        self.data, self.models, self._root, self._home = data, models, root, home
         homes = {f"XDG_{kind}_HOME": str(home) for kind in ("CONFIG", "STATE", "DATA")}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "EMBEDLAB_THREADS"), "1")
         own = {"EMBEDLAB_CACHE": str(home / "cache"), "PYTHONPATH": str(root), "PYTHONPYCACHEPREFIX": str(home / "bytecode")}
@@ -135,7 +135,7 @@ class Checkout:
             data=str(self.data), runs=str(self._home / "runs"), cache=self.environment["EMBEDLAB_CACHE"], models=list(self.models)
         )
         self.environment["STARTED"] = str(time.time())
-        program = str(Path(__file__).with_name("dashboard.py"))
+        program = str(self._root / "benchmarks" / "dashboard.py")
         found = json.loads(self._process([sys.executable, program, "start", json.dumps(asdict(place))])[1].splitlines()[-1])
         return Times(processor_s=found["scored_processor_s"], wall_s=found["scored_s"])
 

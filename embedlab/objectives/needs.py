@@ -72,7 +72,7 @@ def check_columns(recipe: Recipe) -> None:
         if needs.fixed_vectors and stage.optim.turn is not None:
             raise UsageError(
                 f"'stage.{index}.optim.turn' is set, but standardised vectors must not change while the stage trains",
-                hint=f"remove turn, or --set stage.{index}.objective.standardise=false",
+                hint=Hint("remove turn, or ", RecipeValue(f"stage.{index}.objective.standardise", "false")),
             )
         for name in stage.data.datasets:
             if not is_pair_file(name):
