@@ -381,7 +381,9 @@ def main() -> None:
     which = "--explanations" if arguments.explanations else f"--rows {arguments.rows}"
     command = f"python benchmarks/dashboard.py --data DIR {which} {named}"
     machine = f"{os.cpu_count()} processors, load of other work {load_before:.1f} at the start"
-    heading = f"# {'Explanations, items and an hour of use of the dashboard' if arguments.explanations else 'The dashboard'}\n\n`{command}`; {machine}. The scores of the real pairs are these models' own, made by `embedlab evaluate`.\n\n"
+    title = "Explanations, items and an hour of use of the dashboard" if arguments.explanations else "The dashboard"
+    scores = "The scores of the real pairs are these models' own, made by `embedlab evaluate`."
+    heading = f"# {title}\n\n`{command}`; {machine}. {scores}\n\n"
     results = RESULTS.with_name("dashboard-explanations.md") if arguments.explanations else RESULTS
     results.parent.mkdir(exist_ok=True)
     results.write_text(heading + "\n".join(lines) + "\n", encoding="utf-8")
