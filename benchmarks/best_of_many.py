@@ -1,6 +1,6 @@
 """How often a table of cells denies an equal cell its tie with the best, and how far the best is too high, beside what is said of both.
 
-    python benchmarks/best_of_many.py --data DIR [--runs 400] [--jobs 2]
+    python benchmarks/best_of_many.py --data DIR [--runs 400] [--jobs 2] [--resume FILE]
 
 Cells are simulated on the sentence graph of STS-B, with one checkpoint and with three seeds each; and by seeds alone, as dev scores are
 compared. All cells of a table are equal, or a half of them is lower by about two standard errors of a difference.
@@ -9,9 +9,8 @@ compared. All cells of a table are equal, or a half of them is lower by about tw
 import argparse
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import sqrt
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from batches import Batches
 from record import write_table
 from simulated_comparisons import evidence_of
 from simulated_scores import BEST, Floats, Graph, World
@@ -30,6 +30,7 @@ from embedlab.experiments.pivot import ALPHA, Apart, Spread, apart_over_seeds, m
 
 GRAPH = ("sts-benchmark",)
 COUNTS = (16, 32, 64)
+AT_ONCE = 100
 OF_SEEDS = 5  # times as many tables over seeds alone, which cost little
 SEED_SD = 0.01  # of a checkpoint's true Spearman; 1 point
 LOWER = {"pairs": 0.025, "seeds": 0.016}  # about two standard errors of a difference
@@ -91,10 +92,10 @@ def jobs() -> Iterator[Tables]:
                 yield Tables(cells=cells, seeds=seeds, is_by_pairs=is_by_pairs, lower=cells // 2)
 
 
-def tables(job: Tables, data: Path, runs: int) -> Floats:
+def tables(job: Tables, first: int, runs: int, *, data: Path) -> list[list[float]]:
     """Whether Holm and the rule deny an equal cell, shares of lower cells, the error of the best and what is said; (tables, 6)."""
-    graph, found = Graph.read(data, GRAPH), []
-    for seed in range(runs if job.is_by_pairs else OF_SEEDS * runs):
+    graph, found = _graph(data), []
+    for seed in range(first, first + runs):
         spreads, differences, truths = job.draw(graph, np.random.default_rng(seed))
         best = max(spreads, key=lambda place: spreads[place].mean)
         others = [place for place in spreads if place != best]
@@ -115,7 +116,10 @@ def tables(job: Tables, data: Path, runs: int) -> Floats:
                 marked[best].optimism,
             )
         )
-    return np.array(found, dtype=np.float64)
+    return [[float(value) for value in row] for row in found]
+
+
+_graph = lru_cache(maxsize=1)(partial(Graph.read, names=GRAPH))
 
 
 def main() -> None:
@@ -124,12 +128,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--resume", type=Path, help="a file of the tables so far: they go on, and others are added")
     arguments = parser.parse_args()
-    listed = list(jobs())
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        found = list(pool.map(partial(tables, data=arguments.data, runs=arguments.runs), listed))
+    listed, batches = {" | ".join(job.label()): job for job in jobs()}, Batches(file=arguments.resume)
+    wanted = {key: arguments.runs * (1 if job.is_by_pairs else OF_SEEDS) for key, job in listed.items()}
+    batches.fill([*listed.items()], partial(tables, data=arguments.data), wanted.__getitem__, at_once=AT_ONCE, processes=arguments.jobs)
     rows = []
-    for job, values in zip(listed, found, strict=True):
+    for key, job in listed.items():
+        values = np.concatenate(batches.found(key))
         error = 2 * values[:, 4].std(ddof=1) / sqrt(len(values))
         denied = [f"{100 * mean:.1f} ± {200 * sqrt(max(mean * (1 - mean), 1e-9) / len(values)):.1f}" for mean in values[:, :2].mean(axis=0)]
         lower = [f"{100 * values[:, place].mean():.0f}" if job.lower else "–" for place in (3, 2)]

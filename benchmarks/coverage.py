@@ -1,7 +1,7 @@
 """How often nominal 95% intervals cover the truth, and how often a difference of equal models is found.
 
-    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--first-seed 0] [--jobs 2] [--scores FOLDER] [--members NAME…]
-        [--encoder MODEL]
+    python benchmarks/coverage.py PART --data DIR [--runs 5000] [--first-seed 0] [--jobs 2] [--resume FILE] [--graphs NAME…]
+        [--scores FOLDER] [--members NAME…] [--encoder MODEL]
 
 PART is pairs (one model each on five real sentence graphs), seeds, hubs, topics, slices, averages, tables, equivalence, halves (real
 scores, split in two by components of the sentence graph, and by topics that the vectors of an encoder have) or seeds-null (real scores of
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations
 from pathlib import Path
 
@@ -26,8 +26,21 @@ import polars as pl
 sys.path.insert(0, str(Path(__file__).parent))
 
 import real_halves
+from batches import Batches
 from record import write_table
-from simulated_comparisons import VALUES_AT_ONCE, Cell, average_of, columns_of, evidence_of, first_seeds, simulate, weighed_runs, welch
+from simulated_comparisons import (
+    VALUES_AT_ONCE,
+    Cell,
+    Sums,
+    average_of,
+    columns_of,
+    evidence_of,
+    first_seeds,
+    shares_of,
+    simulate,
+    weighed_runs,
+    welch,
+)
 from simulated_scores import DATASETS, Floats, Graph, World
 
 from embedlab.analysis.families import LARGEST_JOINED
@@ -64,6 +77,7 @@ def topic_cells() -> Iterator[Cell]:
         "sources .02": World(source_share=0.02),
         "sentences .6, heavy tails": World(share=0.6, is_heavy=True),
         "sentences .6, unequal": World(share=0.6, differences=(0.0, 0.3)),
+        "words .42, sentences .18": World(share=0.6, word_share=0.7),
     }
     for name in (*GRAPHS[:3], "sts16", *GRAPHS[3:]):
         for label, world in worlds.items():
@@ -112,10 +126,13 @@ CELLS: dict[str, tuple[Callable[[], Iterator[Cell]], tuple[str, ...], str]] = {
 def show_cells(part: str, arguments: argparse.Namespace) -> None:
     """Simulate every cell of PART and write its table."""
     make, columns, title = CELLS[part]
-    work = partial(simulate, data=arguments.data, runs=arguments.runs, resamples=arguments.resamples, first=arguments.first_seed)
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        cells = list(make())
-        found = [row for cell, rows in zip(cells, pool.map(work, cells), strict=True) for row in zip(cell.labels(), rows, strict=True)]
+    cells = {" | ".join(cell.label): cell for cell in make() if not arguments.graphs or {*cell.names} <= {*arguments.graphs}}
+    batches = Batches(file=arguments.resume)
+    work = partial(_simulated, data=arguments.data, resamples=arguments.resamples, first_seed=arguments.first_seed)
+    batches.fill([*cells.items()], work, lambda _: arguments.runs, at_once=arguments.at_once, processes=arguments.jobs)
+    found = [
+        row for key, cell in cells.items() for row in zip(cell.labels(), shares_of(batches.found(key)), strict=True) if batches.runs(key)
+    ]
     methods = list(dict.fromkeys(name for _, shares in found for name in shares))
     rejecting = [name for name in ("flips", "shared sentences", "flips of one sum") if name in methods]
     heads = [
@@ -133,7 +150,7 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
         for label, shares in found
     ]
     notes = [
-        f"{arguments.runs} simulated comparisons a row; ± is two Monte Carlo standard errors; nominal coverage 95%",
+        f"{batches.counts([*cells])} simulated comparisons a row; ± is two Monte Carlo standard errors; nominal coverage 95%",
         "rejects: the interval excludes zero; at a true difference of 0 a false positive, otherwise the power",
         "flips: what embedlab does; shared sentences: covariance counted between pairs that share a sentence, Student's t",
         *(["flips of one sum: the same, as if contributions summed to zero over all rows alone"] if "flips of one sum" in methods else []),
@@ -141,6 +158,10 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
         + (f"; bootstrap: {arguments.resamples} resamples of independent pairs in a tenth of the runs" if arguments.resamples else ""),
     ]
     write_table(f"coverage-{part}", title, [*columns, *heads], rows, packages=PACKAGES, notes=notes)
+
+
+def _simulated(cell: Cell, first: int, runs: int, *, data: Path, resamples: int, first_seed: int) -> Sums:
+    return simulate(cell, first_seed + first, runs, data=data, resamples=resamples)
 
 
 def _percent(share: float, runs: float) -> str:
@@ -224,22 +245,31 @@ class TableJob:
             yield starred, parted, found[-1].differences["b"].p < 0.05
 
 
-def _tables(job: TableJob, data: Path, runs: int) -> Floats:
-    """Shares of tables; (rows, 3)."""
-    graph = Graph.read(data, DATASETS)
-    return np.mean([list(job.tables(seed, graph)) for seed in range(runs)], axis=0)
+def _tables(job: TableJob, first: int, runs: int, *, data: Path) -> list[list[float]]:
+    """Numbers of tables; (rows, 3)."""
+    graph = _graph_of_all(data)
+    return np.sum([list(job.tables(seed, graph)) for seed in range(first, first + runs)], axis=0).tolist()
+
+
+@lru_cache(maxsize=1)
+def _graph_of_all(data: Path) -> Graph:
+    return Graph.read(data, DATASETS)
 
 
 def show_tables(arguments: argparse.Namespace) -> None:
     """False positives of tables of nine rows and four equal models."""
-    jobs = [TableJob(share=0.3, seed_sd=0.02, seeds=(3, 5)), *(TableJob(share=share) for share in (0.0, 0.3, 0.6))]
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        found = list(pool.map(partial(_tables, data=arguments.data, runs=arguments.runs), jobs))
-    rows = [
-        [f"{job.share:g}", f"{seeds}", f"{100 * job.seed_sd:g}", *(_percent(value, arguments.runs) for value in values)]
-        for job, shares in zip(jobs, found, strict=True)
-        for seeds, values in zip(job.seeds, shares, strict=True)
-    ]
+    jobs = {
+        f"{job.share:g} | {job.seeds}": job
+        for job in (*(TableJob(share=share) for share in (0.0, 0.3, 0.6)), TableJob(share=0.3, seed_sd=0.02, seeds=(3, 5)))
+    }
+    batches = Batches(file=arguments.resume)
+    work = partial(_tables, data=arguments.data)
+    batches.fill([*jobs.items()], work, lambda _: arguments.runs, at_once=arguments.at_once, processes=arguments.jobs)
+    rows = []
+    for key, job in jobs.items():
+        runs = batches.runs(key)
+        for seeds, values in zip(job.seeds, np.sum(batches.found(key), axis=0) / runs, strict=True):
+            rows.append([f"{job.share:g}", f"{seeds}", f"{100 * job.seed_sd:g}", *(_percent(value, runs) for value in values)])
     columns = [
         "share of sentences in errors",
         "seeds",
@@ -248,7 +278,7 @@ def show_tables(arguments: argparse.Namespace) -> None:
         "any two models without a shared letter",
         "one p of the average < .05",
     ]
-    notes = [f"{arguments.runs} simulated tables a row: seven datasets, two averages, four models that are equal"]
+    notes = [f"{batches.counts([*jobs])} simulated tables a row: seven datasets, two averages, four models that are equal"]
     write_table("coverage-tables", "False positives in a table of equal models", columns, rows, packages=PACKAGES, notes=notes)
 
 
@@ -401,6 +431,9 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=5_000)
     parser.add_argument("--first-seed", type=int, default=0, help="of the simulated comparisons; others are other draws")
+    parser.add_argument("--resume", type=Path, help="a file of the runs so far, of cells and tables: they go on, and others are added")
+    parser.add_argument("--at-once", type=int, default=500, help="runs of a cell before the next cell's")
+    parser.add_argument("--graphs", nargs="*", help="datasets whose cells are simulated; all without it")
     parser.add_argument("--resamples", type=int, default=0, help="also the independent bootstrap, in a tenth of the runs")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()

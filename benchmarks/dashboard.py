@@ -27,7 +27,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard_panes import at_rest, neighbours, panes
+from dashboard_hour import growth
+from dashboard_panes import at_rest, explanations, items, neighbours, panes, selections
 
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
@@ -49,13 +50,15 @@ class Measured:
     """Times in ms by what was done."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
+    used: dict[str, list[float]] = field(default_factory=dict)  # processor time of the event loop alone, whatever else is at work
 
     async def of(self, what: str, work: Callable[[], Any], settle: Callable[[], Awaitable[object]]) -> None:
         """Time WORK and everything it sets off until the screen is drawn."""
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.thread_time()
         work()
         await settle()
         self.times.setdefault(what, []).append(1000 * (time.perf_counter() - started))
+        self.used.setdefault(what, []).append(1000 * (time.thread_time() - used))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +132,7 @@ def measure_empty() -> None:
 
 def measure_dashboard(place: Place, what: str) -> None:
     """One process: the first paint of pairs with all their models, then keys, or the event loop's lag on the Runs screen."""
-    from embedlab.tui import gc_control
+    from embedlab.tui.terminal import gc_control
 
     gc_control.pause_collection()  # as `embedlab tui` does
     from embedlab.tui.widgets.frame_table import FrameTable
@@ -158,6 +161,12 @@ def measure_dashboard(place: Place, what: str) -> None:
                 found["panes"] = measured.times
                 found["neighbours"] = await asyncio.to_thread(neighbours, app)
                 found["rest"] = await at_rest(app)
+            if what == "explained":
+                measured = Measured()
+                found["selections"] = await selections(app)
+                found["arrived"] = await explanations(app, measured.of, partial(settled, app))
+                found["items"] = await items(app, measured.of, partial(settled, app))
+                found["panes"], found["used"] = measured.times, measured.used
             if what == "lag":
                 await pilot.press("3")
                 await pilot.pause(1.0)
@@ -234,7 +243,7 @@ def one(what: str, place: Place | None = None) -> dict[str, Any]:
     """Run a measurement in a process of its own."""
     words = [what] if place is None else [what, json.dumps(asdict(place))]
     environment = {**os.environ, "STARTED": str(time.time()), "XDG_STATE_HOME": tempfile.mkdtemp()}
-    if what in {"keys", "panes"}:
+    if what in {"keys", "panes", "explained"}:
         environment["TEXTUAL_FPS"] = "1000"
     answer = subprocess.run([sys.executable, __file__, *words], env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
@@ -301,6 +310,7 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
     worst = max(shown["rest"], key=lambda mode: shown["rest"][mode])
     yield f"processor time at rest, most on {worst}", f"{shown['rest'][worst]:.2%}", "0.50%"
     yield "memory", f"{found['rss_mib']:.0f} MiB", "400 MiB"
+    yield from explained_rows(one("explained", real))
     sent = on_a_link(real)
     yield "output behind a key held for 8 s on a link of 20 KB/s", f"{sent['behind_s']:.1f} s", "1 s"
     yield "bytes sent in 10 s by Runs when every run has ended", f"{sent['idle_bytes']:,}", "0"
@@ -317,6 +327,36 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
     yield f"event loop lag while a grid of {CELLS} cells trains, p99 of {len(late)}", f"{p99:.0f} ms", "50 ms"
 
 
+def explanation_rows(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[str, str, str]]:
+    """The rows of selections and explanations, and of an hour of use."""
+    real = Place(
+        data=str(arguments.data), runs=str(arguments.runs), cache=str(arguments.cache or temporary / "cache"), models=arguments.models
+    )
+    score(real)
+    yield from explained_rows(one("explained", real))
+    if arguments.hour is not None:
+        minutes = [json.loads(line) for line in arguments.hour.read_text(encoding="utf-8").splitlines()]
+        use = f"{minutes[-1]['keys']:,} random keys on all screens in {len(minutes)} minutes"
+        yield f"memory at rest after 20 minutes, of {use}", f"{minutes[19]['mib']:.0f} MiB", ""
+        yield "the most from then on, at rest", f"{max(minute['mib'] for minute in minutes[19:]):.0f} MiB", ""
+        yield "memory at rest at the end as a share of that after 20 minutes, by medians of five", f"{growth(minutes):.0%}", "110%"
+
+
+def explained_rows(found: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What was measured of selections, Why, word effects, What if and items."""
+    for (what, times), limit in zip(found["selections"].items(), ("50 ms", ""), strict=True):
+        yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", limit
+    for what, times in found["panes"].items():
+        used = f"{p95(found['used'][what]):.0f} ms of processor time"
+        yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms; {used}", "50 ms"
+    for what, seconds in found["arrived"].items():
+        yield what, f"{seconds:.1f} s", ""
+    if found["items"] is not None:
+        task, count, seconds = found["items"]
+        yield f"{count:,} items of {task} after it was chosen", f"{seconds:.1f} s", ""
+    yield "memory after all of these", f"{found['rss_mib']:.0f} MiB", "400 MiB"
+
+
 def main() -> None:
     """Measure and write the table."""
     parser = argparse.ArgumentParser()
@@ -326,30 +366,34 @@ def main() -> None:
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--starts", type=int, default=5)
+    parser.add_argument("--explanations", action="store_true", help="measure selections, Why, word effects, What if and items alone")
+    parser.add_argument("--hour", type=Path, metavar="LOG", help="with these, the memory that dashboard_hour.py wrote down")
     arguments = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary:
         lines = ["| what | measured | limit |", "|---|---|---|"]
-        for row in rows_of(arguments, Path(temporary)):
+        for row in explanation_rows(arguments, Path(temporary)) if arguments.explanations else rows_of(arguments, Path(temporary)):
             lines.append("| " + " | ".join(row) + " |")
             print(lines[-1], flush=True)
     from embedlab.tui.model_titles import short_name
 
     named = shlex.join(short_name(model, 60) for model in arguments.models)
-    command = f"python benchmarks/dashboard.py --data DIR --rows {arguments.rows} {named}"
+    which = "--explanations" if arguments.explanations else f"--rows {arguments.rows}"
+    command = f"python benchmarks/dashboard.py --data DIR {which} {named}"
     machine = f"{os.cpu_count()} processors, load of other work {load_before:.1f} at the start"
-    heading = (
-        f"# The dashboard\n\n`{command}`; {machine}. The scores of the real pairs are these models' own, made by `embedlab evaluate`.\n\n"
-    )
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(heading + "\n".join(lines) + "\n", encoding="utf-8")
+    title = "Explanations, items and an hour of use of the dashboard" if arguments.explanations else "The dashboard"
+    scores = "The scores of the real pairs are these models' own, made by `embedlab evaluate`."
+    heading = f"# {title}\n\n`{command}`; {machine}. {scores}\n\n"
+    results = RESULTS.with_name("dashboard-explanations.md") if arguments.explanations else RESULTS
+    results.parent.mkdir(exist_ok=True)
+    results.write_text(heading + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["empty"]:
             measure_empty()
-        case ["start" | "keys" | "panes" | "lag" as what, place]:
+        case ["start" | "keys" | "panes" | "explained" | "lag" as what, place]:
             measure_dashboard(Place(**json.loads(place)), what)
         case _:
             main()

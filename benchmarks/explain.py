@@ -85,7 +85,7 @@ def orders_of(name: str, threads: int) -> Orders:
         "token pairs": lambda first, second: _token_parts(tokens_of, first, second),
         "random": lambda first, second: rng.random(sum(_counts(first, second))),
     }
-    gradients = None if spec.is_prefixed else Gradients(Path(spec.location) if spec.kind == "folder" else _folder(spec), threads)
+    gradients = None if spec.is_prefixed else Gradients(_folder(spec), threads)
     if gradients is not None:
         methods["gradient x input"] = lambda first, second: gradients.words(first, second, "product")
         methods["integrated gradients from zero"] = lambda first, second: gradients.words(first, second, "zero")
@@ -94,10 +94,17 @@ def orders_of(name: str, threads: int) -> Orders:
     return Orders(score=score, methods={one: methods[one] for one in METHODS if one in methods})
 
 
+def model_folder_of(name: str) -> Path:
+    """The folder of a model that a user names."""
+    from embedlab.models.catalog import resolve
+
+    return _folder(resolve(name, Path("none")).members[0])
+
+
 def _folder(spec: Any) -> Path:
     from embedlab.models.location import model_folder
 
-    return model_folder(spec, offline=True)
+    return Path(spec.location) if spec.kind == "folder" else model_folder(spec, offline=True)
 
 
 def _check(gradients: "Gradients", score: Callable[[Sequence[str], Sequence[str]], Floats]) -> None:

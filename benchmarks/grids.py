@@ -22,9 +22,9 @@ from record import Measured, write
 from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.local import prepare_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.planner import expand_grid
+from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Ending, Queue
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore

@@ -79,9 +79,10 @@ def one(program: str, *words: str) -> dict[str, Any]:
 class Side:
     """PROGRAM in a process of its own that answers each line of JSON with one."""
 
-    def __init__(self, program: str, *words: str) -> None:
+    def __init__(self, program: str, *words: str, environment: Mapping[str, str] | None = None) -> None:
         self._command = [program, *words]
-        self._process = subprocess.Popen([sys.executable, *self._command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, *self._command]
+        self._process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Self:
         return self

@@ -84,7 +84,7 @@ class RealSet:
         return rows.shared.components
 
 
-def links_above(cosine: float, sentences: tuple[str, ...]) -> Links:
+def links_above(cosine: float, sentences: pl.Series) -> Links:
     """Return the links of SENTENCES with at least this COSINE."""
     found = links_of(sentences)
     near = found.cosine >= np.float32(cosine)
@@ -99,8 +99,8 @@ def differences(one: Evidence, names: Sequence[str]) -> tuple[Floats, Floats]:
     return np.array(found), np.array(reaches).transpose(1, 2, 0)
 
 
-def topics(pairs: pl.DataFrame, vectors: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Topics within each source of each dataset: k-means of the means of both sentences' VECTORS, (pairs, dim)."""
+def topics(pairs: pl.DataFrame, vectors: NDArray[np.float32], seed: int = 0) -> NDArray[np.intp]:
+    """Topics within each source of each dataset: k-means, from SEED on, of the means of both sentences' VECTORS, (pairs, dim)."""
     from sklearn.cluster import KMeans
 
     sources = pairs.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy()
@@ -108,7 +108,7 @@ def topics(pairs: pl.DataFrame, vectors: NDArray[np.float32]) -> NDArray[np.intp
     for source in np.unique(sources):
         own = np.flatnonzero(sources == source)
         count = max(2, len(own) // PAIRS_OF_A_TOPIC)
-        found[own] = start + KMeans(n_clusters=count, n_init=1, random_state=0).fit_predict(vectors[own])
+        found[own] = start + KMeans(n_clusters=count, n_init=1, random_state=seed).fit_predict(vectors[own])
         start += count
     return found
 

@@ -87,8 +87,8 @@ def _markdown(title: str, facts: dict[str, Any], measured: Sequence[Measured], n
 
 
 def _without_paths(words: Sequence[str]) -> list[str]:
-    """The command's words, folders of this machine replaced: a record is about the processor, not about where files lie."""
-    return ["DIR" if Path(word).is_dir() else word for word in words]
+    """The command's words, folders and files of this machine replaced: a record is about the processor, not about where files lie."""
+    return ["DIR" if Path(word).is_dir() else "FILE" if Path(word).is_absolute() else word for word in words]
 
 
 def _processor() -> str:

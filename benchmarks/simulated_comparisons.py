@@ -203,23 +203,39 @@ def _around(middle: float, half: float) -> tuple[float, float]:
 
 def welch(first: Floats, second: Floats) -> tuple[float, float]:
     """The interval of the difference by Welch's t over seeds alone."""
-    from scipy.stats import ttest_ind
+    from scipy.special import stdtrit
 
-    found = ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
-    return float(found.low), float(found.high)
+    shares = [float(values.var(ddof=1)) / len(values) for values in (first, second)]
+    weights = sum(share**2 / (len(values) - 1) for share, values in zip(shares, (first, second), strict=True))
+    half = float(stdtrit(sum(shares) ** 2 / weights, 0.975)) * np.sqrt(sum(shares)) if weights > 0 else 0.0
+    return _around(float(first.mean() - second.mean()), half)
 
 
-graph_of = lru_cache(maxsize=1)(Graph.read)  # of the cells of one process
+graph_of = lru_cache(maxsize=8)(Graph.read)  # of the cells of one process
 
 
-def simulate(cell: Cell, data: Path, runs: int, resamples: int, first: int = 0) -> list[dict[str, Floats]]:
-    """For each row of CELL and each method the share of covering intervals, of rejections, the mean length and the number of runs; (4,)."""
+Sums = list[dict[str, list[float]]]
+"""Of each row of a cell, by method: the covering intervals, the rejections, the sum of lengths and the number of runs."""
+
+
+def simulate(cell: Cell, first: int, runs: int, *, data: Path, resamples: int = 0) -> Sums:
+    """Simulate RUNS comparisons for each row of CELL, from the seed FIRST on."""
     graph, found = graph_of(data, cell.names), [{} for _ in cell.labels()]
     for outcomes in _outcomes(cell, graph, range(first, first + runs), resamples):
         for sums, outcome in zip(found, outcomes, strict=True):
             for name in outcome.covers:
-                sums.setdefault(name, []).append((outcome.covers[name], outcome.rejects[name], outcome.lengths[name]))
-    return [{name: np.concatenate([np.mean(rows, axis=0), [len(rows)]]) for name, rows in sums.items()} for sums in found]
+                values = (outcome.covers[name], outcome.rejects[name], outcome.lengths[name], 1)
+                sums[name] = [before + float(value) for before, value in zip(sums.get(name, [0.0] * 4), values, strict=True)]
+    return found
+
+
+def shares_of(batches: Sequence[Sums]) -> list[dict[str, Floats]]:
+    """For each row and each method the shares of covering intervals and of rejections, the mean length and the number of runs; (4,)."""
+    rows = []
+    for parts in zip(*batches, strict=True):
+        sums = {name: np.sum([part[name] for part in parts if name in part], axis=0) for part in parts for name in part}
+        rows.append({name: np.append(values[:3] / values[3], values[3]) for name, values in sums.items()})
+    return rows
 
 
 def _outcomes(cell: Cell, graph: Graph, seeds: range, resamples: int) -> Iterator[list[Outcome]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import pi, sin
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.evidence import SliceRows, near_pairs, sentence_numbers
 from embedlab.analysis.near_duplicates import NearDuplicates
+from embedlab.analysis.word_sets import WordSets
 
 Floats = NDArray[np.float64]
 
 DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
 BEST = 0.75  # the true Spearman of the better model
 SHARED_ERROR = 0.5  # correlation of two models' errors on a pair
+LEAST_WEIGHT = 0.1  # of a word that all sentences have
 STEADY = 0.8  # share of an error's variance that all seeds of a recipe have in common
 
 
@@ -34,6 +37,7 @@ class Graph:
     sentences: int
     near: NearDuplicates
     source: NDArray[np.intp]  # (pairs,) number of each pair's source
+    words: Any = None  # (sentences, words) sparse, each row of length 1: the weights of each sentence's words
 
     @classmethod
     def read(cls, data: Path, names: Sequence[str]) -> "Graph":
@@ -46,7 +50,8 @@ class Graph:
         table = pair_table(parts)
         numbered = table.with_columns(sentence_numbers(table))
         texts = np.stack([table[side].hash().to_numpy() for side in ("sentence1", "sentence2")], axis=1)
-        distinct, numbers = np.unique(texts, return_inverse=True)
+        distinct, places_of_text, numbers = np.unique(texts, return_index=True, return_inverse=True)
+        sentences = pl.Series(table.select("sentence1", "sentence2").to_numpy().ravel()[places_of_text])
         places = table.select(pl.col("dataset").replace_strict({name: place for place, name in enumerate(names)}, return_dtype=pl.Int64))
         first, second = numbers.reshape(-1, 2).T
         return cls(
@@ -58,6 +63,7 @@ class Graph:
             sentences=len(distinct),
             near=NearDuplicates.joined([near_pairs(own) for _, own in numbered.group_by("dataset", maintain_order=True)]),
             source=table.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy().astype(np.intp) - 1,
+            words=_words(sentences),
         )
 
     @cached_property
@@ -94,7 +100,20 @@ class Graph:
             sentences=self.sentences,
             near=self.near,
             source=self.source[rows],
+            words=self.words,
         )
+
+
+def _words(sentences: pl.Series) -> Any:  # a sparse matrix
+    """The words of SENTENCES, weighted as where families are found."""
+    from scipy.sparse import csr_matrix
+
+    words = WordSets.of(sentences)
+    frequency = np.bincount(words.numbers, minlength=words.distinct)
+    weights = (np.log(len(sentences) / frequency) + LEAST_WEIGHT)[words.numbers]
+    row = np.repeat(np.arange(len(sentences)), words.sizes)
+    weights /= np.sqrt(np.bincount(row, weights=weights**2, minlength=len(sentences)))[row]
+    return csr_matrix((weights, words.numbers, words.starts), shape=(len(sentences), words.distinct))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +128,7 @@ class World:
     has_hubs: bool = False  # whether a sentence's error grows with the number of its pairs
     component_share: float = 0.0  # of an error's variance that belongs to components of connected pairs
     source_share: float = 0.0  # to sources
+    word_share: float = 0.0  # of the variance of a sentence's effect that belongs to its words
     is_heavy: bool = False  # whether errors have the tails of Student's t with three degrees of freedom
 
     def draw(self, graph: Graph, rng: np.random.Generator) -> tuple[Floats, list[Floats]]:
@@ -141,6 +161,9 @@ class World:
             values += np.sqrt(self.source_share) * draw(graph.source.max() + 1)[graph.source]
         if share:
             effects = draw(graph.sentences)
+            if self.word_share and is_error:
+                of_words = graph.words @ draw(graph.words.shape[1])
+                effects = np.sqrt(1 - self.word_share) * effects + np.sqrt(self.word_share) * of_words
             if self.has_hubs if has_hubs is None else has_hubs:
                 degree = np.bincount(np.concatenate([graph.first, graph.second]), minlength=graph.sentences)
                 effects *= np.sqrt(degree)

@@ -170,9 +170,9 @@ def with_columns_of(old: pl.DataFrame, new: pl.DataFrame, path: Path) -> pl.Data
 def score_all(models: Sequence[str], settings: Settings, datasets: Sequence[str] | None) -> ScoredPairs:
     """Return the pairs of the seven test splits, or of all splits of DATASETS, scored by MODELS."""
     from embedlab.workflows.notebook_session import NotebookSession
-    from embedlab.workflows.scoring import score_pairs
+    from embedlab.workflows.scoring import score_selected
 
-    scored, is_whole = score_pairs(models, NotebookSession(settings=settings), datasets=datasets, all_splits=datasets is not None)
+    scored, is_whole = score_selected(models, NotebookSession(settings=settings), datasets=datasets, all_splits=datasets is not None)
     assert is_whole, "a dataset is missing"
     return replace(scored, table=joined_splits(scored.table))
 

@@ -60,8 +60,8 @@ class Link:
 
 
 @contextmanager
-def dashboard(arguments: Sequence[str], state: Path) -> Iterator[Link]:
-    """A dashboard that shows its pairs, in a process of its own with the state folder STATE."""
+def dashboard(arguments: Sequence[str], state: Path) -> Iterator[tuple[Link, int]]:
+    """A dashboard that shows its pairs, in a process of its own with the state folder STATE, and the id of that process."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(XDG_STATE_HOME=str(state), TERM="xterm-256color", COLORTERM="truecolor")
@@ -72,7 +72,7 @@ def dashboard(arguments: Sequence[str], state: Path) -> Iterator[Link]:
         while b" pairs" not in shown.replace(b"reading pairs", b""):
             shown += link.read()
         link.read_for(2.0)
-        yield link
+        yield link, pid
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -103,5 +103,5 @@ if __name__ == "__main__":  # arguments of `embedlab tui`; in a process of its o
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0], epilog="All arguments are those of `embedlab tui`.")
     words = parser.parse_known_args()[1]
     state_folder = Path(os.environ["XDG_STATE_HOME"])
-    with dashboard(words, state_folder) as found:
-        print(json.dumps({"behind_s": seconds_behind(found), "idle_bytes": idle_bytes(found)}))
+    with dashboard(words, state_folder) as (link_of_it, _):
+        print(json.dumps({"behind_s": seconds_behind(link_of_it), "idle_bytes": idle_bytes(link_of_it)}))

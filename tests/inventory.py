@@ -46,7 +46,7 @@ def inventory() -> dict[str, Any]:
 
 def commands() -> Iterator[tuple[str, dict[str, str]]]:
     """Every command with its arguments and options, the choices of each, and whether it is a flag."""
-    from embedlab.cli.app import app
+    from embedlab.cli.app import program
 
     def walk(command: Any, name: str) -> Iterator[tuple[str, dict[str, str]]]:
         if hasattr(command, "commands"):
@@ -55,7 +55,7 @@ def commands() -> Iterator[tuple[str, dict[str, str]]]:
         else:
             yield name, {one_name: described(one) for one in command.params for one_name in names_of(one)}
 
-    yield from walk(typer.main.get_command(app), "")
+    yield from walk(typer.main.get_command(program()), "")
 
 
 def names_of(parameter: Any) -> Iterator[str]:
@@ -92,8 +92,8 @@ def recipes() -> dict[str, str]:
 def grids() -> dict[str, Any]:
     """The runs of every shipped grid: their names hold what decides them."""
     from embedlab.experiments.grid_file import grid_names, load_grid
+    from embedlab.experiments.grid_trainings import expand_grid
     from embedlab.experiments.plan import GridPlace
-    from embedlab.experiments.planner import expand_grid
 
     with tempfile.TemporaryDirectory() as folder:
         place = GridPlace(runs=f"{folder}/runs", cache=folder, sample=True)

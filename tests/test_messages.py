@@ -1,6 +1,7 @@
 """No code looks into the text of a note or an error: what depends on it depends on a kind, a reason or a cause."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,3 +97,54 @@ def test_a_look_into_the_text_of_a_caught_error_is_found() -> None:
 def test_showing_or_storing_a_message_is_allowed() -> None:
     for line in ("print(error.message, *notes)", "note in known", "notes == []", "error.hint == ''", "f'{note}: {text}'"):
         assert not list(looks(ast.parse(line))), line
+
+
+# What a form of the dashboard can show: its checks are those of `train` and of `grid run`.
+OF_FORMS = ("core", "data", "objectives", "runs", "models", "training/stage_data.py", "training/stages.py", "experiments/plan.py")
+OF_COMMANDS_ALONE = {"core/crash_reports.py", "data/get.py", "data/sentence_file.py"}
+_OPTION, _COMMAND = re.compile(r"(?<![\w-])--[a-z]"), re.compile("`[^`]*`")
+
+
+def texts_of(node: ast.AST, without: set[int]) -> Iterator[str]:
+    """Yield each text that is written in NODE, one with values in it as a whole; those WITHOUT by their ids."""
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, str) and id(node) not in without:
+            yield node.value
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from texts_of(child, without)
+
+
+def written_options(tree: ast.AST) -> Iterator[str]:
+    """Yield each hint of TREE in whose text an option is written, outside a whole command."""
+    for node in ast.walk(tree):
+        named = isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == "hint" for target in node.targets)
+        if named or (isinstance(node, ast.keyword) and node.arg == "hint"):
+            hint = node.value  # type: ignore[attr-defined]
+            names = {id(call.args[0]) for call in ast.walk(hint) if isinstance(call, ast.Call) and ast.unparse(call.func) == "NamedOption"}
+            if any(_OPTION.search(_COMMAND.sub("", text)) for text in texts_of(hint, names)):
+                yield ast.unparse(hint)
+
+
+def test_the_options_in_a_hint_that_a_form_may_show_are_data() -> None:
+    paths = [
+        path for place in OF_FORMS for path in ([PACKAGE / place] if place.endswith(".py") else sorted((PACKAGE / place).rglob("*.py")))
+    ]
+    found = {path.relative_to(PACKAGE).as_posix(): list(written_options(ast.parse(path.read_text(encoding="utf-8")))) for path in paths}
+    assert {name: hints for name, hints in found.items() if hints and name not in OF_COMMANDS_ALONE} == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ('raise E("x", hint="use --name NAME")', 1),
+        ('hint = f"{get}--data DIR"', 1),
+        ('raise E("x", hint=Hint("use ", NamedOption("--name", "NAME")))', 0),
+        ('raise E("x", hint="`embedlab trust --list` shows it")', 0),
+        ('raise E("x", hint=f"`embedlab train {run} --resume` continues it")', 0),
+    ],
+)
+def test_an_option_that_is_written_in_a_hint_is_found(code: str, count: int) -> None:
+    assert len(list(written_options(ast.parse(code)))) == count

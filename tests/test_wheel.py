@@ -151,8 +151,8 @@ def test_a_machine_of_two_gpus_is_seen_from_the_wheel(site: Path, tmp_path: Path
         torch.cuda.is_available = lambda: True
         torch.cuda.device_count = lambda: 2
         torch.cuda.get_device_name = lambda *_: "a card"
-        from embedlab.experiments.local import assigned_gpus, visible_gpus
-        import embedlab.experiments.local as local
+        from embedlab.experiments.executors.local import assigned_gpus, visible_gpus
+        import embedlab.experiments.executors.local as local
         print(assigned_gpus(4, visible_gpus("cuda")))
     """
     found = python(site, tmp_path, "-c", textwrap.dedent(program), CUDA_VISIBLE_DEVICES="3,1")

@@ -24,8 +24,8 @@ from structures import ODD, change, command
 
 from embedlab.core.recipe import load_recipe
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.experiments.queue import Queue
 from embedlab.runs import events

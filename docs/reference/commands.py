@@ -23,9 +23,9 @@ class Command:
 
 def commands() -> list[Command]:
     """Return every command in the order of `embedlab --help`."""
-    from embedlab.cli.app import app
+    from embedlab.cli.app import program
 
-    return list(_walk(typer.main.get_command(app), ""))
+    return list(_walk(typer.main.get_command(program()), ""))
 
 
 def _walk(command: Any, name: str) -> Iterator[Command]:

@@ -72,29 +72,40 @@ def apart(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int], int]:
     TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the other order is the same. Of equally many
     datasets those with the most pairs are taken.
     """
-    pairs = [{(min(row), max(row)) for row in text.tolist()} for text in texts]
-    chosen = _largest(pairs)
-    return chosen, sum(len(pairs[index]) for index in chosen) - len(set().union(*(pairs[index] for index in chosen)))
+    has = _pairs_of(texts)
+    chosen = _largest(has)
+    return chosen, int(has[chosen].sum() - has[chosen].any(axis=0).sum())
 
 
-def _largest(pairs: Sequence[set[tuple[int, int]]]) -> list[int]:
+def _pairs_of(texts: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
+    """Return which of all pairs each dataset has; (datasets, pairs)."""
+    numbers = np.unique(np.concatenate(texts), return_inverse=True)[1].reshape(-1, 2)
+    keys = numbers.min(axis=1) * (numbers.max(initial=0) + 1) + numbers.max(axis=1)
+    distinct, pair = np.unique(keys, return_inverse=True)
+    has = np.zeros((len(texts), len(distinct)), dtype=bool)
+    has[np.repeat(np.arange(len(texts)), [len(text) for text in texts]), pair] = True
+    return has
+
+
+def _largest(has: NDArray[np.bool_]) -> list[int]:
+    sizes = has.sum(axis=1)
+    common = has.astype(np.float32) @ has.T.astype(np.float32)
     clashes = {
         (first, second)
-        for first, second in combinations(range(len(pairs)), 2)
-        if len(pairs[first] & pairs[second]) > MOST_SHARED * min(len(pairs[first]), len(pairs[second]))
+        for first, second in combinations(range(len(has)), 2)
+        if common[first, second] > MOST_SHARED * sizes[[first, second]].min()
     }
-    sizes = [len(pair) for pair in pairs]
-    if len(pairs) > _MOST_TRIED:  # then one by one, those that share with the fewest first
-        order = sorted(range(len(pairs)), key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]))
+    if len(has) > _MOST_TRIED:  # then one by one, those that share with the fewest first
+        order = sorted(range(len(has)), key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]))
         chosen: list[int] = []
         for index in order:
             if not any((min(index, other), max(index, other)) in clashes for other in chosen):
                 chosen.append(index)
         return sorted(chosen)
-    for count in range(len(pairs), 0, -1):
+    for count in range(len(has), 0, -1):
         fitting = [
             combination
-            for combination in combinations(range(len(pairs)), count)
+            for combination in combinations(range(len(has)), count)
             if not any(clash in clashes for clash in combinations(combination, 2))
         ]
         if fitting:
@@ -158,7 +169,8 @@ def predicted(
     quantiles = chdtri(len(differences) - 1, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
     between = _between(differences, variances, quantiles)
     means, inside = _weighted(differences, variances, between)
-    ends = [tuple(_quantile(means, np.sqrt(inside + noise + more), level) for level in (tail, 1 - tail)) for more in (np.zeros(1), between)]
+    deviations = np.sqrt(inside + noise + np.stack([np.zeros_like(between), between]))
+    ends = _quantiles(means, deviations, np.array([tail, 1 - tail])).tolist()
     return float(means.mean()), (ends[0][0], ends[0][1]), (ends[1][0], ends[1][1])
 
 
@@ -184,13 +196,15 @@ def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Float
     return quantile
 
 
-def _quantile(means: Floats, deviations: Floats, level: float) -> float:
-    """Return the quantile at LEVEL of a mixture of normal distributions of equal parts."""
+def _quantiles(means: Floats, deviations: Floats, levels: Floats) -> Floats:
+    """Return the quantiles at LEVELS of mixtures of normal distributions of equal parts; deviations: (mixtures, parts)."""
     from scipy.special import ndtr
 
-    reach = 40 * float(deviations.max()) + float(np.ptp(means))
-    low, high = float(means.min()) - reach, float(means.max()) + reach
+    reach = 40 * deviations.max(axis=1)[:, None] + np.ptp(means)
+    low, high = means.min() - reach + 0 * levels, means.max() + reach + 0 * levels  # (mixtures, levels)
     for _ in range(2 * _STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if ndtr((middle - means) / np.maximum(deviations, 1e-300)).mean() > level else (middle, high)
-    return (low + high) / 2
+        is_above = ndtr((middle[:, :, None] - means) / np.maximum(deviations, 1e-300)[:, None]).mean(axis=2) > levels
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    quantiles: Floats = (low + high) / 2
+    return quantiles

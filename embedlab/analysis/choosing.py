@@ -11,11 +11,13 @@ In plain floats, as importing numpy takes longer than making a table.
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from statistics import NormalDist, fmean
 
 from embedlab.analysis.seed_tests import variance
 
 _NORMAL = NormalDist()
+_ROOT = math.sqrt(2)
 _STEP = 0.1  # of integrals of normal densities by the trapezoid rule, whose error is then below 1e-12
 _FARTHEST = 8.0
 _SMALLEST = 1e-300
@@ -37,11 +39,11 @@ def chosen_p(p: Sequence[float]) -> list[float]:
 
 def range_tail(deviate: float, cells: int, left: int) -> float:
     """Return the probability that some of CELLS equal ones is above some of the first LEFT by more than DEVIATE standard errors."""
-    distance = math.sqrt(2) * deviate
+    distance = _ROOT * deviate
     inside = 0.0
-    for u in _places():
-        above = _NORMAL.cdf(u + distance)
-        inside += _density(u) * (above - _NORMAL.cdf(u)) ** (left - 1) * above ** (cells - left)
+    for u, below, density in _points():
+        above = _below(u + distance)
+        inside += density * (above - below) ** (left - 1) * above ** (cells - left)
     return min(max(1 - left * _STEP * inside, 0.0), 1.0)
 
 
@@ -65,7 +67,7 @@ def _expected_error(truths: Sequence[float]) -> float:
     total = 0.0
     for step in range(round((high - low) / _STEP) + 1):
         point = low + step * _STEP
-        below = [math.log(max(_NORMAL.cdf(point - truth), _SMALLEST)) for truth in truths]
+        below = [math.log(max(_below(point - truth), _SMALLEST)) for truth in truths]
         every = math.fsum(below)
         total += sum(
             (point - truth) * _density(point - truth) * math.exp(every - log_cdf) for truth, log_cdf in zip(truths, below, strict=True)
@@ -77,9 +79,17 @@ def _deviate(p: float) -> float:
     return -_NORMAL.inv_cdf(max(p, _SMALLEST) / 2)
 
 
+def _below(z: float) -> float:
+    """Return the normal probability below Z, as `NormalDist.cdf` does with three times the time."""
+    return 0.5 * (1 + math.erf(z / _ROOT))
+
+
 def _density(z: float) -> float:
     return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
-def _places() -> list[float]:
-    return [step * _STEP - _FARTHEST for step in range(round(2 * _FARTHEST / _STEP) + 1)]
+@cache
+def _points() -> list[tuple[float, float, float]]:
+    """Return the points of integrals, the probability below each, and its density."""
+    points = [step * _STEP - _FARTHEST for step in range(round(2 * _FARTHEST / _STEP) + 1)]
+    return [(point, _below(point), _density(point)) for point in points]

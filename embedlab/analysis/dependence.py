@@ -17,19 +17,22 @@ from embedlab.analysis.influence import Floats
 Ids = NDArray[np.integer]
 RowPositions = NDArray[np.intp]
 
+_VALUES_AT_ONCE = 2_000_000  # of combinations: 16 MB
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SharedSentences:
     """Which rows share a sentence; a row has two sentences, or the same one twice where it has only one."""
 
-    first: RowPositions  # (rows,) numbers of sentences from 0
-    second: RowPositions
+    first: Ids  # (rows,) numbers of sentences from 0, in four bytes each where these are enough
+    second: Ids
     group: RowPositions  # (rows,) number of the group of rows within which contributions sum to zero
 
     @classmethod
     def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> "SharedSentences":
         """Build from any whole numbers that identify sentences, and groups if contributions are centred within several."""
-        _, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
+        distinct, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
+        numbers = numbers.astype(_fitting(len(distinct)))
         groups = np.zeros(len(first), np.intp) if group is None else np.unique(group, return_inverse=True)[1]
         return cls(first=numbers[: len(first)], second=numbers[len(first) :], group=groups)
 
@@ -66,8 +69,8 @@ class SharedSentences:
     @cached_property
     def _by_two_sentences(self) -> "_Sums":
         differ = np.flatnonzero(self.first != self.second)
-        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
-        return _Sums.of(low[differ] * self.sentences + high[differ], differ)
+        low, high = (one(self.first[differ], self.second[differ]).astype(np.int64) for one in (np.minimum, np.maximum))
+        return _Sums.of(low * self.sentences + high, differ)
 
     @cached_property
     def _linked_share(self) -> Floats:
@@ -113,6 +116,17 @@ class ContributionSums:
         rows, sentences, twins = (combined(weights, values) for values in (self.rows, self.sentences, self.twins))
         return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
 
+    def centred(self) -> "ContributionSums":
+        """The estimates less their mean."""
+        rows, sentences, twins = (values - values.mean(axis=0) for values in (self.rows, self.sentences, self.twins))
+        return ContributionSums(shared=self.shared, rows=rows, sentences=sentences, twins=twins)
+
+    def variances_of(self, weights: Floats) -> Variances:
+        """The variances of linear combinations, some at a time: very many rows are not held once more for each."""
+        at_once = max(1, _VALUES_AT_ONCE // (self.rows.shape[1] + self.sentences.shape[1] + self.twins.shape[1] + 1))
+        parts = [self.combined(weights[start : start + at_once]).variances() for start in range(0, len(weights), at_once)]
+        return Variances(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "independent", "freedom")})
+
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.
 
@@ -123,7 +137,8 @@ class ContributionSums:
         independent = squares / (1 - self._mean_share(1 / np.bincount(self.shared.group), squares))
         dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum("et,et->e", self.twins, self.twins)
         value = np.maximum(dyadic / (1 - self._mean_share(self.shared._linked_share, squares)), independent)
-        fourth = np.einsum("es,es,es,es->e", *[self.sentences] * 4)
+        squared = self.sentences**2
+        fourth = np.einsum("es,es->e", squared, squared)
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
 
@@ -149,18 +164,23 @@ def combined(weights: Floats, values: Floats) -> Floats:
 class _Sums:
     """Sums over rows that have the same key."""
 
-    places: RowPositions  # rows in the order of their keys
+    places: Ids  # rows in the order of their keys
     starts: RowPositions
     sizes: RowPositions
 
     @classmethod
     def of(cls, keys: Ids, rows: RowPositions) -> "_Sums":
-        order = np.argsort(keys, kind="stable")
-        _, sizes = np.unique(keys, return_counts=True)
-        return cls(places=rows[order], starts=np.cumsum(sizes) - sizes, sizes=sizes)
+        _, numbers, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        order = np.argsort(numbers.astype(np.min_scalar_type(len(sizes))), kind="stable")  # of 16 bits this is quick
+        return cls(places=rows[order].astype(_fitting(len(rows))), starts=np.cumsum(sizes) - sizes, sizes=sizes)
 
     def add(self, contributions: Floats) -> Floats:
-        if not len(self.starts):
-            return np.zeros((len(contributions), 0))
-        sums: Floats = np.add.reduceat(contributions[:, self.places], self.starts, axis=1)
+        sums = np.zeros((len(contributions), len(self.starts)))
+        for found, own in zip(sums, contributions if len(self.starts) else [], strict=False):
+            np.add.reduceat(own[self.places], self.starts, out=found)
         return sums
+
+
+def _fitting(count: int) -> type[np.signedinteger]:
+    """Return whole numbers below COUNT in as few bytes as hold them: of very many rows half of the memory."""
+    return np.int32 if count < np.iinfo(np.int32).max else np.int64

@@ -69,8 +69,10 @@ class SliceRows:
         numbers = self.families
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
         factor = self.row_factors
-        known = np.nan_to_num(self.contributions) * factor
-        sums = np.array([np.bincount(numbers, weights=row, minlength=len(shares)) for row in known]).reshape(len(known), len(shares))
+        known = self.known_contributions
+        sums = np.zeros((len(known), len(shares)))
+        for found, row in zip(sums, known, strict=True):
+            found += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
         order = np.argsort(-shares, kind="stable")[:MOST_EXACT]
         large = [int(number) for number in order if LEAST_EXACT <= shares[number] < MOST_SHARE] if self.leaving is not None else []
@@ -83,6 +85,11 @@ class SliceRows:
             others = others / others.sum() if others.any() else shares
             sums -= sums.sum(axis=1, keepdims=True) * others
         return TopicSums(sums=sums, shares=shares)
+
+    @cached_property
+    def known_contributions(self) -> Floats:
+        """The contributions; a member without a score contributes nothing."""
+        return self.contributions if np.isfinite(self.contributions).all() else np.nan_to_num(self.contributions)
 
     @cached_property
     def row_factors(self) -> Floats:
@@ -279,6 +286,8 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
 
 def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     """Return the rows behind a weighted sum of scores, each part with its weight."""
+    if [weight for _, weight in parts] == [1.0]:
+        return parts[0][0]
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
     near = list({id(part.near): part.near for part, _ in parts if part.near is not None}.values())
     leaving = [(part.leaving, weight) for part, weight in parts if part.leaving is not None]
@@ -322,8 +331,8 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
 
 
 def near_pairs(pairs: pl.DataFrame, find: FindLinks = links_of) -> NearDuplicates:
-    """Return which sentences of one dataset's PAIRS, whose sentences are numbered, are nearly the same; FIND finds their links."""
-    numbers = np.concatenate([pairs[name].to_numpy() for name in _NUMBERS])
+    """Return which sentences of one dataset's PAIRS are nearly the same, under the numbers that they have; FIND finds their links."""
+    numbers = np.concatenate([number.to_numpy() for number in sentence_numbers(pairs)])
     return near_duplicates(numbers, pl.concat([pairs["sentence1"], pairs["sentence2"]]), find)
 
 
@@ -385,6 +394,8 @@ def _own_numbers(dataset: str, count: int) -> TextIds:
 
 def _spread(values: Floats, there: Sequence[int], members: int) -> Floats:
     """Expand rows of the members that are THERE to one of each member, nan for the others."""
+    if [*there] == [*range(members)]:
+        return values
     whole = np.full((members, *values.shape[1:]), np.nan)
     whole[there] = values
     return whole

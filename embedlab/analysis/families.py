@@ -47,29 +47,31 @@ class _Joins:
         open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= most))
         keys = low[open_links] * len(self.parent) + high[open_links]
         once = open_links[np.sort(np.unique(keys, return_index=True)[1])]
-        parent, sizes = self.parent.tolist(), self.sizes.tolist()
-
-        def root(node: int) -> int:
-            while parent[node] != node:
-                parent[node] = parent[parent[node]]
-                node = parent[node]
-            return node
-
-        for one, two in zip(low[once].tolist(), high[once].tolist(), strict=True):
-            top, other = root(one), root(two)
+        if not len(once):
+            return
+        nodes, numbers = np.unique(np.concatenate([low[once], high[once]]), return_inverse=True)
+        parent, sizes = list(range(len(nodes))), self.sizes[nodes].tolist()
+        for top, other in zip(*numbers.reshape(2, -1).tolist(), strict=True):
+            while parent[top] != top:
+                parent[top] = top = parent[parent[top]]
+            while parent[other] != other:
+                parent[other] = other = parent[parent[other]]
             if top != other and sizes[top] + sizes[other] <= most:
                 top, other = min(top, other), max(top, other)
                 parent[other], sizes[top] = top, sizes[top] + sizes[other]
-        self.parent, self.sizes = np.array(parent), np.array(sizes)
-        while not np.array_equal(whole := self.parent[self.parent], self.parent):
-            self.parent = whole
+        for node, above in enumerate(parent):  # what is above a node comes before it
+            parent[node] = parent[above]
+        self.parent[nodes], self.sizes[nodes] = nodes[parent], sizes
+        self.parent = self.parent[self.parent]  # what was joined before follows its first one
 
 
 def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> tuple[Numbers, Numbers]:
     """Return every two components that have nearly equal sentences, by the similarity of these; (links,) each."""
-    known, places = np.unique(texts.ravel(), return_index=True)
+    sentences = texts.ravel()
+    order = np.argsort(sentences)
+    known = sentences[order]
     index = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
-    of_id = np.where(known[index] == near.ids, np.repeat(components, 2)[places][index], -1)
+    of_id = np.where(known[index] == near.ids, np.repeat(components, 2)[order[index]], -1)  # all rows of a sentence are of one component
     first, second = of_id[near.links.first], of_id[near.links.second]
     apart = (first != second) & (first >= 0) & (second >= 0)
     return first[apart], second[apart]

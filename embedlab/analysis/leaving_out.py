@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from embedlab.analysis.influence import Floats
 
+_VALUES_AT_ONCE = 1_000_000  # of members together: what is sorted of more is memory
+
 Rows = NDArray[np.bool_]  # (rows,)
 Without = Callable[[Rows], Floats]
 """The score of each member without the rows that are true; (members,), nan where it is undefined."""
@@ -106,36 +108,43 @@ def scored_again(value: Callable[[Any, Any], float]) -> WithoutOf:
 
 def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
     """Return Spearman's correlation of each member's SCORES without some rows; values are sorted once, then counted."""
-    numbers = [_Numbered.of(values) for values in (gold, *scores)]
+    of_gold = _Numbered.of([gold])
+    count = max(1, _VALUES_AT_ONCE // max(of_gold.numbers.shape[1], 1))
+    numbered = [_Numbered.of(scores[start : start + count]) for start in range(0, len(scores), count)]
 
     def without(rows: Rows) -> Floats:
         stay = np.flatnonzero(~rows)
         if len(stay) < 2:
             return np.full(len(scores), np.nan)
-        gold, *others = (number.centred_ranks(stay) for number in numbers)
-        spread = gold @ gold
-        squares = np.array([other @ other for other in others]) * spread
-        products = np.array([other @ gold for other in others])
-        correlations: Floats = np.divide(products, np.sqrt(squares), out=np.full(len(others), np.nan), where=squares > 0)
+        ranks = of_gold.centred_ranks(stay)[0]
+        correlations: Floats = np.concatenate([_correlations(ranks, members.centred_ranks(stay)) for members in numbered])
         return correlations
 
     return without
 
 
+def _correlations(own: Floats, others: Floats) -> Floats:
+    """Return the correlation of OWN values with those of each of OTHERS, (members, rows); all are centred."""
+    squares = np.einsum("ij,ij->i", others, others) * (own @ own)
+    found: Floats = np.divide(others @ own, np.sqrt(squares), out=np.full(len(others), np.nan), where=squares > 0)
+    return found
+
+
 class _Numbered:
-    """Values by their number in the order of the distinct ones."""
+    """The values of several members by their numbers in the order of each one's distinct ones; no two members share a number."""
 
     def __init__(self, numbers: NDArray[np.intp], distinct: int) -> None:
-        self.numbers, self.distinct = numbers, distinct
+        self.numbers, self.distinct = numbers, distinct  # (members, rows)
 
     @classmethod
-    def of(cls, values: ArrayLike) -> "_Numbered":
-        distinct, numbers = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True)
-        return cls(numbers, len(distinct))
+    def of(cls, members: Sequence[ArrayLike]) -> "_Numbered":
+        numbers = np.array([np.unique(np.asarray(values, dtype=np.float64), return_inverse=True)[1] for values in members])
+        distinct = int(numbers.max(initial=0)) + 1
+        return cls(numbers + distinct * np.arange(len(members))[:, None], distinct)
 
     def centred_ranks(self, stay: NDArray[np.intp]) -> Floats:
-        """Return the average ranks of the rows that STAY, less their mean."""
-        number = self.numbers[stay]
-        sizes = np.bincount(number, minlength=self.distinct)
-        shared: Floats = np.cumsum(sizes) - (sizes - 1) / 2 - (len(stay) + 1) / 2
-        return shared[number]
+        """Return the average ranks of the rows that STAY, less their mean, by member; (members, rows)."""
+        own = self.numbers[:, stay]
+        sizes = np.bincount(own.ravel(), minlength=len(own) * self.distinct).reshape(len(own), self.distinct)
+        shared: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2 - (len(stay) + 1) / 2
+        return shared.ravel()[own]

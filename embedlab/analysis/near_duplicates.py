@@ -3,16 +3,18 @@
 A sentence is the set of its lower-case words; a word that df of S sentences contain weighs ln(S / df) + 0.1. Every two sentences with a
 cosine of at least 0.3 are found, without comparing each with each: such sentences share a word among the rarest of both, those that
 are left when the commonest ones with a joint weight below 0.3 are removed (prefix filtering; Bayardo, Ma & Srikant 2007). The cosine is
-computed of those alone whose product over all but the commonest words, with the most that these can add, reaches 0.3.
+computed of those alone whose product over all but the commonest words, with the most that these can add, reaches 0.3: the product of
+their lengths in groups of these words.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
+import xxhash
 from numpy.typing import NDArray
 
 from embedlab.analysis.influence import Floats
@@ -24,6 +26,11 @@ MOST_COMPARISONS = 200_000_000  # beyond it, as for a hundred thousand sentences
 _CANDIDATES_AT_ONCE = 500_000
 _COMPARISONS_AT_ONCE = 4_000_000
 _ENTRIES_AT_ONCE = 2_000_000
+_BOUNDS_AT_ONCE = 100_000
+_DIGESTED_AT_ONCE = 100_000  # sentences
+_MOST_REMEMBERED = 64
+_GROUPS, _ALONE = 32, 8  # of the commonest words; of the very commonest each is one
+_PARTS = 8  # of the sentences, each compared with what follows its beginning
 _LEAST_WEIGHT = 0.1
 _ROUNDING = 1e-4  # more than sums of float32 are wrong by
 
@@ -67,42 +74,59 @@ class NearDuplicates:
         return cls(ids=np.concatenate([part.ids for part in parts]), links=links)
 
 
-FindLinks = Callable[[tuple[str, ...]], Links]
+FindLinks = Callable[[pl.Series], Links]
+_remembered: dict[Hashable, Links] = {}
 
 
-@lru_cache(maxsize=64)
-def links_of(sentences: tuple[str, ...]) -> Links:
+def links_of(sentences: pl.Series) -> Links:
     """Return the links between SENTENCES, which are distinct; found once in a process for the same ones."""
-    return similar_pairs(sentences)
+    return remembered(links_key(sentences), lambda: similar_pairs(sentences))
+
+
+def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
+    """Return the links that this process has under KEY, or those that FIND gives; the oldest of more than 64 are forgotten."""
+    if key not in _remembered:
+        _remembered[key] = find()
+        for oldest in list(_remembered)[:-_MOST_REMEMBERED]:
+            _remembered.pop(oldest, None)
+    return _remembered[key]
+
+
+def links_key(sentences: pl.Series) -> str:
+    """Return what identifies SENTENCES in this order, and the method that finds their links."""
+    digest = xxhash.xxh3_128(f"{METHOD} {LEAST_COSINE}\0".encode())
+    for start in range(0, len(sentences), _DIGESTED_AT_ONCE):
+        own = [sentence.encode("utf-8", "surrogatepass") for sentence in sentences[start : start + _DIGESTED_AT_ONCE].to_list()]
+        digest.update(b"".join(b"%d %b" % (len(one), one) for one in own))
+    return digest.hexdigest()
 
 
 def near_duplicates(ids: TextIds, sentences: pl.Series, find: FindLinks = links_of) -> NearDuplicates:
     """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS, and are one. FIND finds their links."""
-    _, places = np.unique(ids, return_index=True)
+    places = np.unique(ids, return_index=True)[1]
     places.sort()  # links of the same cosine are in the order of the dataset
-    return NearDuplicates(ids=ids[places], links=find(tuple(sentences.gather(places).to_list())))
+    ids, sentences = ids[places], sentences.gather(places)
+    return NearDuplicates(ids=ids, links=find(sentences))
 
 
-def similar_pairs(sentences: Sequence[str]) -> Links:
+def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     """Return every two similar SENTENCES, the first before the second."""
-    from scipy.sparse import csr_matrix
-
     words = WordSets.of(pl.Series(sentences, dtype=pl.String))
-    frequency = np.bincount(words.numbers, minlength=words.distinct)
-    weight = np.log(len(sentences) / np.maximum(frequency, 1)) + _LEAST_WEIGHT
-    values, (row, column) = _unit_weights(words, weight), _rare_entries(words, frequency, weight)
-    work = np.bincount(column, minlength=words.distinct).astype(np.float64) ** 2
-    order = np.argsort(work, kind="stable")
-    is_cheap = np.zeros(words.distinct, dtype=bool)
-    is_cheap[order[: int(np.searchsorted(np.cumsum(work[order]), MOST_COMPARISONS))]] = True
-    used, shape = is_cheap[column], (len(sentences), words.distinct)
-    rare = csr_matrix((np.ones(int(used.sum()), np.int8), (row[used], column[used])), shape=shape)
-    vectors = csr_matrix((values, words.numbers, words.starts), shape=shape)
-    is_uncommon = _uncommon(frequency, float(work[is_cheap].sum()))
-    parts = [_near(vectors, *candidates) for candidates in _candidates(*_without_common(vectors, rare, is_uncommon))]
+    frequency = _occurrences(words, np.ones(len(words.numbers), dtype=bool))
+    weighted = _Weighted.of(words, np.log(len(sentences) / np.maximum(frequency, 1)) + _LEAST_WEIGHT)
+    by_rank = np.lexsort((np.arange(words.distinct), -frequency))  # the commonest word first
+    rank = np.empty(words.distinct, np.int32)
+    rank[by_rank] = np.arange(words.distinct)
+    is_rare = _rare_entries(weighted, rank)
+    work = _occurrences(words, is_rare).astype(np.float64) ** 2
+    is_cheap = _cheapest(work, MOST_COMPARISONS)
+    _all_of(words, is_rare, is_cheap)
+    is_uncommon = _cheapest(frequency.astype(np.float64) ** 2, max(float(work[is_cheap].sum()), _COMPARISONS_AT_ONCE))
+    del work, by_rank, frequency
+    parts = [_near(weighted, *candidates) for candidates in _candidates(*_without_common(weighted, is_rare, is_uncommon, rank))]
     first, second, cosine = (np.concatenate([part[side] for part in parts]) for side in range(3))
     if not is_cheap.all():  # some that are similar share no word that makes candidates
-        shares = _dots(rare, first, second) > 0
+        shares = _share(words, is_rare, first, second)
         first, second, cosine = first[shares], second[shares], cosine[shares]
     order = np.lexsort((second, first, -cosine))
     return Links(first=first[order], second=second[order], cosine=cosine[order].astype(np.float32))
@@ -120,99 +144,184 @@ def _blocks(sizes: NDArray[Any], most: int) -> Iterator[slice]:
         start = stop
 
 
-def _unit_weights(words: WordSets, weight: Floats) -> Floats:
-    """Return the weight of each word of each sentence, so that the squares of a sentence sum to 1."""
-    weights = weight[words.numbers]
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Weighted:
+    """The words of sentences with their weights; very many sentences take a few bytes a word, and numbers are computed where needed."""
+
+    words: WordSets
+    weight: Floats  # (words,)
+    length: Floats  # (sentences,) the root of the sum of the squared weights of its words
+
+    @classmethod
+    def of(cls, words: WordSets, weight: Floats) -> Self:
+        length = np.zeros(len(words.sizes))
+        for rows, row, numbers in _entries(words):
+            length[rows] = np.sqrt(np.bincount(row, weights=weight[numbers] ** 2, minlength=rows.stop - rows.start))
+        return cls(words=words, weight=weight, length=length)
+
+    def vectors(self, rows: NDArray[np.intp]) -> Any:
+        """Return the unit vectors of some sentences; (rows, words), sparse."""
+        from scipy.sparse import csr_matrix
+
+        places, sizes = self.words.entries(rows)
+        numbers = self.words.numbers[places]
+        values = self.weight[numbers] / np.repeat(self.length[rows], sizes)
+        return csr_matrix((values, numbers, _starts(sizes)), shape=(len(rows), self.words.distinct))
+
+
+def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def _entries(words: WordSets) -> Iterator[tuple[slice, NDArray[np.intp], NDArray[np.int32]]]:
+    """Yield sentences in order, some at a time: which they are, and the row among them and the number of each of their words."""
     for rows in _blocks(words.sizes, _ENTRIES_AT_ONCE):
         sizes = words.sizes[rows]
-        block = weights[words.starts[rows.start] : words.starts[rows.stop]]
-        row = np.repeat(np.arange(len(sizes)), sizes)
-        block /= np.sqrt(np.bincount(row, weights=block**2, minlength=len(sizes)))[row]
-    return weights
+        yield rows, np.repeat(np.arange(len(sizes)), sizes), words.numbers[words.starts[rows.start] : words.starts[rows.stop]]
 
 
-def _rare_entries(words: WordSets, frequency: NDArray[np.intp], weight: Floats) -> tuple[Places, Places]:
-    """Return sentences and words: those that remain when each loses its commonest words whose joint length stays below the least cosine."""
-    by_rank = np.lexsort((np.arange(words.distinct), -frequency))  # the commonest word first
-    rank = np.empty(words.distinct, np.int64)
-    rank[by_rank] = np.arange(words.distinct)
-    rows, columns = [], []
-    for block in _blocks(words.sizes, _ENTRIES_AT_ONCE):
-        sizes = words.sizes[block]
-        numbers = words.numbers[words.starts[block.start] : words.starts[block.stop]]
-        row = np.repeat(np.arange(len(sizes)), sizes)
-        length = np.sqrt(np.bincount(row, weights=weight[numbers] ** 2, minlength=len(sizes)))
-        column = by_rank[np.sort(row * words.distinct + rank[numbers]) - row * words.distinct]
-        squares = np.cumsum((weight[column] / length[row]) ** 2)
-        before = np.concatenate([[0.0], squares])[np.cumsum(sizes) - sizes]
-        is_rare = squares - np.repeat(before, sizes) >= LEAST_COSINE**2 - 1e-9
-        rows.append((row[is_rare] + block.start).astype(np.int32))
-        columns.append(column[is_rare].astype(np.int32))
-    return np.concatenate(rows), np.concatenate(columns)
+def _occurrences(words: WordSets, counts: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return how many of the entries that COUNT each word has; (words,)."""
+    found = np.zeros(words.distinct, np.intp)
+    for start in range(0, len(counts), _ENTRIES_AT_ONCE):
+        own = slice(start, start + _ENTRIES_AT_ONCE)
+        found += np.bincount(words.numbers[own][counts[own]], minlength=words.distinct)
+    return found
 
 
-def _uncommon(frequency: NDArray[np.intp], comparisons: float) -> NDArray[np.bool_]:
-    """Return which words are not among the commonest, so that sentences that share one are not many more than COMPARISONS; (words,)."""
-    work = frequency.astype(np.float64) ** 2
+def _all_of(words: WordSets, entries: NDArray[np.bool_], is_taken: NDArray[np.bool_]) -> None:
+    """Leave those ENTRIES true whose word IS_TAKEN."""
+    for start in range(0, len(entries), _ENTRIES_AT_ONCE):
+        own = slice(start, start + _ENTRIES_AT_ONCE)
+        entries[own] &= is_taken[words.numbers[own]]
+
+
+def _cheapest(work: Floats, most: float) -> NDArray[np.bool_]:
+    """Return the words that together make at most so many comparisons, of which each makes WORK; (words,)."""
     order = np.argsort(work, kind="stable")
-    is_uncommon = np.zeros(len(work), dtype=bool)
-    is_uncommon[order[: int(np.searchsorted(np.cumsum(work[order]), max(comparisons, _COMPARISONS_AT_ONCE)))]] = True
-    return is_uncommon
+    found = np.zeros(len(work), dtype=bool)
+    found[order[: int(np.searchsorted(np.cumsum(work[order]), most))]] = True
+    return found
 
 
-def _without_common(vectors: Any, rare: Any, is_uncommon: NDArray[np.bool_]) -> tuple[Any, NDArray[np.float32]]:
-    """Return VECTORS without the entries of the commonest words that are not among the RARE, and the length of the commonest in each."""
-    rare.sort_indices()
-    sizes, width = np.diff(vectors.indptr), vectors.shape[1]
-    length, left, data, indices = np.empty(len(sizes), np.float32), np.zeros(len(sizes), np.int64), [], []
-    for rows in _blocks(sizes, _ENTRIES_AT_ONCE):
-        entries = slice(vectors.indptr[rows.start], vectors.indptr[rows.stop])
-        words, weights, count = vectors.indices[entries], vectors.data[entries], rows.stop - rows.start
-        row = np.repeat(np.arange(count), sizes[rows])
-        is_common = ~is_uncommon[words]
-        length[rows] = np.sqrt(np.bincount(row, weights=np.where(is_common, weights**2, 0), minlength=count))
-        stays = ~is_common | _is_in(row * width + words, rare[rows])
-        left[rows] = np.bincount(row[stays], minlength=count)
-        data.append(weights[stays].astype(np.float32))
-        indices.append(words[stays])
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(left)])
-    return type(vectors)((np.concatenate(data), np.concatenate(indices), starts), shape=vectors.shape), length
+def _rare_entries(weighted: _Weighted, rank: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which words of each sentence remain when it loses its commonest ones whose joint length stays below the least cosine.
+
+    RANK has the place of each word, the commonest first.
+    """
+    words, found = weighted.words, np.zeros(len(weighted.words.numbers), dtype=bool)
+    for block, row, numbers in _entries(words):
+        sizes = words.sizes[block]
+        order = np.argsort(row * words.distinct + rank[numbers])
+        squares = np.cumsum((weighted.weight[numbers[order]] / weighted.length[block][row]) ** 2)
+        before = np.concatenate([[0.0], squares])[np.cumsum(sizes) - sizes]
+        found[words.starts[block.start] + order] = squares - np.repeat(before, sizes) >= LEAST_COSINE**2 - 1e-9
+    return found
 
 
-def _is_in(keys: NDArray[np.int64], matrix: Any) -> NDArray[np.bool_]:
-    """Return which KEYS, numbers of rows and columns together, are entries of a sparse MATRIX with sorted columns."""
-    there = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) * matrix.shape[1] + matrix.indices
-    if not len(there):
-        return np.zeros(len(keys), dtype=bool)
-    is_there: NDArray[np.bool_] = there[np.minimum(np.searchsorted(there, keys), len(there) - 1)] == keys
-    return is_there
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Common:
+    """Bounds of what the commonest words, which are not in the vectors of every sentence, add to the product of two sentences.
+
+    By Cauchy and Schwarz it is at most the product of their lengths, and the sum of these products over groups of words.
+    """
+
+    length: NDArray[np.float32]  # (sentences,)
+    groups: NDArray[np.uint8]  # (sentences, groups) the length in each group, in 255ths, rounded up
+
+    def reach(self, products: NDArray[np.float32], first: Places, second: Places) -> NDArray[np.bool_]:
+        """Return which two sentences can be nearly the same, of whose other words the PRODUCTS are; (candidates,)."""
+        found = products + self.length[first] * self.length[second] >= LEAST_COSINE - _ROUNDING
+        open_ones = np.flatnonzero(found)
+        for start in range(0, len(open_ones), _BOUNDS_AT_ONCE):
+            own = open_ones[start : start + _BOUNDS_AT_ONCE]
+            left, right = (self.groups[places[own]].astype(np.float32) for places in (first, second))
+            most = products[own] + np.einsum("cg,cg->c", left, right) / np.float32(255 * 255)
+            found[own] = most >= LEAST_COSINE - _ROUNDING
+        return found
 
 
-def _candidates(vectors: Any, common: NDArray[np.float32]) -> Iterator[tuple[Places, Places]]:
+def _without_common(
+    weighted: _Weighted, is_used: NDArray[np.bool_], is_uncommon: NDArray[np.bool_], rank: NDArray[np.int32]
+) -> tuple[Any, _Common]:
+    """Return the vectors without the entries of the commonest words that are not USED, and bounds of these."""
+    from scipy.sparse import csr_matrix
+
+    words = weighted.words
+    stays, sizes = is_used.copy(), np.zeros(len(words.sizes), np.int64)
+    length, groups = np.zeros(len(sizes), np.float32), np.zeros((len(sizes), _GROUPS), np.uint8)
+    group_of = np.where(rank < _ALONE, rank, _ALONE + (rank - _ALONE) % (_GROUPS - _ALONE))  # the very commonest words have their own
+    for rows, row, numbers in _entries(words):
+        own, count = slice(words.starts[rows.start], words.starts[rows.stop]), rows.stop - rows.start
+        is_common = ~is_uncommon[numbers]
+        stays[own] |= ~is_common
+        sizes[rows] = np.bincount(row[stays[own]], minlength=count)
+        row, numbers = row[is_common], numbers[is_common]  # also those that stay: they may not stay in the other sentence
+        squares = (weighted.weight[numbers] / weighted.length[rows][row]) ** 2
+        length[rows] = np.sqrt(np.bincount(row, weights=squares, minlength=count))
+        in_groups = np.bincount(row * _GROUPS + group_of[numbers], weights=squares, minlength=count * _GROUPS)
+        groups[rows] = np.ceil(255 * np.sqrt(in_groups).clip(0, 1)).reshape(count, _GROUPS)
+    starts = _starts(sizes)
+    data, indices = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
+    for rows, row, numbers in _entries(words):
+        there, own = stays[words.starts[rows.start] : words.starts[rows.stop]], slice(starts[rows.start], starts[rows.stop])
+        indices[own] = numbers[there]
+        data[own] = weighted.weight[numbers[there]] / weighted.length[rows][row[there]]
+    vectors = csr_matrix((data, indices, starts), shape=(len(sizes), words.distinct))
+    return vectors, _Common(length=length, groups=groups)
+
+
+def _candidates(vectors: Any, common: _Common) -> Iterator[tuple[Places, Places]]:
     """Yield the sentences that can be nearly the same, some at a time, a sentence before the other.
 
-    Their product over VECTORS and the COMMON lengths, which bound what is not in them, together reach the least cosine.
+    Their product over VECTORS and what the COMMON words add at most together reach the least cosine. Sentences are compared with those
+    that come after the first of their part.
     """
-    others = vectors.T.tocsr()
-    counts = np.append(0, np.cumsum(np.diff(others.indptr)[vectors.indices], dtype=np.int64))
-    for rows in _blocks(np.diff(counts[vectors.indptr]), _COMPARISONS_AT_ONCE):
-        products = vectors[rows] @ others
-        first = np.repeat(np.arange(rows.start, rows.stop, dtype=np.int32), np.diff(products.indptr))
-        second = products.indices
-        can = (second > first) & (products.data + common[first] * common[second] >= LEAST_COSINE - _ROUNDING)
-        yield first[can], second[can]
+    count = vectors.shape[0]
+    edges = np.unique(np.linspace(0, count, _PARTS + 1).astype(np.intp)) if count else np.zeros(2, np.intp)
+    for begin, end in pairwise(edges.tolist()):
+        others = (vectors[begin:] if begin else vectors).T.tocsr()
+        indices = vectors.indices[vectors.indptr[begin] : vectors.indptr[end]]
+        counts = _starts(np.diff(others.indptr)[indices])[vectors.indptr[begin : end + 1] - vectors.indptr[begin]]
+        for rows in _blocks(np.diff(counts), _COMPARISONS_AT_ONCE):
+            found = vectors[begin + rows.start : begin + rows.stop] @ others
+            first = np.repeat(np.arange(begin + rows.start, begin + rows.stop, dtype=np.int32), np.diff(found.indptr))
+            second = found.indices + np.int32(begin)
+            after = np.flatnonzero(second > first)
+            first, second = first[after], second[after]
+            can = common.reach(found.data[after], first, second)
+            yield first[can], second[can]
 
 
-def _near(vectors: Any, first: Places, second: Places) -> tuple[Places, Places, Floats]:
+def _near(weighted: _Weighted, first: Places, second: Places) -> tuple[Places, Places, Floats]:
     """Return those of some sentences, two by two, that are nearly the same, and their cosines."""
     starts = range(0, len(first), _CANDIDATES_AT_ONCE)
-    cosines = [_dots(vectors, first[start : start + _CANDIDATES_AT_ONCE], second[start : start + _CANDIDATES_AT_ONCE]) for start in starts]
+    cosines = [
+        _cosines(weighted, first[start : start + _CANDIDATES_AT_ONCE], second[start : start + _CANDIDATES_AT_ONCE]) for start in starts
+    ]
     cosine = np.concatenate([np.zeros(0), *cosines]).round(9)  # so that the order of equal ones does not hang on sums' last digits
     near = cosine >= LEAST_COSINE
     return first[near].astype(np.int32), second[near].astype(np.int32), cosine[near]
 
 
-def _dots(vectors: Any, first: NDArray[np.integer], second: NDArray[np.integer]) -> Floats:
-    """Return the product of each two rows of a sparse matrix."""
-    dots: Floats = np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
-    return dots
+def _cosines(weighted: _Weighted, first: Places, second: Places) -> Floats:
+    """Return the cosine of each two sentences."""
+    rows, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    vectors = weighted.vectors(rows)
+    left, right = vectors[places[: len(first)]], vectors[places[len(first) :]]
+    found: Floats = np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    return found
+
+
+def _share(words: WordSets, is_used: NDArray[np.bool_], first: Places, second: Places) -> NDArray[np.bool_]:
+    """Return which two sentences share a word that both USE."""
+    found = np.zeros(len(first), dtype=bool)
+    for start in range(0, len(first), _CANDIDATES_AT_ONCE):
+        own = slice(start, start + _CANDIDATES_AT_ONCE)
+        keys = []
+        for rows in (first[own], second[own]):
+            places, sizes = words.entries(rows)
+            used = is_used[places]
+            keys.append((np.repeat(np.arange(len(rows)), sizes) * words.distinct + words.numbers[places])[used])
+        found[start + np.intersect1d(keys[0], keys[1]) // max(words.distinct, 1)] = True
+    return found

@@ -1,6 +1,6 @@
 """Power: the smallest difference that a dataset and a number of seeds detect, how sure that is, and the seeds that a difference needs.
 
-A pilot of few seeds knows their spread badly, and what is planned from its variance s² is found less often than planned. So it is planned
+A pilot of few seeds estimates their spread poorly, and what is planned from its variance s² is found less often than planned. So plans are
 from c s², where c is such that pilots like this one (s² χ² / ν with Welch's degrees of freedom) would on average plan differences that
 are found with 80% power. The interval has the differences that would be detected if the variance over seeds were at either end of its own
 95% interval. Rows are as they are: the planned comparison is on the same items.

@@ -191,6 +191,13 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
     return table.with_columns(columns)
 
 
+def lacking_rows(table: pl.DataFrame, scores: pl.DataFrame) -> NDArray[np.intp]:
+    """Return the rows of the pairs of TABLE that SCORES lack, one of each key, in the order of the keys."""
+    keys, rows = np.unique(table["pair_key"].to_numpy(), return_index=True)
+    found: NDArray[np.intp] = rows[~_Places.of(keys, scores["pair_key"].to_numpy()).is_found]
+    return found
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Places:
     """Positions of a table's pairs among scored ones; for a key that was scored twice, the last."""

@@ -279,11 +279,10 @@ def spread_of(scores: Floats, sums: ContributionSums, *, is_recipe: bool) -> See
     count = len(scores)
     if count < 2:
         return SeedSpread(members=count, scatter=0.0, noise=0.0, is_recipe=is_recipe)
-    apart = sums.combined(np.eye(count) - 1 / count)
     return SeedSpread(
         members=count,
         scatter=float(((scores - scores.mean()) ** 2).sum()),
-        noise=float(apart.variances().value.sum()),
+        noise=float(sums.centred().variances().value.sum()),
         is_recipe=is_recipe,
     )
 

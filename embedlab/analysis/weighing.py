@@ -75,9 +75,7 @@ class Weighed:
         self.lack = self._lack()
         self.rows = evidence.rows
         if evidence.rows is not None and not self.lack:
-            self.sums = evidence.rows.shared.sums(
-                np.nan_to_num(evidence.rows.contributions)
-            )  # a member without a score contributes nothing
+            self.sums = evidence.rows.shared.sums(evidence.rows.known_contributions)
             self.topics = evidence.rows.topics
             self._weigh(self.sums, self.topics)
 
@@ -129,7 +127,7 @@ class Weighed:
         if not known:
             return
         contrasts = np.array([*weights.values(), *(weights[first] - weights[second] for first, second in pairs)])
-        rows, by_topic = sums.combined(contrasts).variances(), topics.combined(contrasts)
+        rows, by_topic = sums.variances_of(contrasts), topics.combined(contrasts)
         self.spreads = {(first, second): self._pair_spreads(sums, spreads, first, second) for first, second in pairs}
         seeds = [*([spreads[name]] for name in known), *self.spreads.values()]
         uncertainties = [with_seeds(rows, index, each, by_topic) for index, each in enumerate(seeds)]

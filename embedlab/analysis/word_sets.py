@@ -27,7 +27,7 @@ class WordSets:
     @classmethod
     def of(cls, sentences: pl.Series) -> Self:
         """Return the words of SENTENCES."""
-        known: dict[str, int] = {}
+        known = _Vocabulary()
         parts = [_numbered(sentences[start : start + _AT_ONCE], known) for start in range(0, len(sentences), _AT_ONCE)]
         sizes = np.concatenate([np.zeros(1, np.int64), *(sizes for _, sizes in parts)])
         numbers = np.concatenate([np.zeros(0, np.int32), *(numbers for numbers, _ in parts)])
@@ -53,25 +53,52 @@ class WordSets:
 
     def _keys(self, places: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return ascending numbers of the words of the sentences at PLACES, different for different places, and how many each has."""
-        starts, sizes = self.starts[places], self.sizes[places]
+        entries, sizes = self.entries(places)
+        return np.repeat(np.arange(len(places)), sizes) * self.distinct + self.numbers[entries], sizes
+
+    def entries(self, places: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where in the numbers the words of the sentences at PLACES are, and how many each has."""
+        starts = self.starts[places]
+        sizes = self.starts[np.asarray(places) + 1] - starts
         ends = np.cumsum(sizes)
-        within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
-        words = self.numbers[np.repeat(starts, sizes) + within]
-        return np.repeat(np.arange(len(places)), sizes) * self.distinct + words, sizes
+        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - ends + sizes, sizes), sizes
 
 
-def _numbered(sentences: pl.Series, known: dict[str, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+class _Vocabulary:
+    """The numbers of words by their hashes, in the order in which they first appeared: of millions of words less memory than their text."""
+
+    def __init__(self) -> None:
+        self._hashes = np.zeros(0, np.uint64)  # ascending
+        self._numbers = np.zeros(0, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def numbers_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the number of each of some words; a new one gets the next number."""
+        distinct, places, of_word = np.unique(hashes, return_index=True, return_inverse=True)
+        found = np.searchsorted(self._hashes, distinct)
+        is_known = np.zeros(len(distinct), np.bool_)
+        inside = found < len(self)
+        is_known[inside] = self._hashes[found[inside]] == distinct[inside]
+        numbers = np.empty(len(distinct), np.int32)
+        numbers[is_known] = self._numbers[found[is_known]]
+        added = np.flatnonzero(~is_known)
+        numbers[added[np.argsort(places[added])]] = len(self) + np.arange(len(added), dtype=np.int32)
+        self._numbers = np.insert(self._numbers, found[added], numbers[added])
+        self._hashes = np.insert(self._hashes, found[added], distinct[added])
+        return numbers[of_word]
+
+
+def _numbered(sentences: pl.Series, known: _Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the numbers of the words of each sentence, and how many it has; words that are not KNOWN get the next numbers."""
     words = _words(sentences)
-    rows = pl.DataFrame({"row": pl.int_range(len(words), dtype=pl.Int64, eager=True), "word": words}).explode("word").drop_nulls()
-    distinct = rows["word"].unique(maintain_order=True)
-    numbers = pl.Series([known.setdefault(word, len(known)) for word in distinct.to_list()], dtype=pl.Int64)
-    table = pl.DataFrame({"word": distinct, "number": numbers})
-    frame = rows.join(table, on="word", how="left", maintain_order="left")
-    keys = np.sort(frame["row"].to_numpy() * max(len(known), 1) + frame["number"].to_numpy(), kind="stable")  # each row is short
+    row = np.repeat(np.arange(len(words)), words.list.len().to_numpy())
+    found = known.numbers_of(words.explode().drop_nulls().hash().to_numpy())
+    keys = np.sort(row * max(len(known), 1) + found, kind="stable")  # each row is short
     keys = keys[np.diff(keys, prepend=-1) != 0]
-    row, number = np.divmod(keys, max(len(known), 1))
-    return number.astype(np.int32), np.bincount(row, minlength=len(words)).astype(np.int64)
+    own, number = np.divmod(keys, max(len(known), 1))
+    return number.astype(np.int32), np.bincount(own, minlength=len(words)).astype(np.int64)
 
 
 def _words(sentences: pl.Series) -> pl.Series:

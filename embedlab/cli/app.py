@@ -3,9 +3,11 @@
 import errno
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -57,16 +59,22 @@ ORDER = (
 # What the system answers where rights, a disk or the kind of a file are not as needed: nothing that a program can mend.
 REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ETXTBSY}
 
-app = typer.Typer(
-    name="embedlab",
-    help="A lab bench for sentence embeddings: train, evaluate and compare in a terminal.",
-    epilog=EXIT_CODES,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-add_commands(app, "embedlab.cli.commands", ORDER)
+
+@cache
+def program(typed: str = "") -> typer.Typer:
+    """Return the program: all of its commands, or the one alone that is called as was TYPED."""
+    app = typer.Typer(
+        name="embedlab",
+        help="A lab bench for sentence embeddings: train, evaluate and compare in a terminal.",
+        epilog=EXIT_CODES,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    add_commands(app, "embedlab.cli.commands", ORDER, typed)
+    app.callback()(_program)
+    return app
 
 
 def _version(is_requested: bool) -> None:
@@ -75,7 +83,6 @@ def _version(is_requested: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _program(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")] = False,
 ) -> None:
@@ -105,6 +112,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     received: list[int] = []
     try:
         with _stop_signals(received):
+            words = sys.argv[1:] if arguments is None else arguments
+            app = program(words[0] if words else "")
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
             _report_stop(received)

@@ -1,4 +1,7 @@
-"""A folder of commands, one a file: each holds the function that has the file's name, and its EXAMPLES; nothing else lists them."""
+"""A folder of commands, one a file: each holds the function that has the file's name, and its EXAMPLES; nothing else lists them.
+
+A command that was typed is imported without the others: their options take longer than its help.
+"""
 
 import pkgutil
 from collections.abc import Iterator, Sequence
@@ -8,9 +11,12 @@ from types import ModuleType
 import typer
 
 
-def add_commands(app: typer.Typer, folder: str, first: Sequence[str]) -> None:
-    """Add the commands of a package, FOLDER, to APP: those named FIRST in this order, others by name, then groups, which have an `app`."""
-    modules = list(_modules(folder, first))
+def add_commands(app: typer.Typer, folder: str, first: Sequence[str], typed: str = "") -> None:
+    """Add the commands of a package, FOLDER, to APP: those named FIRST in this order, others by name, then groups, which have an `app`.
+
+    Where one of them is called as was TYPED, it is added alone.
+    """
+    modules = list(_modules(folder, first, typed))
     for module in modules:
         if not hasattr(module, "app"):
             app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
@@ -19,7 +25,8 @@ def add_commands(app: typer.Typer, folder: str, first: Sequence[str]) -> None:
             app.add_typer(module.app)
 
 
-def _modules(folder: str, first: Sequence[str]) -> Iterator[ModuleType]:
+def _modules(folder: str, first: Sequence[str], typed: str) -> Iterator[ModuleType]:
     names = [module.name for module in pkgutil.iter_modules(import_module(folder).__path__)]
+    names = [typed] if typed in names else names
     for name in sorted(names, key=lambda name: (first.index(name) if name in first else len(first), name)):
         yield import_module(f"{folder}.{name}")

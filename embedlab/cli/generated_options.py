@@ -65,7 +65,7 @@ def _as_typer(field: FlaggedField) -> Any:
         help=flag.help,
         min=flag.min,
         max=flag.max,
-        autocompletion=getattr(completion, flag.completes) if flag.completes else None,
+        autocompletion=getattr(completion, f"complete_{flag.completes}") if flag.completes else None,
         readable=False,  # what may not be read is refused where it is read, as missing: for Typer it would be a wrong word
     )
 

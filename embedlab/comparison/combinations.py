@@ -6,7 +6,9 @@ what was chosen. So neither the noise of items nor that of seeds is found twice.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
+from math import isnan, nan
 
 import numpy as np
 import polars as pl
@@ -32,7 +34,7 @@ from embedlab.outcomes.selection import ItemSelection
 TESTED = 10  # combinations that the search hands on: with twenty, planted ones were confirmed less often
 FEWEST_OF_HALF = 40  # items of a dataset, in a combination and beside it, in each half: of 20 to 32 made pairs tests were too ready to find
 FEWEST_SEEDS = 6  # of a recipe, so that each half has three
-_SAME = 0.8  # of the items of either that two combinations share: the second one says the same
+_SAME = 0.8  # of the items of either that two combinations share: the second one says the same, as does one of the items beside it
 _LEAST_HALF = 0.25  # of the items
 _SMALLEST = 1e-300
 
@@ -67,17 +69,29 @@ class Combination:
 class Tested:
     """A combination that the search chose, as it is on the other half."""
 
-    found: Uneven
-    rows: NDArray[np.intp]  # of the frame, with both values, that it was tested on
+    measured: MeasuredKind
+    models: Sequence[ModelColumns]  # of the test
     searched: float  # the contrast on the half of the search
+    p: float  # of a test in the direction of the search
     p_corrected: float  # by Benjamini and Hochberg over all that are tested
     smallest: float  # contrast that would be found in four of five cases if it were the only one
     reach: Reach
 
     @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows of the frame with both values that it was tested on."""
+        return self.measured.kind.rows
+
+    @cached_property
+    def found(self) -> Uneven:
+        """The scores there, the difference, and by how much that is unlike the difference elsewhere."""
+        (found,) = uneven([self.measured], self.models)
+        return found
+
+    @property
     def is_confirmed(self) -> bool:
-        """Whether the contrast is clear on the other half too, with the sign that it had in the search."""
-        return self.p_corrected < SIGNIFICANT and self.searched * self.found.contrast.delta > 0
+        """Whether the contrast is clear on the other half too, in the direction that it had in the search."""
+        return self.p_corrected < SIGNIFICANT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -279,6 +293,13 @@ class SearchedContrasts:
             len(candidates), len(members)
         )  # (combinations, members)
 
+    def sides(self, combination: Combination) -> tuple[Rows, Rows]:
+        """Return which rows of the half a combination has, and which are beside it; (rows of the frame,) each."""
+        applies = np.zeros(len(combination.applies), dtype=bool)
+        for block in combination.blocks:
+            applies[self._rows[block]] = combination.applies[self._rows[block]]
+        return applies & combination.holds, applies & ~combination.holds
+
     def _contrast(self, combination: Combination) -> Floats:
         """Return each member's score on a combination minus that on the others, in the mean over datasets."""
         leads = []
@@ -319,16 +340,25 @@ class SearchedContrasts:
 
 
 def surest(searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED) -> list[tuple[Combination, float]]:
-    """Return the COUNT combinations with the surest contrasts of two models, and these; of nearly equal sets of items the surest alone."""
+    """Return the COUNT combinations with the surest contrasts of two models, and these; of those that say the same the surest alone."""
     contrast, distance = searched.contrasts(models)
     chosen: list[tuple[Combination, float]] = []
+    sides: list[tuple[Rows, Rows]] = []
     for index in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
         combination = searched.found[index]
         if len(chosen) == count or not distance[index]:
             break
-        if not np.isnan(distance[index]) and not any(_are_same(combination.holds, other.holds) for other, _ in chosen):
+        both_sides = searched.sides(combination)
+        if not np.isnan(distance[index]) and not any(_say_the_same(both_sides, other) for other in sides):
             chosen.append((combination, float(contrast[index])))
+            sides.append(both_sides)
     return chosen
+
+
+def _say_the_same(first: tuple[Rows, Rows], second: tuple[Rows, Rows]) -> bool:
+    """Return whether two combinations have nearly the same items, or each has what the other one is compared with."""
+    (own, beside), (other, beside_other) = first, second
+    return _are_same(own, other) or (_are_same(own, beside_other) and _are_same(beside, other))
 
 
 def _are_same(one: Rows, other: Rows) -> bool:
@@ -336,30 +366,32 @@ def _are_same(one: Rows, other: Rows) -> bool:
 
 
 def confirmed_of(outcomes: Outcomes, halves: Halves, chosen: Sequence[tuple[Combination, float]]) -> list[Tested]:
-    """Return the CHOSEN combinations tested on the half of the test, the surest first."""
+    """Return the CHOSEN combinations tested on the half of the test, the surest first.
+
+    A test looks in the direction that the search found: it is of one side.
+    """
     models = halves.models[1]
     searched = {(combination.by, combination.value): contrast for combination, contrast in chosen}
-    measured = measured_kinds(outcomes, member_columns(models), [combination.kind(outcomes, halves.test) for combination, _ in chosen])
-    unevens, reach = uneven(measured, models), halves.reach
-    known = {(kind.kind.by, kind.kind.value): kind for kind in measured}
-    corrected = benjamini_hochberg([kind.contrast.p for kind in unevens])
-    return [
-        Tested(
-            found=kind,
-            rows=known[kind.by, kind.value].kind.rows,
-            searched=searched[kind.by, kind.value],
-            p_corrected=p,
-            smallest=_smallest(known[kind.by, kind.value], models, len(measured)),
-            reach=reach,
-        )
-        for kind, p in zip(unevens, corrected, strict=True)
-    ]
+    kinds = measured_kinds(outcomes, member_columns(models), [combination.kind(outcomes, halves.test) for combination, _ in chosen])
+    tested = [_tested(each, models, searched[each.kind.by, each.kind.value], halves.reach, len(kinds)) for each in kinds]
+    corrected = benjamini_hochberg([each.p for each in tested])
+    tested = [replace(each, p_corrected=p) for each, p in zip(tested, corrected, strict=True)]
+    return sorted(tested, key=lambda each: (isnan(each.p), each.p))
 
 
-def _smallest(kind: MeasuredKind, models: Sequence[ModelColumns], tests: int) -> float:
-    contrast = Weighed(contrast_evidence(kind.own.key, kind.own, kind.others), models)
-    (uncertainty,) = contrast.of_pair.values()
-    return smallest_difference(uncertainty, SIGNIFICANT / tests)
+def _tested(measured: MeasuredKind, models: Sequence[ModelColumns], searched: float, reach: Reach, tests: int) -> Tested:
+    contrast = Weighed(contrast_evidence(measured.own.key, measured.own, measured.others), models)
+    first, second = (contrast.means[model.name] for model in models)
+    ((pair, p),) = contrast.p.items()
+    return Tested(
+        measured=measured,
+        models=models,
+        searched=searched,
+        p=p / 2 if (second - first) * searched > 0 else 1 - p / 2,
+        p_corrected=nan,
+        smallest=smallest_difference(contrast.of_pair[pair], 2 * SIGNIFICANT / tests),
+        reach=reach,
+    )
 
 
 def search_combinations(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from embedlab.analysis.correlations import SAME_SIMILARITY, correlated_groups, why_undefined_gold
 from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES, Measure
+from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.slices import has_all
 from embedlab.choices import Aggregate
 from embedlab.core.note import Note
@@ -93,9 +94,10 @@ def outcome_evidence(
     by_suite: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
     # The first measure of whole datasets, which averages are over.
     whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
+    near = {number: _near(outcomes.blocks[number]) for number in {part.block for part in parts}}
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
-        evidences = list(_of_slice(outcomes, block, items, members, aggregate, is_tested=is_tested))
+        evidences = list(_of_slice(outcomes, block, items, members, aggregate, near=near[items.block], is_tested=is_tested))
         by_suite[block.suite] += evidences
         if items.is_whole:
             whole[block.suite][items.key] = evidences[0]
@@ -104,15 +106,27 @@ def outcome_evidence(
     for suite, evidences in by_suite.items():
         evidences += _averages(whole[suite], outcomes, suite)
     evidence = list(chain.from_iterable(by_suite.values()))
-    return [replace(evidence, rows=None, notes=(*evidence.notes, CHOSEN)) for evidence in evidence] if is_chosen else evidence
+    return [replace(each, rows=None, notes=(*each.notes, CHOSEN)) for each in evidence] if is_chosen else evidence
 
 
 def _of_slice(
-    outcomes: Outcomes, block: Block, item_slice: ItemSlice, members: Sequence[str], aggregate: Aggregate, *, is_tested: bool
+    outcomes: Outcomes,
+    block: Block,
+    item_slice: ItemSlice,
+    members: Sequence[str],
+    aggregate: Aggregate,
+    *,
+    near: NearDuplicates | None,
+    is_tested: bool,
 ) -> Iterator[Evidence]:
-    items, predictions = outcomes.rows[item_slice.rows], outcomes.predictions.select(members)[item_slice.rows].fill_nan(None)
-    has_gold = items["gold"].is_not_null()
-    scored, values = items.filter(has_gold), predictions.filter(has_gold)
+    items, values = (
+        _gathered(outcomes.rows, item_slice.rows),
+        _gathered(outcomes.predictions.select(members), item_slice.rows).fill_nan(None),
+    )
+    scored = items
+    if items["gold"].null_count():
+        has_gold = items["gold"].is_not_null()
+        scored, values = items.filter(has_gold), values.filter(has_gold)
     there = [number for number, member in enumerate(members) if not values[member].null_count()]
     is_aggregated = block.is_aggregated and item_slice.is_whole
     groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
@@ -123,7 +137,7 @@ def _of_slice(
     dtype = np.int64 if block.classes else np.float64
     gold = scored["gold"].to_numpy().astype(dtype)
     predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
-    texts, near = _texts(scored), block.near() if block.near is not None else None
+    texts = _texts(scored)
     for index, name in enumerate(block.measures):
         key, title = (item_slice.key, item_slice.title) if not index else (f"{item_slice.key} {name}", f"{item_slice.title} {name}")
         measure = MEASURES[name]
@@ -142,6 +156,16 @@ def _of_slice(
         undefined = _undefined(measure, gold, {members[number]: values for number, values in predicted.items()}, groups, scored["source"])
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
+
+
+def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
+    """Return the ROWS of a table, itself where they are all of it in order: very many rows are not copied."""
+    is_whole = len(rows) == table.height and bool((np.diff(rows, prepend=-1) == 1).all())
+    return table if is_whole else table[rows]
+
+
+def _near(block: Block) -> NearDuplicates | None:
+    return block.near() if block.near is not None else None
 
 
 def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:

@@ -19,6 +19,7 @@ from embedlab.outcomes.property import Property, all_properties
 from embedlab.outcomes.selection import ItemSelection
 
 FEWEST = 20  # items of a dataset, in a slice and beside it, from which the dataset counts
+MIRRORED = 0.99  # of the items: of SICK-R's pairs one has two negated sentences, all others one or none
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,10 +71,12 @@ def item_kinds(outcomes: Outcomes, selection: ItemSelection | None = None) -> li
 
 
 def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
-    """Return the kinds of a property; of two of which each is all that the other is not, the rarer alone: both say the same."""
-    if len(kinds) != 2 or not np.array_equal(np.sort(kinds[0].rows), np.sort(kinds[1].rest)):
+    """Return the kinds of a property; of two of which each is nearly all that the other is not, the rarer alone: both say the same."""
+    if len(kinds) != 2:
         return kinds
-    return [min(kinds, key=lambda kind: len(kind.rows))]
+    first, second = kinds
+    common, either = (len(join(first.rows, second.rest)) for join in (np.intersect1d, np.union1d))
+    return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * either else kinds
 
 
 def _of_property(outcomes: Outcomes, by: Property, values: pl.Series, selection: ItemSelection | None) -> Iterator[Kind]:
@@ -176,9 +179,7 @@ def measured_kinds(
 
 def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Uneven]:
     """Return the MEASURED kinds as `where_they_differ` does; their members are those of the two MODELS, in their order."""
-    first, second = models
-    within = compare_evidence([kind.own for kind in measured], models, first.name)
-    apart = compare_evidence([contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured], models, first.name)
+    within, apart = compare_evidence([kind.own for kind in measured], models, models[0].name), compared_contrasts(measured, models)
     unevens = [
         Uneven(
             by=kind.by,
@@ -187,11 +188,18 @@ def uneven(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> 
             datasets=kind.datasets,
             items=len(kind.rows),
             slice=compared,
-            contrast=contrast.differences[second.name],
+            contrast=contrast,
         )
         for kind, compared, contrast in zip((each.kind for each in measured), within, apart, strict=True)
     ]
     return sorted(unevens, key=lambda kind: (isnan(kind.contrast.p), kind.contrast.p, -abs(kind.contrast.delta)))
+
+
+def compared_contrasts(measured: Sequence[MeasuredKind], models: Sequence[ModelColumns]) -> list[Difference]:
+    """Return by how much the second model's lead on each of the MEASURED kinds is above its lead on the others, corrected over all."""
+    first, second = models
+    apart = compare_evidence([contrast_evidence(kind.own.key, kind.own, kind.others) for kind in measured], models, first.name)
+    return [contrast.differences[second.name] for contrast in apart]
 
 
 def _mean(kind: Kind, keyed: Mapping[str, Evidence], parts: Sequence[ItemSlice]) -> Evidence:

@@ -3,6 +3,8 @@
 import re
 from enum import IntEnum
 
+from embedlab.core.hints import Hint
+
 LONGEST_WORD = 120  # characters of a value in a message; the names of a grid's runs have up to about ninety
 LONGEST_FILE_NAME = 255  # characters of each part of a path
 MEMORY = "memory"  # the cause of an error: it ran out
@@ -30,9 +32,12 @@ class EmbedlabError(Exception):
     exit_code = ExitCode.FAILED
     cause = ""  # MEMORY where it ran out
 
-    def __init__(self, message: str, *, hint: str = "", reason: str = "") -> None:
+    def __init__(self, message: str, *, hint: str | Hint = "", reason: str = "") -> None:
         self.message = shorten_values(message)
-        self.hint = shorten_values(hint)
+        self.advice = (
+            hint if isinstance(hint, Hint) else Hint(hint)
+        )  # with its options as data, for surfaces that name them in their own way
+        self.hint = shorten_values(str(hint))  # as the command line prints it
         self.reason = shorten_values(reason) or self.message  # what is wrong, where the message also names what is concerned
         super().__init__(self.message)
 
@@ -56,7 +61,7 @@ class UnknownFieldError(UsageError):
 class NotDownloadedError(MissingError):
     """The hub has what is missing, and downloads were not wanted now."""
 
-    def __init__(self, subject: str, *, hint: str = "") -> None:
+    def __init__(self, subject: str, *, hint: str | Hint = "") -> None:
         self.subject = shorten_values(subject)
         super().__init__(f"{subject} is not on this machine", hint=hint)
 

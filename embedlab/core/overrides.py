@@ -10,6 +10,7 @@ from typing import Any
 
 from embedlab.core.deviations import full_keys
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
 from embedlab.core.plain_values import DEEPEST, dotted, quote
 from embedlab.core.schema import CORRECT, TomlTable, build, parse_value, refuse_flaws, table
@@ -40,6 +41,9 @@ def _toml_text(key: str, value: object) -> str:
     raise UsageError(f"{key!r} is {quote(value)}: not a value that a recipe can hold", hint="give text, a number or a list")
 
 
+_EXAMPLE = Hint("for example ", RecipeValue("optim.lr", "1e-5"))
+
+
 def set_values(values: TomlTable, overrides: Sequence[str]) -> None:
     """Apply `--set` OVERRIDES to a recipe's table, in whichever order they come: a profile, then a task, then explicit keys, which win."""
     for override in sorted(overrides, key=_rank):
@@ -58,7 +62,7 @@ def set_value(values: TomlTable, override: str) -> None:
     """
     key, separator, text = override.partition("=")
     if not separator or not all(key.split(".")):
-        raise UsageError(f"--set takes KEY=VALUE, not {quote(override)}", hint="for example --set optim.lr=1e-5")
+        raise UsageError(f"{quote(override)} is not KEY=VALUE", hint=_EXAMPLE)
     if key in CHOICES:
         value = _parse_value(key, text)
         refuse_flaws(value, where="--set", prefix=key)
@@ -72,14 +76,14 @@ def set_value(values: TomlTable, override: str) -> None:
     for position, step in enumerate(path):
         if isinstance(target, list):
             if not re.fullmatch("[0-9]{1,9}", step) or int(step) >= len(target):
-                raise UsageError(f"--set {_short(key)}: there is no stage {quote(step)}", hint=f"stages are 0 to {len(target) - 1}")
+                raise UsageError(f"{_short(key)}: there is no stage {quote(step)}", hint=f"stages are 0 to {len(target) - 1}")
             target = target[int(step)]
         elif isinstance(target, dict):
             target = target.setdefault(step, {})
         else:
-            raise UsageError(f"--set {_short(key)}: {dotted(tuple(path[:position]))!r} is not a table", hint=CORRECT)
+            raise UsageError(f"{_short(key)}: {dotted(tuple(path[:position]))!r} is not a table", hint=CORRECT)
     if not isinstance(target, dict):
-        raise UsageError(f"--set {_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
+        raise UsageError(f"{_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
     value = _parse_value(key, text)
     target[last] = [value] if isinstance(value, str) and path[-1:] == ["data"] and last in LISTS else value
     return None
@@ -99,12 +103,12 @@ def _steps(values: TomlTable, key: str) -> list[str]:
     """Return the names of the tables that lead to KEY; a single stage may be omitted."""
     steps = key.split(".")
     if len(steps) > DEEPEST:
-        raise UsageError(f"--set {_short(key)}: a key of {len(steps)} parts", hint="for example --set optim.lr=1e-5")
+        raise UsageError(f"{_short(key)}: a key of {len(steps)} parts", hint=_EXAMPLE)
     if steps[0] not in {"data", "objective", "optim"}:
         return steps
     if _stage_count(values) != 1:
         short, number = _short(key), "several stages" if _stage_count(values) else "no stage"
-        raise UsageError(f"--set {short}: the recipe has {number}", hint=f"name one, stage.0.{short}, or all of them, stages.{short}")
+        raise UsageError(f"{short}: the recipe has {number}", hint=f"name one, stage.0.{short}, or all of them, stages.{short}")
     return ["stage", "0", *steps]
 
 
@@ -112,12 +116,14 @@ def _choose_task(values: TomlTable, name: str) -> None:
     """Apply the recipe's table [tasks.NAME]; a key without a stage applies to all stages."""
     tasks = values.get("tasks", {})
     if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):
-        raise UsageError(f"--set {TASK}: the recipe's 'tasks' are not tables", hint="each [tasks.NAME] is a table of keys and values")
+        raise UsageError(f"{TASK}: the recipe's 'tasks' are not tables", hint="each [tasks.NAME] is a table of keys and values")
     if name not in tasks:
         raise (
             unknown("task", name, tasks)
             if tasks
-            else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from", hint="name the data: --set data.datasets=NAME")
+            else UsageError(
+                f"{TASK}: the recipe has no [tasks] to choose from", hint=Hint("name the data: ", RecipeValue("data.datasets", "NAME"))
+            )
         )
     refuse_flaws(tasks[name], where=f"--set {TASK}", prefix=f"tasks.{name}")
     for key, value in tasks[name].items():
@@ -184,7 +190,7 @@ def _choose_profile(values: TomlTable, name: str) -> None:
 def _parse_value(key: str, text: str) -> Any:
     """Return TEXT as a TOML value if it is one, otherwise as text, so that names need no quotes."""
     if re.fullmatch(r"[+-]?[0-9_]{400,}", text):
-        raise UsageError(f"--set {_short(key)}: an integer of {len(text)} digits", hint="at most 64 bits fit")
+        raise UsageError(f"{_short(key)}: an integer of {len(text)} digits", hint="at most 64 bits fit")
     # TOML wants digits around the dot and no bare exponent point; people type 1e-5, .5 and 2.
     normal = re.sub(r"^(-?)\.(\d)", r"\g<1>0.\2", text)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import platformdirs
 
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, NamedOption
 
 PACKAGE = Path(__file__).parents[1]
 STARTER = "starter"  # names the real data inside the package where a data folder is named
@@ -28,7 +29,9 @@ def data_folder(named: Path) -> Path:
     if named.is_dir():
         raise UsageError(
             f"data {STARTER!r} is the set inside embedlab, and also a folder here",
-            hint=f"for the folder: --data {named.absolute()}; for the set: work elsewhere, or rename the folder",
+            hint=Hint(
+                "for the folder: ", NamedOption("--data", str(named.absolute())), "; for the set: work elsewhere, or rename the folder"
+            ),
         )
     return STARTER_FOLDER
 

@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from embedlab.core.deviations import DeclaredDeviation, check_declared, declared_deviations, joined_tables, merge_declared, short_keys
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.lora import LoraSection
 from embedlab.core.names import DEFAULT_TASK, can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
@@ -261,7 +262,8 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
     for index, stage in enumerate(stages):
         if stage.data.sample is not None and stage.data.rows is None:
             raise UsageError(
-                f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows", hint=f"--set stage.{index}.data.rows=N"
+                f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows",
+                hint=Hint(RecipeValue(f"stage.{index}.data.rows", "N")),
             )
         for name in stage.data.shares or {}:
             if name not in stage.data.names:
@@ -281,7 +283,7 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 if getattr(stage.optim, key) != wanted:
                     raise UsageError(
                         f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} step together",
-                        hint=f"--set stage.{index}.optim.{key}={wanted}",
+                        hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(wanted))),
                     )
 
 
@@ -298,7 +300,7 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
         if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
             raise UsageError(
                 f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine {mix.combine!r} it is one for all",
-                hint=f"--set stages.optim.{key}={wanted}",
+                hint=Hint(RecipeValue(f"stages.optim.{key}", str(wanted))),
             )
 
 
@@ -405,7 +407,9 @@ def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
             fault = "is []: list should have at least 1 item" if "datasets" in values else "is missing"
             raise UsageError(f"{where}: '{prefix}.datasets' {fault}", hint=f"name datasets, or your own files under {prefix}.files")
         if key := next((key for key in ("columns", "labels", "held_out") if key in values), None):
-            raise UsageError(f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=f"--set {prefix}.files='[\"FILE\"]'")
+            raise UsageError(
+                f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=Hint(RecipeValue(f"{prefix}.files", "FILE"))
+            )
         return data
     return dataclasses.replace(data, files=tuple(absolute(data.files)))
 

@@ -259,11 +259,15 @@ def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    if error["type"] == "dataclass_type":
+    """Return what is wrong: as a check of ours says it, or in the words of pydantic."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "dataclass_type":
         return "not a table"
-    text = str(error["msg"]).removeprefix("Value error, ").removesuffix(" after validation, not 0")
-    text = text[:1].lower() + text[1:]
-    return f"list{text.removeprefix('tuple')}" if text.startswith("tuple ") else text
+    if kind == "too_short":
+        least = context["min_length"]
+        return f"list should have at least {least} item{'s' if least > 1 else ''}"
+    text = str(context["error"] if kind == "value_error" else error["msg"])
+    return text[:1].lower() + text[1:]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -66,6 +66,7 @@ class Settings:
     threads: Annotated[int, Ge(1), Le(4096)] | None = None
     device_map: Spread = "none"  # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
+    textual_tuning: Switch = "on"  # off: the dashboard uses the public parts of Textual alone, and is slower
     endpoint_check: Switch = "on"  # three sentences at the start of each use of an endpoint: is it still the same model?
     format: Format = "table"
     quiet: bool = False

@@ -20,7 +20,7 @@ from embedlab.core.seal import is_intact, json_values
 FREE = frozenset(
     {
         *("format", "quiet", "notes", "debug", "theme"),
-        *("sample", "allow_partial", "device", "precision", "deterministic", "threads", "device_map", "cpu_engine"),
+        *("sample", "allow_partial", "device", "precision", "deterministic", "threads", "device_map", "cpu_engine", "textual_tuning"),
     }
 )
 TRUSTED = "trusted"

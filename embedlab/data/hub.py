@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
@@ -151,5 +152,5 @@ def _check_revision(repository: str, revision: str, files: Sequence[str]) -> Non
         given = min(revisions - {revision})
         raise MissingError(
             f"the hub's client gave {repository!r} at revision {given[:8]}, not {revision[:8]}",
-            hint="type the command again with a network, or give a folder that holds the corpus with --data DIR",
+            hint=Hint("try again with a network, or give a folder that holds the corpus with ", NamedOption("--data", "DIR")),
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.data.dataset import DatasetState, HubSource, Part
 from embedlab.data.file_name import HUB, stated_scale
@@ -75,7 +76,7 @@ def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
             raise MissingError(f"no folder {str(folder)!r}", hint="hub:FOLDER is a copy of a repository of the hub; a file needs no hub:")
         sha256 = copy_hashes(folder)
     elif offline:
-        raise MissingError(f"--offline forbids reading {name!r}", hint=f"remove --offline, or {NO_HUB}")
+        raise MissingError(f"--offline forbids reading {name!r}", hint=Hint("remove ", NamedOption("--offline"), f", or {NO_HUB}"))
     else:
         hub = said.at(commit(hub.repository, hub.revision or "main"))
     rows = scored_pairs(name, _renamed(hub, load_split(hub, otherwise=NO_HUB)), scale=said.scale)

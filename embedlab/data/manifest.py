@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from embedlab.core.errors import PartialDataError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Expected
 
 
@@ -42,7 +43,11 @@ def is_partial(label: str, kind: DatasetKind, frame: pl.DataFrame, expected: Exp
     if odd and not allow_partial:
         raise PartialDataError(
             f"{label} is truncated or odd: it has {', '.join(odd)}",
-            hint="get the whole corpus, or use these rows with --allow-partial: every number made from it is marked partial",
+            hint=Hint(
+                "get the whole corpus, or use these rows with ",
+                NamedOption("--allow-partial"),
+                ": every number made from it is marked partial",
+            ),
         )
     return bool(odd)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.file_name import TEXT_FILE
 from embedlab.data.row_file import PLACE, TABLES, class_texts, number_of, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
@@ -64,7 +65,7 @@ def _without_held_out(path: Path, rows: ParsedRows, shape: RowShape, share: floa
     is_left_out = is_held_out(rows.frame, shape.texts, share)
     if not is_left_out.any():
         message = f"{path}: no {share:.0%} of its {rows.frame.height} rows can be held out without parting rows that share a sentence"
-        raise UsageError(message, hint="remove data.held_out, and name a dev file: --dev FILE")
+        raise UsageError(message, hint=Hint("remove data.held_out, and name a dev file: ", RecipeValue("evaluate.dev", "FILE")))
     return replace(rows, frame=rows.frame.filter(~is_left_out))
 
 
@@ -77,7 +78,7 @@ def _by_our_names(columns: Mapping[str, str], shape: RowShape) -> Mapping[str, s
     for name, theirs in columns.items():
         if by_our_names.setdefault(ours[name], theirs) != theirs:
             fault = f"data.columns names both {by_our_names[ours[name]]!r} and {theirs!r} as {ours[name]!r}"
-            raise UsageError(fault, hint=f"name one: --set data.columns.{ours[name]}={theirs}")
+            raise UsageError(fault, hint=Hint("name one: ", RecipeValue(f"data.columns.{ours[name]}", theirs)))
     return by_our_names
 
 
@@ -122,7 +123,8 @@ class _Places:
         if theirs is None:
             what = f"{said!r}" if said is not None else f"{ours!r}"
             raise MissingError(
-                f"{self.path} has no column {what}: found {', '.join(columns)}", hint=f"say which holds it: --set data.columns.{ours}=NAME"
+                f"{self.path} has no column {what}: found {', '.join(columns)}",
+                hint=Hint("say which holds it: ", RecipeValue(f"data.columns.{ours}", "NAME")),
             )
         return theirs
 
@@ -134,7 +136,7 @@ def _labels(path: Path, frame: pl.DataFrame, column: str, classes: Sequence[str]
     refuse_rows(path, rows, pl.col(column).fill_null("") == "", f"{column} is empty", column)
     known = list(classes)
     if known:
-        hint = f"correct it, or say what it means: --set data.labels.LABEL={known[0]}"
+        hint = Hint("correct it, or say what it means: ", RecipeValue("data.labels.LABEL", known[0]))
         refuse_rows(path, rows, ~pl.col(column).is_in(known), f"{column} is none of {', '.join(known)}", column, hint=hint)
     return label
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import read_foreign_parquet
+from embedlab.core.hints import Hint
 from embedlab.core.name_options import outside_quotes
 from embedlab.data.nli import json_object, refuse_json_values
 from embedlab.data.text_file import bad_line, csv_rows, read_lines, read_text
@@ -106,7 +107,7 @@ def class_texts(values: pl.Series) -> pl.Series:
     return values.cast(pl.String).str.strip_chars()
 
 
-def refuse_rows(title: Path | str, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str, *, hint: str = "") -> None:
+def refuse_rows(title: Path | str, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str, *, hint: str | Hint = "") -> None:
     """Raise for the first of ROWS that IS_WRONG, with its place in the file or dataset TITLE, the FAULT and what the COLUMN holds there."""
     wrong = rows.filter(is_wrong)
     if not wrong.is_empty():

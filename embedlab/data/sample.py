@@ -7,6 +7,7 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.data.dataset import COLUMNS, Dataset, DatasetKind, ParsedRows
 from embedlab.data.definitions import of_split
 from embedlab.data.lexicon import AGENTS, CONCEPTS, ENCOUNTERS, OPPOSITE
@@ -69,7 +70,10 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
     elif dataset.kind in _GENERATORS:
         rows = _GENERATORS[dataset.kind](rng, 2000 if split.startswith("train") else 300)
     else:
-        raise MissingError(f"the sample world has no {dataset.kind} such as {dataset.name!r}", hint="remove --sample and give --data DIR")
+        raise MissingError(
+            f"the sample world has no {dataset.kind} such as {dataset.name!r}",
+            hint=Hint("remove ", NamedOption("--sample"), " and give ", NamedOption("--data", "DIR")),
+        )
     frame = pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row")
     return ParsedRows(frame=of_split(frame, split) if dataset.kind == "definitions" else frame)
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
@@ -141,7 +142,7 @@ class Source:
     def _layout(self, split: Split, folder: Path) -> FileLayout | None:
         if not folder.is_dir():
             fault = f"the data folder {str(folder)!r} is not a folder" if folder.exists() else f"no data folder {str(folder)!r}"
-            raise MissingError(fault, hint="give the folder of the corpora with --data DIR or EMBEDLAB_DATA")
+            raise MissingError(fault, hint=Hint("give the folder of the corpora with ", NamedOption("--data", "DIR"), " or EMBEDLAB_DATA"))
         incomplete: list[str] = []  # the first missing file of each layout that was begun and is preferred to the one found
         for layout in split.layouts:
             absent = [file for file in layout.files if not (folder / file).is_file()]
@@ -199,12 +200,12 @@ class Source:
         folder = self.folder_of(chosen)
         if folder is None:
             why = "no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
-            return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR, or {OFFER}", reason=why)
+            return MissingError(f"{label} is missing: {why}", hint=Hint(get, NamedOption("--data", "DIR"), ", or ", OFFER), reason=why)
         preferred = chosen.splits[split].layouts[0].files
         absent = next(file for file in preferred if not (folder / file).is_file())
-        offer = f", or {OFFER}" if chosen.name in CORPORA else ""
+        offer = Hint(", or ", OFFER) if chosen.name in CORPORA else ""
         why = f"no file {absent!r} in {str(folder)!r}"
-        return MissingError(f"{label} is missing: {why}", hint=f"{get}--data DIR{offer}", reason=why)
+        return MissingError(f"{label} is missing: {why}", hint=Hint(get, NamedOption("--data", "DIR"), offer), reason=why)
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.sts import read_benchmark
@@ -19,7 +20,7 @@ from embedlab.data.sts import read_benchmark
 MANIFEST = "MANIFEST.tsv"  # path, lines and sha256 of each file
 SOURCES = ("images", "track5.en-en")  # of STS Benchmark: those whose text may be passed on
 CORPORA = ("sts-benchmark", "snli", "definitions")  # of which it holds a part
-OFFER = "--data starter for the small parts of STS-B, SNLI and WordNet inside embedlab"  # where data are missing
+OFFER = Hint(NamedOption("--data", "starter"), " for the small parts of STS-B, SNLI and WordNet inside embedlab")  # where data are missing
 
 _PAIRS = tuple(f"STS/STSBenchmark/sts-{split}.csv" for split in ("train", "dev", "test"))
 _ALL_PAIRS = 8_628  # of STS Benchmark

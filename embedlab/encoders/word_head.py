@@ -10,6 +10,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.transformer import TransformerEncoder
 
@@ -122,5 +123,7 @@ def _word_vectors(backbone: PreTrainedModel) -> nn.Parameter:
 def _no_head(encoder: TransformerEncoder) -> UsageError:
     return UsageError(
         f"{encoder.name!r} has no masked-language-model head",
-        hint="start from an encoder that has one, or predict words by its own word vectors: --set stage.N.objective.head=tied",
+        hint=Hint(
+            "start from an encoder that has one, or predict words by its own word vectors: ", RecipeValue("stage.N.objective.head", "tied")
+        ),
     )

@@ -110,12 +110,17 @@ def _set_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
     """Return the grid with KEY=VALUE overrides of every base recipe; a key that is an axis is refused."""
-    overrides = [f"{_full_key(key)}{equals}{value}" for key, equals, value in (override.partition("=") for override in overrides)]
+    overrides = with_full_keys(overrides)
     for key in (override.partition("=")[0] for override in overrides):
         for axis, choices in grid.axes.items():
             if any(key in choice.values for choice in choices):
                 raise UsageError(f"{key!r} is the axis {axis!r} of {grid.where}", hint="set another key, or edit a copy of the grid file")
     return replace(grid, fixed=(*grid.fixed, *overrides))
+
+
+def with_full_keys(overrides: Sequence[str]) -> list[str]:
+    """Return KEY=VALUE overrides with the full keys of short ones such as `encoder`."""
+    return [f"{_full_key(key)}{equals}{value}" for key, equals, value in (override.partition("=") for override in overrides)]
 
 
 def sets_key(grid: Grid, key: str) -> bool:

@@ -3,18 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of
 from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_differences, recipe_table, recipe_to_table
-from embedlab.experiments.grid_file import Grid, with_fixed
+from embedlab.experiments.grid_file import with_full_keys
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
-from embedlab.experiments.planner import expand_grid, run_name
-from embedlab.models.catalog import finished_runs
+from embedlab.experiments.planner import Planner, Training, run_identity, with_existing_runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,49 +116,31 @@ def _started(source: RowSource) -> RowSource:
     return replace(source, set={key: value for key, value in source.set.items() if key != ENCODER})
 
 
-def plan_cells(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> TablePlan:
+def expand_table(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> TablePlan:
     """Return the cells of a table as one grid; a cell that another table or grid already has keeps that name."""
-    made = runs_by_identity(place.runs_folder)
     axis = table.key[-1] if table.by is None else "row"
+    planner = Planner(table.paper, where=f"{table.paper} {table.name}", tasks=table.tasks, threads=threads, place=place)
+    set_everywhere = with_full_keys(overrides)
     variants: dict[str, Variant] = {}
     for key, (label, source) in trainings(table).items():
+        assert source.recipe is not None
         _refuse_clash(table, source, overrides)
-        variant = _variant(table, source, place, threads, overrides)
-        identity, labels = run_identity(variant.run), {axis: label}
-        variants[key] = replace(variant, labels=labels, run=made.get(identity, run_name(table.paper, labels, identity)))
-    # With one encoder for all, several rows may be the same training.
-    distinct = {variant.run: variant for variant in reversed(variants.values())}
-    if not distinct:
+        training = Training(recipe=source.recipe, labels={axis: label}, fixed=(*set_options(source), *set_everywhere))
+        variants[key] = planner.variant(training)
+    if not variants:
         return TablePlan(plan=None, variants={})
-    plan = GridPlan(
+    # With one encoder for all, several rows may be the same training: that of the first of them.
+    first = {run_identity(variant.run): variant for variant in reversed(variants.values())}
+    distinct = with_existing_runs([*reversed(first.values())], place.runs_folder)
+    by_identity = {run_identity(variant.run): variant for variant in distinct}
+    plan = planner.plan(
+        distinct,
         name=f"{table.paper}-{table.name}" if table.profile == PAPER else f"{table.paper}-{table.name}-{table.profile}",
         summary=table.summary,
-        axes={axis: tuple(variant.labels[axis] for variant in reversed(distinct.values()))},
-        variants=tuple(reversed(distinct.values())),
-        seeds=tuple(seeds),
-        threads=threads,
-        place=place,
+        axes={axis: [variant.labels[axis] for variant in distinct]},
+        seeds=seeds,
     )
-    return TablePlan(plan=plan, variants=variants)
-
-
-def _variant(table: PaperTable, source: RowSource, place: GridPlace, threads: int, overrides: Sequence[str]) -> Variant:
-    """Return one training as a variant of a grid, checked and tied to its data."""
-    assert source.recipe is not None
-    grid = Grid(
-        name=table.paper,
-        where=f"{table.paper} {table.name}",
-        summary=table.summary,
-        bases=(source.recipe,),
-        axes={},
-        fixed=tuple(set_options(source)),
-        seeds=(1,),
-        tasks=table.tasks,
-        threads=threads,
-        skip=(),
-    )
-    (variant,) = expand_grid(with_fixed(grid, overrides), place).variants
-    return variant
+    return TablePlan(plan=plan, variants={key: by_identity[run_identity(variant.run)] for key, variant in variants.items()})
 
 
 def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:
@@ -181,17 +161,6 @@ def keys_set(source: RowSource) -> set[str]:
     assert source.recipe is not None
     plain = load_recipe(source.recipe, [text for text in set_options(source) if text.startswith(f"{TASK}=")])
     return {key for key, _, _ in recipe_differences(plain, expected_recipe(source))}
-
-
-def run_identity(run: str) -> str:
-    """Return the hash at the end of the name of a grid's run."""
-    return run.rpartition(".")[2]
-
-
-def runs_by_identity(runs: Path) -> dict[str, str]:
-    """Return the names of the existing grid runs by the identity of their cells; finished runs win."""
-    begun = sorted(path.parent.name for path in runs.glob("*.*/seed-*"))
-    return {run_identity(name): name for name in (*begun, *finished_runs(runs)) if "." in name}
 
 
 def expected_recipe(source: RowSource, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:

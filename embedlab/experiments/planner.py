@@ -1,71 +1,96 @@
-"""From a grid file to the plan: every combination is checked against its recipe, named, and tied to its data."""
+"""The one planner: trainings of a grid or of a paper's table become cells, checked against their recipes, named, and tied to their data."""
 
 import hashlib
-import itertools
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.errors import UsageError
-from embedlab.core.nearest import nearest_name
 from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
 from embedlab.core.paths import data_folder
 from embedlab.core.plugins import identity
-from embedlab.core.recipe import (
-    decisive,
-    from_table,
-    keys_of,
-    recipe_table,
-    recipe_to_table,
-    sub_table,
-)
+from embedlab.core.recipe import decisive, from_table, keys_of, recipe_table, recipe_to_table, sub_table
 from embedlab.core.schema import TomlTable
 from embedlab.data.aliases import datasets_of
 from embedlab.data.source import Source
 from embedlab.experiments.data_state import file_state, part_state
-from embedlab.experiments.grid_file import RECIPE_AXIS, AxisValue, Grid
+from embedlab.experiments.grid_file import RECIPE_AXIS
 from embedlab.experiments.plan import GridPlace, GridPlan, Variant
-from embedlab.models.catalog import starting_location
+from embedlab.models.catalog import finished_seeds, starting_location
 from embedlab.models.fingerprint import earlier_used_fingerprint, missed_files, used_fingerprint
 from embedlab.models.folder import Wishes, read_usage
 from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
 MAX_STEPS_KEY = "max_steps"  # the only recipe key outside tables
-MOST_CELLS = 100_000  # before skips; a mistake in an axis would be counted for ever
 
 Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), as for `--set`
 
 
-def expand_grid(grid: Grid, place: GridPlace, *, seeds: Sequence[int] | None = None) -> GridPlan:
-    """Return the plan of GRID in the folders of PLACE; SEEDS replaces the file's.
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """A recipe and what is set in it: a combination of a grid's axes, or a row of a paper's table."""
 
-    A base recipe without the key of an axis has one cell along that axis, as a baseline does; an axis whose key no
-    base has, a value that a recipe refuses, and skips that leave no cell are UsageErrors.
+    recipe: str
+    labels: Mapping[str, str]  # axis → label
+    fixed: tuple[str, ...] = ()  # KEY=VALUE, checked together
+    chosen: tuple[Mapping[str, Any], ...] = ()  # what each axis sets: checked in its own section of the recipe alone
+
+
+class Planner:
+    """Makes the cells of one experiment, whose trainings share the evaluation, the threads and the place."""
+
+    def __init__(self, name: str, *, where: str, tasks: Sequence[str] | None, threads: int, place: GridPlace) -> None:
+        self.name = name  # which the names of new runs begin with
+        self.where = where  # names the file in errors
+        self.tasks, self.threads, self.place = tasks, threads, place
+        self._base = cache(lambda recipe, fixed: _Base(self, recipe, fixed))
+
+    def keys(self, recipe: str, fixed: tuple[str, ...]) -> frozenset[str]:
+        """Return the keys that an axis can set in a RECIPE with its FIXED values."""
+        return self._base(recipe, fixed).keys
+
+    def variant(self, training: Training) -> Variant:
+        """Return a training, checked and named; one that its recipe refuses is a UsageError."""
+        return self._base(training.recipe, training.fixed).variant(training)
+
+    def plan(
+        self, variants: Sequence[Variant], *, name: str, summary: str, axes: Mapping[str, Sequence[str]], seeds: Sequence[int]
+    ) -> GridPlan:
+        """Return the plan of VARIANTS with each of SEEDS; a value of an axis that no variant has is left out."""
+        taken = {axis: {variant.labels.get(axis) for variant in variants} for axis in axes}
+        return GridPlan(
+            name=name,
+            summary=summary,
+            axes={axis: tuple(label for label in labels if label in taken[axis]) for axis, labels in axes.items()},
+            variants=tuple(variants),
+            seeds=tuple(seeds),
+            threads=self.threads,
+            place=self.place,
+        )
+
+
+def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]:
+    """Return VARIANTS under the names that other grids and tables gave to the same trainings in RUNS: they are not repeated.
+
+    A finished run is taken first, then the variant's own, then one that was begun. Variants that are one training go on as they are.
     """
-    bases = [_Base(grid, name, place) for name in grid.bases]
-    for axis, choices in grid.axes.items():
-        _refuse_unknown_axis(grid, axis, choices, bases)
-    _refuse_too_many(grid, len(grid.seeds if seeds is None else seeds))
-    variants = [variant for base in bases for variant in base.variants()]
-    if not variants:
-        raise UsageError(f"{grid.where}: its skips leave no cell", hint="remove one of them")
-    taken = {axis: {variant.labels.get(axis) for variant in variants} for axis in grid.axes}
-    return GridPlan(
-        name=grid.name,
-        summary=grid.summary,
-        axes={axis: tuple(choice.label for choice in choices if choice.label in taken[axis]) for axis, choices in grid.axes.items()},
-        variants=tuple(variants),
-        seeds=tuple(seeds) if seeds is not None else grid.seeds,
-        threads=grid.threads,
-        place=place,
-    )
+    counts = Counter(run_identity(variant.run) for variant in variants)
+    begun: dict[str, list[str]] = {}
+    for name in sorted({path.parent.name for path in runs.glob("*.*/seed-*")}):
+        if counts[run_identity(name)] == 1:
+            begun.setdefault(run_identity(name), []).append(name)
+
+    def existing(variant: Variant) -> str:
+        names = begun.get(run_identity(variant.run), [])
+        return max(names, key=lambda name: (bool(finished_seeds(runs, name)), name == variant.run), default=variant.run)
+
+    return [replace(variant, run=existing(variant)) for variant in variants]
 
 
 @dataclass(frozen=True)
@@ -77,44 +102,34 @@ class _Section:
 
 
 class _Base:
-    """One base recipe of a grid and all its variants.
+    """One recipe with its fixed values, and all the variants that axes make of it.
 
     Combinations share sections: each is checked once for each choice of the axes that affect it, which limits a plan of
     ten thousand cells to a second or two.
     """
 
-    def __init__(self, grid: Grid, name: str, place: GridPlace) -> None:
-        self.grid, self.name, self.place = grid, name, place
-        self.table = recipe_table(name)
-        if grid.tasks is not None:
-            sub_table(self.table, "evaluate", f"{grid.where}: recipe {name}")["tasks"] = list(grid.tasks)
-        self.recipe = from_table(self._table(()), name=name, where=f"{grid.where}: recipe {name}")
+    def __init__(self, planner: Planner, recipe: str, fixed: Sequence[str]) -> None:
+        self.planner, self.name, self.fixed, self.place = planner, recipe, fixed, planner.place
+        self.where = f"{planner.where}: recipe {recipe}"
+        self.table = recipe_table(recipe)
+        if planner.tasks is not None:
+            sub_table(self.table, "evaluate", self.where)["tasks"] = list(planner.tasks)
+        self.recipe = from_table(self._table(()), name=recipe, where=self.where)
         choices = {PROFILE: "profiles", TASK: "tasks"}
         self.keys = keys_of(self.recipe) | {key for key in CHOICES if choices[key] in self.table}
         self._section = cache(self._check_section)
 
-    def variants(self) -> Iterator[Variant]:
-        """Yield the variants in the order of the axes, without skipped ones."""
-        recipe_label = {RECIPE_AXIS: self.name} if RECIPE_AXIS in self.grid.axes else {}
-        axes = {axis: choices for axis, choices in self.grid.axes.items() if axis != RECIPE_AXIS and self._takes(choices)}
-        for combination in itertools.product(*axes.values()):
-            labels = {**recipe_label, **{axis: choice.label for axis, choice in zip(axes, combination, strict=True)}}
-            if not any(all(labels.get(axis) in fitting for axis, fitting in rule.items()) for rule in self.grid.skip):
-                yield self._variant(labels, combination)
-
     def _table(self, assignments: Assignments) -> TomlTable:
-        """Return the recipe's table with the grid's fixed values and ASSIGNMENTS."""
+        """Return the recipe's table with the fixed values and ASSIGNMENTS."""
         table = deepcopy(self.table)
-        set_values(table, [*self.grid.fixed, *(f"{key}={value}" for key, value in assignments)])
+        set_values(table, [*self.fixed, *(f"{key}={value}" for key, value in assignments)])
         return table
 
-    def _takes(self, choices: Iterable[AxisValue]) -> bool:
-        return all(key in self.keys for choice in choices for key in choice.values)
-
-    def _variant(self, labels: Mapping[str, str], combination: Sequence[AxisValue]) -> Variant:
+    def variant(self, training: Training) -> Variant:
+        """Return a training of this recipe."""
         assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
-        for choice in combination:
-            for key, value in choice.values.items():
+        for values in training.chosen:
+            for key, value in values.items():
                 for name in assigned if key in CHOICES else [section_of(key)]:  # they may set any key
                     assigned[name].append((key, json.dumps(value)))
         sections = {name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()}
@@ -125,10 +140,10 @@ class _Base:
         state = [section.text for section in sections.values() if section.table is not None]
         # Threads and precision are chosen and change every number. The device belongs to the machine that
         # happens to run a cell: it draws other dropout of the same rate, but a finished cell is not trained again for that.
-        identity = hashlib.sha256("\n".join([*state, str(self.grid.threads), self.place.precision]).encode()).hexdigest()[:8]
+        identity = hashlib.sha256("\n".join([*state, str(self.planner.threads), self.place.precision]).encode()).hexdigest()[:8]
         return Variant(
-            run=run_name(self.grid.name, labels, identity),
-            labels=labels,
+            run=run_name(self.planner.name, training.labels, identity),
+            labels=training.labels,
             recipe={
                 "summary": self.recipe.summary,
                 **({"max_steps": sections[MAX_STEPS_KEY].table} if sections[MAX_STEPS_KEY].table is not None else {}),
@@ -146,9 +161,7 @@ class _Base:
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
         said = ", ".join(f"{key} = {value}" for key, value in assignments)
-        recipe = from_table(
-            self._table(assignments), name=self.name, where=f"{self.grid.where}: recipe {self.name}{' with ' if said else ''}{said}"
-        )
+        recipe = from_table(self._table(assignments), name=self.name, where=f"{self.where}{' with ' if said else ''}{said}")
         check_columns(recipe)
         resolved: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
         for step in name.split("."):
@@ -197,11 +210,16 @@ def section_of(key: str) -> str:
     return f"stage.0.{steps[0]}" if steps[0] in {"data", "objective", "optim"} else steps[0]
 
 
-def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:
-    """Return the name of a variant's run: the grid, labels for a reader, and the identity that makes it unique."""
+def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:
+    """Return the name of a variant's run: the experiment, labels for a reader, and the identity that makes it unique."""
     said = "_".join(f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label for axis, label in labels.items())
     readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
-    return ".".join(text for text in (grid, readable, identity) if text)
+    return ".".join(text for text in (experiment, readable, identity) if text)
+
+
+def run_identity(run: str) -> str:
+    """Return the hash at the end of the name of a grid's run."""
+    return run.rpartition(".")[2]
 
 
 def source_of(place: GridPlace) -> Source:
@@ -226,21 +244,3 @@ def stage_rows(stage: TomlTable, place: GridPlace) -> float:
         (min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip([*data["datasets"], *names], counts, strict=True)
     ]
     return float(sum(read) * stage["optim"]["epochs"])
-
-
-def _refuse_too_many(grid: Grid, seeds: int) -> None:
-    cells = math.prod(len(choices) for choices in grid.axes.values()) * seeds
-    if cells > MOST_CELLS:
-        raise UsageError(f"{grid.where}: {cells} cells, more than {MOST_CELLS}", hint="shorten an axis, or divide the grid among files")
-
-
-def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[AxisValue], bases: "Sequence[_Base]") -> None:
-    for key in sorted({key for choice in choices for key in choice.values}):
-        if not any(key in base.keys for base in bases):
-            known = sorted(frozenset().union(*(base.keys for base in bases)))
-            guess = nearest_name(key, known)
-            listed = [name for name in known if name.rpartition(".")[0] == key.rpartition(".")[0]] or known
-            raise UsageError(
-                f"{grid.where}: axis {axis!r} sets {key!r}, which is not a key of {' or '.join(base.name for base in bases)}",
-                hint=f"did you mean {guess!r}?" if guess else f"keys: {', '.join(listed[:12])}{' …' if len(listed) > 12 else ''}",
-            )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
 from embedlab.data.row_file import TABLES
 from embedlab.models.aliases import aliases, model_of
@@ -159,7 +160,9 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if members[0].kind not in {"run", "folder", "hub"}:
         raise UsageError(f"encoder {name!r} is not a transformer that can be trained", hint="give a folder, a hub id or a run")
     if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
-        raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.options.pooling}")
+        raise UsageError(
+            f"encoder {name!r}: the recipe says how it is pooled", hint=Hint(RecipeValue("encoder.pooling", parsed.options.pooling))
+        )
     if members[0].layer is not None or members[0].is_transformed:
         raise UsageError(
             f"encoder {name!r}: layers, whitening, normalising and bits are for evaluation", hint="start from the model without them"
@@ -224,7 +227,7 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    name, options = single.name, single.text.removeprefix(single.name)
+    name, options = single.name, single.suffix
     full = name if finished_seeds(runs_folder, name) else {**PREFIXED, BM25: f"{BM25}:lucene"}.get(name, name)
     prefix = prefix_of(full)
     if name == "dice" or prefix is not None:

@@ -18,6 +18,7 @@ it contains. The catalog resolves names to models.
 """
 
 import os.path
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -39,6 +40,7 @@ OF_ENCODERS = tuple(key for key in (*_KEYS, *_SWITCHES) if key not in {"label", 
 Rerank = Literal["rerank"]  # of what another model finds first
 RERANK: Rerank = "rerank"
 KINDS: tuple[Combination | Ensemble | Rerank, ...] = (*COMBINATION_NAMES, "ensemble", RERANK)
+_OPENING = re.compile(rf"({'|'.join(KINDS)})([:(])")  # of a combination
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,12 @@ class Single:
 
     name: str
     options: NameOptions
-    text: str  # as it was typed
+    suffix: str = ""  # the options as they were typed, with their "?"
+
+    @property
+    def text(self) -> str:
+        """The name and its options as they were typed."""
+        return self.name + self.suffix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +94,17 @@ class Combined:
 def parse_model(text: str) -> Single | Combined:
     """Parse a typed model name; a violation of the grammar is a UsageError that quotes it."""
     if _exists(text):
-        return Single(name=text, options=NameOptions(), text=text)
-    for kind in KINDS:
-        if text.startswith((f"{kind}:", f"{kind}(")):
-            parts, depth = _reranked(text) if kind == RERANK else (_split_list(text, kind), None)
-            return Combined(kind=kind, parts=tuple(map(parse_model, parts)), text=text, depth=depth)
-    return _parse_single(text)
+        return Single(name=text, options=NameOptions())
+    if (kind := _kind_of(text)) is None:
+        return _parse_single(text)
+    parts, depth = _reranked(text) if kind == RERANK else (_split_list(text, kind), None)
+    return Combined(kind=kind, parts=tuple(map(parse_model, parts)), text=text, depth=depth)
+
+
+def _kind_of(text: str) -> Combination | Ensemble | Rerank | None:
+    """Return which combination a typed text opens; None for a single name."""
+    opening = _OPENING.match(text)
+    return next(kind for kind in KINDS if kind == opening[1]) if opening is not None else None
 
 
 def _split_list(text: str, kind: str) -> list[str]:
@@ -134,15 +146,16 @@ def _reranked(text: str) -> tuple[list[str], int]:
     return parts[:2], int(parts[2])
 
 
-def _opens_list(text: str) -> bool:
-    return text.lstrip().startswith(tuple(f"{kind}:" for kind in KINDS))
+def _opens_list(part: str) -> bool:
+    opening = _OPENING.match(part.lstrip())
+    return opening is not None and opening[2] == ":"
 
 
 def _parse_single(text: str) -> Single:
     name, options = _split_options(text)
     if not name:
         raise UsageError(f"{text!r} is not a model name", hint="give a run, a folder, a hub id or a published model such as sbert")
-    return Single(name=name, options=_read_options(text, options), text=text)
+    return Single(name=name, options=_read_options(text, options), suffix=text[len(name) :])
 
 
 def _split_options(text: str) -> tuple[str, list[str]]:
@@ -217,11 +230,11 @@ def titles_of(names: Sequence[str]) -> dict[str, str]:
 
 def title_of(name: str) -> str:
     """Return the title of a model in tables: the last part of a folder or a file, any other name in full; of parts the same."""
-    kind = next((kind for kind in KINDS if name.startswith((f"{kind}:", f"{kind}("))), None)
-    if kind is None or _exists(name):
+    if _exists(name) or _kind_of(name) is None:
         return _title_of_single(name)
     parsed = parse_model(name)
     assert isinstance(parsed, Combined)
+    kind = parsed.kind
     inner = ",".join([*(title_of(part.text) for part in parsed.parts), *([str(parsed.depth)] if parsed.depth is not None else [])])
     return f"{kind}({inner})" if name[len(kind)] == "(" else f"{kind}:{inner}"
 

@@ -34,6 +34,15 @@ def cached_folder(repository: str, revision: str | None = None) -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def downloaded_folder(repository: str, revision: str | None = None) -> Path | None:
+    """Return the folder that `hub_folder` gives offline; None without one. The hub's own client, which is slow to import, is not used."""
+    folder = cached_folder(repository, revision)
+    if folder is None or weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
+        return folder
+    converted = _cached_conversion(folder)
+    return folder if converted is None else cached_folder(repository, converted)
+
+
 def _snapshot(repository: str, revision: str, offline: bool) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError

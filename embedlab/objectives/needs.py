@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe
 from embedlab.data.dataset import COLUMNS, DatasetKind
@@ -71,7 +72,7 @@ def check_columns(recipe: Recipe) -> None:
         if needs.fixed_vectors and stage.optim.turn is not None:
             raise UsageError(
                 f"'stage.{index}.optim.turn' is set, but standardised vectors must not change while the stage trains",
-                hint=f"remove turn, or --set stage.{index}.objective.standardise=false",
+                hint=Hint("remove turn, or ", RecipeValue(f"stage.{index}.objective.standardise", "false")),
             )
         for name in stage.data.datasets:
             if not is_pair_file(name):
@@ -86,7 +87,9 @@ def require_data(recipe: Recipe) -> None:
             key = "data.files" if len(recipe.stages) == 1 else f"stage.{index}.data.files"
             raise UsageError(
                 f"recipe {recipe.name!r} trains on files of your own, and none is named",
-                hint=f"--set {key}=FILE; it has columns {columns}, or others that {key.replace('files', 'columns')} maps to them",
+                hint=Hint(
+                    RecipeValue(key, "FILE"), f"; it has columns {columns}, or others that {key.replace('files', 'columns')} maps to them"
+                ),
             )
 
 
@@ -94,7 +97,8 @@ def _refuse_inert(needs: Needs, prefix: str, objective: str) -> None:
     """Refuse an option that the others make ineffective: its user would expect an effect."""
     for option, value in needs.inert.items():
         raise UsageError(
-            f"'{prefix}.{option}' has no effect on {objective!r} with its other options", hint=f"--set {prefix}.{option}={value}"
+            f"'{prefix}.{option}' has no effect on {objective!r} with its other options",
+            hint=Hint(RecipeValue(f"{prefix}.{option}", str(value))),
         )
 
 

@@ -25,6 +25,8 @@ class ItemSlice:
     key: str  # stable: "sts12", "sts12/MSRpar", "sts-benchmark/fifth-1", "mr/negation=one"
     title: str
     rows: NDArray[np.intp]  # of the frame
+    value_key: str = ""  # what the key says behind the dataset: "MSRpar", "fifth-1"; empty for all items, and those without a value
+    value_title: str = ""  # the same of the title
     is_whole: bool = False  # whether it is its dataset, or what a selection leaves of it: averages are over these
     notes: tuple[str, ...] = ()
 
@@ -59,15 +61,27 @@ def halves(outcomes: Outcomes, fits: ItemSelection) -> Iterator[ItemSlice]:
             holds = fits.holds[whole.rows]
             for key, rows in (("fits", whole.rows[holds]), ("rest", whole.rows[~holds])):
                 if len(rows):
-                    yield ItemSlice(block=whole.block, key=f"{whole.key}/{key}", title=f"{whole.title} {key}", rows=rows)
+                    yield _part_of(whole, key, key, rows)
+
+
+def _part_of(whole: ItemSlice, key: str, title: str, rows: NDArray[np.intp], notes: tuple[str, ...] = ()) -> ItemSlice:
+    """Return the ROWS of a dataset that one value, which KEY and TITLE name, is of."""
+    return ItemSlice(
+        block=whole.block,
+        key=f"{whole.key}/{key}",
+        title=f"{whole.title} {title}",
+        rows=rows,
+        value_key=key,
+        value_title=title,
+        notes=notes,
+    )
 
 
 def _values(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series) -> Iterator[ItemSlice]:
     distinct = values.unique(maintain_order=True).to_list()
     for value in sorted(distinct, key=by.place) if by.place is not None else distinct:
         key, title = (value, value) if by.is_bare else (f"{by.name}={value}", f"{by.title or by.name}: {value}")
-        row = rows[(values == value).to_numpy()]
-        yield ItemSlice(block=whole.block, key=f"{whole.key}/{key}", title=f"{whole.title} {title}", rows=row)
+        yield _part_of(whole, key, title, rows[(values == value).to_numpy()])
 
 
 def quantile_name(by: Property, groups: int = FIFTHS) -> str:
@@ -83,13 +97,8 @@ def _quantiles(whole: ItemSlice, by: Property, rows: NDArray[np.intp], values: p
     for number in np.unique(of_row).tolist():
         is_own = of_row == number
         ends = dict.fromkeys(f"{end:.{by.decimals}f}" for end in (numbers[is_own].min(), numbers[is_own].max()))
-        yield ItemSlice(
-            block=whole.block,
-            key=f"{whole.key}/{quantile_name(by, groups)}-{number}",
-            title=f"{whole.title} {GROUP_NAMES[groups]} {number} ({title} {'–'.join(ends)})",
-            rows=rows[is_own],
-            notes=tie_notes(fifths, number, title) if fifths is not None else (),
-        )
+        key, shown = f"{quantile_name(by, groups)}-{number}", f"{GROUP_NAMES[groups]} {number} ({title} {'–'.join(ends)})"
+        yield _part_of(whole, key, shown, rows[is_own], tie_notes(fifths, number, title) if fifths is not None else ())
 
 
 def _with_ties(numbers: NDArray[np.float64], groups: int) -> NDArray[np.int64]:

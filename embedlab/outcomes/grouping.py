@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.analysis.slices import FIFTHS
 from embedlab.core.errors import UsageError
@@ -75,19 +76,28 @@ def grouped(outcomes: Outcomes, by: str) -> Iterator[ItemSlice]:
     if len(parts) == 1:
         yield from parts[0]
         return
-    for value in _with_values(outcomes, parts[0]):
-        dataset = outcomes.blocks[value.block].dataset
-        for other in _with_values(outcomes, parts[1]):
-            if other.block == value.block and len(rows := np.intersect1d(value.rows, other.rows)):
-                key, title = (text.removeprefix(dataset)[1:] for text in (other.key, other.title))
-                yield replace(
-                    value, key=f"{value.key}/{key}", title=f"{value.title}, {title}", rows=rows, notes=(*value.notes, *other.notes)
-                )
+    for first in _with_values(parts[0]):
+        for second in _with_values(parts[1]):
+            if second.block == first.block and len(rows := np.intersect1d(first.rows, second.rows)):
+                yield _crossed(first, second, rows)
 
 
-def _with_values(outcomes: Outcomes, parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
-    """Return PARTS without those of items that have no value, which are called like their dataset."""
-    return [part for part in parts if part.key != outcomes.blocks[part.block].dataset]
+def _crossed(first: ItemSlice, second: ItemSlice, rows: NDArray[np.intp]) -> ItemSlice:
+    """Return the ROWS that two slices of one dataset share, called by both."""
+    return replace(
+        first,
+        key=f"{first.key}/{second.value_key}",
+        title=f"{first.title}, {second.value_title}",
+        rows=rows,
+        value_key=f"{first.value_key}/{second.value_key}",
+        value_title=f"{first.value_title}, {second.value_title}",
+        notes=(*first.notes, *second.notes),
+    )
+
+
+def _with_values(parts: Sequence[ItemSlice]) -> Sequence[ItemSlice]:
+    """Return PARTS without those of items that have no value."""
+    return [part for part in parts if part.value_key]
 
 
 def lacking_datasets(outcomes: Outcomes, by: str) -> Sequence[str]:

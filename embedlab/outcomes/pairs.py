@@ -70,10 +70,10 @@ def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
 
 def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:
     """Return which sentences of one dataset of TABLE are nearly the same."""
-    frame = table.filter(dataset=dataset)
-    find = partial(_from_cache, cache) if cache is not None else links_of
-    return near_pairs(frame.with_columns(sentence_numbers(frame)), find)
+    own = table.select("dataset", *SENTENCES)
+    own = own if own["dataset"].n_unique() == 1 else own.filter(dataset=dataset)
+    return near_pairs(own, partial(_from_cache, cache) if cache is not None else links_of)
 
 
-def _from_cache(cache: Path, sentences: tuple[str, ...]) -> Links:
+def _from_cache(cache: Path, sentences: pl.Series) -> Links:
     return stored_links(sentences, cache)

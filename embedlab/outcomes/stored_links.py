@@ -3,14 +3,11 @@
 A file is called by a hash of the sentences and of the method that found the links.
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import polars as pl
-import xxhash
 
-from embedlab.analysis.near_duplicates import LEAST_COSINE, METHOD, Links, links_of
+from embedlab.analysis.near_duplicates import METHOD, Links, links_key, links_of, remembered, similar_pairs
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.tables import StoredTable, TableFormat
 
@@ -42,22 +39,17 @@ LINKS: EntryKind[Links] = EntryKind(
 )
 
 
-@lru_cache(maxsize=64)
-def stored_links(sentences: tuple[str, ...], cache: Path) -> Links:
+def stored_links(sentences: pl.Series, cache: Path) -> Links:
     """Return the links between SENTENCES, which are distinct, from the folder CACHE, or found and stored there."""
     if len(sentences) < _FEWEST:
         return links_of(sentences)
-    store, key = Store(cache), _digest(sentences)
-    links = store.get(LINKS, key)
-    if links is None or (len(links.second) and links.second.max() >= len(sentences)):
-        links = links_of(sentences)
-        store.put(LINKS, key, links)
-    return links
+    key = links_key(sentences)
+    return remembered((key, cache), lambda: _from_store(sentences, key, Store(cache)))
 
 
-def _digest(sentences: Sequence[str]) -> str:
-    digest = xxhash.xxh3_128(f"{METHOD} {LEAST_COSINE}\0".encode())
-    for sentence in sentences:
-        encoded = sentence.encode("utf-8", "surrogatepass")
-        digest.update(f"{len(encoded)} ".encode() + encoded)
-    return digest.hexdigest()
+def _from_store(sentences: pl.Series, key: str, store: Store) -> Links:
+    found = store.get(LINKS, key)
+    if found is None or (len(found.second) and found.second.max() >= len(sentences)):
+        found = similar_pairs(sentences)
+        store.put(LINKS, key, found)
+    return found

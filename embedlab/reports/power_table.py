@@ -27,7 +27,7 @@ POWER: Schema = {
     "design_effect": pl.Float64(),
     "difference": pl.Float64(),  # second minus first, as tables show it
     "smallest": pl.Float64(),  # that is detected at 5% with 80% power
-    "smallest_low": pl.Float64(),  # its 95% interval, as few seeds know their spread badly
+    "smallest_low": pl.Float64(),  # its 95% interval, as few seeds estimate their spread poorly
     "smallest_high": pl.Float64(),
     "planned": pl.Float64(),  # the same with the planned number of seeds
     "planned_low": pl.Float64(),
@@ -85,7 +85,7 @@ def _sureness(detectables: Sequence[Detectable], recipes: Sequence[ModelColumns]
     """Yield how sure the figures are, and what is assumed of recipes of too few seeds."""
     if not any(detectable.smallest.low == detectable.smallest.low for detectable in detectables):
         return
-    yield "[ ]: 95% interval, as few seeds know their spread badly; the items are the same ones"
+    yield "[ ]: 95% interval, as few seeds estimate their spread poorly; the items are the same ones"
     single = [model.name for model in recipes if len(model.members) == 1]
     if single and seeds is not None:
         yield f"{', '.join(single)} has one seed and takes the spread of the other recipe, {ASSUMED}"

@@ -130,7 +130,7 @@ def _combined_notes(explanation: Explanation, shown: Sequence[Tested]) -> Iterat
         f"({second} items){halves}; scores are of the test"
     )
     clear = _clear(tested.is_confirmed for tested in search.tested)
-    yield f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {tested}, and as in the search, of which {clear}"
+    yield f"{REACHES[search.reach]}: 5% after Benjamini and Hochberg over the {tested}, in the direction of the search, of which {clear}"
     if search.reach == "checkpoints":
         yield f"{REACHES['checkpoints']}: of these checkpoints: a recipe needs {FEWEST_SEEDS} seeds, or both halves have the same ones"
     reaches = sorted(scale * tested.smallest for tested in search.tested)

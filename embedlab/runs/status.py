@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.runs import events
 from embedlab.runs.scoring import is_being_scored
 from embedlab.runs.store import RunFolder
@@ -117,9 +118,12 @@ def trained_spread(run: RunFolder) -> events.VectorSpread | None:
 def refuse_begun(run: RunFolder) -> None:
     """Refuse a run that has a model or a checkpoint, which a new training would replace."""
     if run.model.exists():
-        raise UsageError(f"run {run.id!r} is finished", hint=f"give this one its own name: --name {run.name}-2")
+        raise UsageError(f"run {run.id!r} is finished", hint=Hint("give this one its own name: ", NamedOption("--name", f"{run.name}-2")))
     if any(run.checkpoints.glob("step-*")):
-        raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
+        raise UsageError(
+            f"run {run.id!r} was begun before",
+            hint=Hint("go on with ", NamedOption("--resume"), f", or remove it: embedlab runs rm {run.id}"),
+        )
 
 
 def _failure(recent: list[events.Event]) -> events.Failed | None:

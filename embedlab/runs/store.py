@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
 from embedlab.core.schema import read_json
 from embedlab.core.seal import KEY, UNSEALED
@@ -185,7 +186,11 @@ class RunFolder:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise UsageError(
             f"run {self.id!r} was made by another recipe: {'; '.join(changed[:3])}{more}",
-            hint=f"give this one its own name, for example --name {self.name}-2, or remove the old one: embedlab runs rm {self.id}",
+            hint=Hint(
+                "give this one its own name, for example ",
+                NamedOption("--name", f"{self.name}-2"),
+                f", or remove the old one: embedlab runs rm {self.id}",
+            ),
         )
 
     @contextmanager
@@ -306,7 +311,10 @@ def _folders(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise MissingError(f"cannot read the runs folder {str(folder)!r}: {error.strerror}", hint="choose another with --runs") from error
+        raise MissingError(
+            f"cannot read the runs folder {str(folder)!r}: {error.strerror}",
+            hint=Hint("choose another with ", NamedOption("--runs", "DIR")),
+        ) from error
 
 
 def select_runs(folder: Path, name: str) -> list[RunFolder]:
@@ -324,7 +332,11 @@ def in_other_world(kind: str, name: str, folder: Path) -> UsageError | None:
     run, other = name.partition("@")[0], sibling_runs(folder)
     if not run or "/" in run or not any((other / run).glob("seed-*")):
         return None
-    world, hint = ("the sample world", "add --sample") if other.name.endswith(SAMPLE_RUNS) else ("real data", "remove --sample")
+    world, hint = (
+        ("the sample world", Hint("add ", NamedOption("--sample")))
+        if other.name.endswith(SAMPLE_RUNS)
+        else ("real data", Hint("remove ", NamedOption("--sample")))
+    )
     return UsageError(f"no {kind} named {name!r} in {str(folder)!r}; {str(other)!r} has one, on {world}", hint=hint)
 
 

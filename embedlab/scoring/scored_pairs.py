@@ -9,7 +9,7 @@ import polars as pl
 import xxhash
 
 from embedlab.analysis.evidence import member_columns
-from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_keys, pair_table, with_scores
+from embedlab.analysis.scores import ModelColumns, ScoreFile, lacking_rows, merge_scores, pair_keys, pair_table, with_scores
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.evidence import slices_of
 from embedlab.core.errors import MissingError
@@ -310,17 +310,20 @@ def _complete(
         note(f"{error.message}: computed again")
         place.scores_file.unlink(missing_ok=True)
         stored = place.read()
-    lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(stored.scores, on="pair_key", how="anti")
-    if lacking.is_empty():
+    rows = lacking_rows(table, stored.scores)
+    if not len(rows):
         return stored
     scorer = load()
-    lacking = lacking.sort("pair_key")
     report = progress(place.spec.name) if progress else None
-    if isinstance(scorer, FrameScorer):
-        similarity = scorer.score_frame(lacking, report)
+    sentences = table.select("sentence1", "sentence2")
+    if isinstance(scorer, FrameScorer) and len(rows) == table.height:  # very many pairs are not copied into another order
+        similarity = scorer.score_frame(sentences, report)[rows]
+    elif isinstance(scorer, FrameScorer):
+        similarity = scorer.score_frame(sentences[rows], report)
     else:
+        lacking = sentences[rows]
         similarity = scorer.score(lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), report)
-    scores = lacking.select("pair_key", similarity=pl.Series(similarity, dtype=pl.Float32))
+    scores = pl.DataFrame({"pair_key": table["pair_key"].gather(rows), "similarity": pl.Series(similarity, dtype=pl.Float32)})
     newer = ScoreFile(scores=scores, facts=_facts(place, scorer.facts, stored.facts))
     for text in scorer.facts.notes:
         note(f"{place.spec.name}: {text}")

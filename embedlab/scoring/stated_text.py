@@ -9,7 +9,7 @@ from embedlab.core.note import Note
 from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_statement
-from embedlab.models.hub import hub_folder
+from embedlab.models.hub import downloaded_folder
 from embedlab.scoring.training_text import runs_in, starting_models
 
 START_UNKNOWN = Note("its starting encoder's training text is unknown", kind="detail")
@@ -65,7 +65,7 @@ def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
 
 def _of_folder(spec: ModelSpec) -> tuple[str, ...] | None:
     try:
-        folder = Path(spec.location)
-        return read_statement(folder if folder.is_dir() else hub_folder(spec.location, spec.revision, offline=True)).training_text
-    except MissingError:  # not downloaded or damaged: loading it will raise the error
+        folder = Path(spec.location) if Path(spec.location).is_dir() else downloaded_folder(spec.location, spec.revision)
+        return read_statement(folder).training_text if folder is not None else None
+    except MissingError:  # damaged: loading it will raise the error
         return None

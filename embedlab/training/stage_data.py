@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
 from embedlab.data.aliases import canonical_name, datasets_of
@@ -185,7 +186,7 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     if mix.combine == "turns" and leader.steps < turns[index]:
         raise UsageError(
             f"stage {_other(group, leader)} never gets its turn: stage {leader.index} has {leader.steps} steps, fewer than its turn",
-            hint=f"--set stage.{leader.index}.optim.turn={leader.steps}",
+            hint=Hint(RecipeValue(f"stage.{leader.index}.optim.turn", str(leader.steps))),
         )
     steps = np.bincount(batch_order(mix.combine, turns, index, leader.epochs), minlength=len(group))
     return [data if data is leader else _led(data, leader, int(taken)) for data, taken in zip(group, steps, strict=True)]
@@ -216,7 +217,7 @@ def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: in
     if max_steps >= sum(sizes):
         raise UsageError(
             f"max_steps is {max_steps}, but the whole training has {sum(sizes)} steps: nothing would be shortened",
-            hint="remove --max-steps, or give fewer",
+            hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
         )
     shortened, left = [], max_steps
     for group, order, steps in zip(groups, orders, sizes, strict=True):
@@ -349,7 +350,8 @@ def _checked_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Par
     is_low, names = scale.contradicts(needs.largest), _names([part.state.name for part in own_parts])
     low_key = f"{'' if len(recipe.stages) == 1 else f'stage.{index}.'}data.low_scores"
     if is_low and not stage.data.low_scores:
-        hint = f"state their scale: --set {key}={scale.suggested[1]:g}; where all of them are low on this scale: --set {low_key}=true"
+        stated, low = RecipeValue(key, f"{scale.suggested[1]:g}"), RecipeValue(low_key, "true")
+        hint = Hint("state their scale: ", stated, "; where all of them are low on this scale: ", low)
         raise UsageError(f"{names}: the scores are {scale}, but {key} is {needs.largest:g}", hint=hint)
     if stage.data.low_scores and not is_low:
         message = f"{names}: the scores are {scale}, not all in the lower half of a scale up to {needs.largest:g}"

@@ -17,6 +17,7 @@ from torch import nn
 from embedlab.choices import Tracker
 from embedlab.core.crash_reports import UnforeseenError, cause_of, unforeseen
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe
 from embedlab.data.dataset import DatasetState
@@ -294,7 +295,10 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
     check_columns(recipe)
     require_data(recipe)
     if recipe.evaluate.keep == "best" and not has_dev_score:
-        raise UsageError("evaluate.keep is 'best', but there is no dev score", hint="name a dataset: --set evaluate.dev=sts-benchmark")
+        raise UsageError(
+            "evaluate.keep is 'best', but there is no dev score",
+            hint=Hint("name a dataset: ", RecipeValue("evaluate.dev", "sts-benchmark")),
+        )
     if not resume:
         refuse_begun(run)
 
@@ -340,7 +344,9 @@ def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bo
     run.write_once(recipe, here)
     before = run.environment()
     if _hashes(before) != _hashes(here):
-        raise UsageError(f"the data of run {run.id!r} has changed since it was begun", hint=f"train anew: --name {run.name}-2")
+        raise UsageError(
+            f"the data of run {run.id!r} has changed since it was begun", hint=Hint("train anew: ", NamedOption("--name", f"{run.name}-2"))
+        )
     changed = [name for name in ("device", "precision", "threads", "packages") if getattr(before, name) != getattr(here, name)]
     return [f"resumed with other {name} than before: the result may differ in its last digits" for name in changed]
 

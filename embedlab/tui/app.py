@@ -6,32 +6,29 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import Any, ClassVar
 
-from textual import events, work
-from textual._compositor import CompositorUpdate
+from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.widget import Widget
-from textual.worker import WorkerFailed, get_current_worker
+from textual.worker import get_current_worker
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
-from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings, commands_of
 from embedlab.tui.contrast import readable_variables
 from embedlab.tui.model_chooser import ChooseModels, ChooserLine, lines_of
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.model_marks import marks_by_model
-from embedlab.tui.pacing import FramePace
 from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, unscored_by, warn_unscored, with_models
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pair_table.scorer import ScorerProcess
@@ -39,23 +36,22 @@ from embedlab.tui.pair_table.view import PairSelection, PairView
 from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.shared_selection import SharedSelection
-from embedlab.tui.short_frames import ShortFrame
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, one_seed, stored_models
-from embedlab.tui.style_sheet import StyleSheet
+from embedlab.tui.terminal import gc_control
+from embedlab.tui.terminal.app import TerminalApp
+from embedlab.tui.terminal.versions import is_tuned
 from embedlab.tui.training_texts import TrainingTexts
-from embedlab.tui.typed_keys import TypedKeys
-from embedlab.tui.widgets.plain import Plain
+from embedlab.tui.widgets.plain_lines import Plain
 
 FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0
 AT_ONCE = 100_000  # pairs; of more, the sentences are shown before the scores are joined and ranked
 WRITE_AFTER_S = 0.3
 MARK_LIMIT = 2_000  # marks that are remembered
-IDLE_S = 1.0  # without a key
 
 
-class Dashboard(App[None]):
+class Dashboard(TerminalApp):
     """All screens over one runs folder and one data folder."""
 
     CSS_PATH = style_sheets(Path(__file__).with_name("dashboard.tcss"))
@@ -70,8 +66,7 @@ class Dashboard(App[None]):
         mode = self.memory.state.mode
         # Textual begins in this mode: an empty screen before it would be styled and drawn too.
         self.DEFAULT_MODE = "pairs" if pair_file is not None or mode not in SCREENS else mode  # type: ignore[misc]
-        super().__init__()
-        self.stylesheet = StyleSheet(variables=self.stylesheet._variables)  # nothing is parsed yet
+        super().__init__(is_tuned=is_tuned(settings))
         self.settings = settings
         self.pair_file = pair_file
         self.data: PairData | None = None  # as the screens show it
@@ -86,11 +81,8 @@ class Dashboard(App[None]):
         self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
         self._is_chosen = False  # the models, in this session
-        self.last_key_at = 0.0  # seconds of `monotonic`
         forget_colours()
         self._plain = Plain()
-        self.pace = FramePace()
-        self._typed = TypedKeys(self, is_opening=self._is_opening, report=partial(self.report, severity="warning"))
 
     def on_mount(self) -> None:
         """Restore the remembered theme and screen; read the data while the first paint is under way."""
@@ -102,35 +94,6 @@ class Dashboard(App[None]):
             self.report(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
-        self.set_interval(POLL_S, self._collect_garbage)
-
-    @property
-    def crash(self) -> Exception | None:
-        """The unhandled error that ended the dashboard; the command reports it, once the terminal is its own again."""
-        error = self._exception
-        return error.error if isinstance(error, WorkerFailed) and isinstance(error.error, Exception) else error
-
-    def _fatal_error(self) -> None:
-        """End without Textual's traceback, which shows the values of variables."""
-        self.bell()
-        self._close_messages_no_wait()
-
-    def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        """Draw a frame, and note it for the pace of frames."""
-        if isinstance(renderable, CompositorUpdate):
-            renderable = ShortFrame(renderable)
-        super()._display(screen, renderable)
-        if isinstance(renderable, ShortFrame) and renderable.size:
-            self.pace.frame_drawn(self._driver, renderable.size)
-
-    def on_cursor_position(self) -> None:
-        """Take the answer of a terminal that has drawn a frame."""
-        self.pace.answered()
-
-    async def action_quit(self) -> None:
-        """Leave once the terminal has drawn everything."""
-        await self.pace.wait_for_answers()
-        await super().action_quit()
 
     def get_css_variables(self) -> dict[str, str]:
         """The colours of the theme, of which some built-in ones are too faint to read."""
@@ -139,23 +102,13 @@ class Dashboard(App[None]):
 
     # keys
 
-    async def on_event(self, event: events.Event) -> None:
-        """Handle typed keys one at a time."""
-        is_typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
-        if is_typed:
-            self.last_key_at = monotonic()
-        if not (is_typed and self._typed.holds(event)):  # type: ignore[arg-type]
-            await super().on_event(event)
-
-    def on_typed_keys_passed(self, message: TypedKeys.Passed) -> None:
-        """Report that all before MESSAGE was handled."""
-        message.arrived.set()
-
-    def _collect_garbage(self) -> None:
-        gc_control.collect_old(is_idle=monotonic() - self.last_key_at > IDLE_S)
-
-    def _is_opening(self) -> bool:
+    def is_opening(self) -> bool:
+        """Whether something that a key opens is not there yet."""
         return bool(self.screen_stack and getattr(self.screen, "is_opening", False))  # a dialog has no such state
+
+    def report_dropped(self, error: EmbedlabError) -> None:
+        """Report that typed keys were dropped."""
+        self.report(error, severity="warning")
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._plain]
@@ -200,7 +153,6 @@ class Dashboard(App[None]):
 
     async def on_unmount(self) -> None:
         """Write the last state and end the scorer; detached processes continue."""
-        self._typed.close()
         await self.scorer_process.close()
         with suppress(EmbedlabError):
             self.memory.write()
@@ -367,7 +319,8 @@ class Dashboard(App[None]):
             return view, old.selection
         view.mark_keys(old.marked_keys if old else state.marks)
         if old is not None:
-            return view, replace(old.selection, within=None)  # it holds row numbers
+            self.selected.path.clear()  # it holds row numbers, as what is within a slice does
+            return view, replace(old.selection, within=None)
         if self.place_of_data == state.filter_of and not self.selected.typed:
             self.selected.typed = state.filter
         return view, PairSelection(dataset=state.dataset)

@@ -13,8 +13,8 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
 from embedlab.tui.key_table import shown_key
-from embedlab.tui.pacing import PacedScreen
 from embedlab.tui.pair_table.view import PairSelection
+from embedlab.tui.terminal.pacing import PacedScreen
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.key_line import KeyLine
@@ -102,7 +102,8 @@ class DashboardScreen(PacedScreen[None]):
         """Show the keys of this screen."""
         from embedlab.tui.help_screen import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.SCOPE))
+        data = self.dashboard.data
+        self.app.push_screen(HelpScreen(self.SCOPE, data.marks if data is not None else ()))
 
     @property
     def model_under_cursor(self) -> str | None:

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.message import Message
 from textual.screen import ModalScreen
-from textual.strip import Strip
-from textual.widgets import Input, OptionList, SelectionList, Static
-from textual.widgets.selection_list import Selection
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.commands import bindings
@@ -106,29 +105,57 @@ class Choose(ModalScreen[list[str] | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
-            yield ChoiceList(*(Selection(label, value, chosen) for label, value, chosen in self._options))
+            yield ChoiceList(self._options)
             yield Static("space  choose   enter  take   esc  close", classes="dialog-hint")
 
     def action_take(self) -> None:
         """Close and return the chosen values."""
-        self.dismiss(list(self.query_one(ChoiceList).selected))
+        self.dismiss(self.query_one(ChoiceList).chosen)
 
 
-class ChoiceList(SelectionList[str]):
-    """A selection list with boxes of plain signs, in which enter accepts the choice, as in every dialog, and space chooses."""
+class ChoiceList(OptionList):
+    """Entries with a box each; enter accepts the choice, as in every dialog, and space chooses."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("choice")
 
-    def _get_left_gutter_width(self) -> int:
-        return len(_OFF)
+    class Toggled(Message):
+        """An entry was chosen, or is not any more; the line of a fold has no box."""
 
-    def render_line(self, y: int) -> Strip:
-        """A box and the label: Textual draws the same sign for both states, in two shades."""
-        line = OptionList.render_line(self, y)
-        index = self.scroll_offset.y + y
-        if index >= self.option_count:
-            return line
-        style = next(iter(line)).style or self.rich_style
-        value = self.get_option_at_index(index).value
-        sign = " " * len(_OFF) if value.startswith(FOLDED) else _ON if value in self.selected else _OFF
-        return Strip([Segment(sign, style), *line])
+        def __init__(self, value: str) -> None:
+            super().__init__()
+            self.value = value
+
+    def __init__(self, entries: Sequence[tuple[str, str, bool]] = ()) -> None:
+        """ENTRIES: the label, the value, and whether it is chosen."""
+        super().__init__(markup=False)
+        self._labels: dict[str, str] = {}
+        self._chosen: set[str] = set()
+        self.show(entries)
+
+    def show(self, entries: Sequence[tuple[str, str, bool]], under: str | None = None) -> None:
+        """List ENTRIES with the cursor on the value UNDER it, or else on the first."""
+        self._labels = {value: label for label, value, _ in entries}
+        self._chosen = {value for _, value, is_chosen in entries if is_chosen}
+        self.clear_options()
+        self.add_options([Option(self._line(value), id=value) for value in self._labels])
+        self.highlighted = list(self._labels).index(under) if under in self._labels else 0 if entries else None
+
+    @property
+    def chosen(self) -> list[str]:
+        """The values that are chosen, from top to bottom."""
+        return [value for value in self._labels if value in self._chosen]
+
+    def action_select(self) -> None:
+        """Choose the entry under the cursor, or choose it no more; a click does so too."""
+        if (option := self.highlighted_option) is not None and option.id is not None:
+            self._toggle(option.id)
+
+    def _toggle(self, value: str) -> None:
+        if not value.startswith(FOLDED):
+            self._chosen ^= {value}
+            self.replace_option_prompt(value, self._line(value))
+        self.post_message(self.Toggled(value))
+
+    def _line(self, value: str) -> str:
+        sign = " " * len(_OFF) if value.startswith(FOLDED) else _ON if value in self._chosen else _OFF
+        return f"{sign}{self._labels[value]}"

@@ -1,5 +1,6 @@
 """The help of a screen: its introduction and the table of its keys."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,6 +14,7 @@ from embedlab.tui.command import KeyScope, command
 from embedlab.tui.commands import binding, bindings, commands_of
 from embedlab.tui.screens import SCREENS
 from embedlab.tui.widgets.filter_bar import FilterBar
+from embedlab.tui.widgets.plain import plain
 
 _TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot", "curves": "In curves"}
 
@@ -28,9 +30,10 @@ class HelpScreen(ModalScreen[None]):
 
     AUTO_FOCUS = "VerticalScroll"  # the arrow keys scroll at once
 
-    def __init__(self, screen: str) -> None:
+    def __init__(self, screen: str, marks: Sequence[str] = ()) -> None:
+        """MARKS: of the pairs and the models that are shown, which have little room in a small terminal."""
         super().__init__()
-        self._screen = screen
+        self._screen, self._marks = screen, marks
 
     def compose(self) -> ComposeResult:
         bar = FilterBar("search: words of a key's effect")
@@ -45,7 +48,9 @@ class HelpScreen(ModalScreen[None]):
         """What has all words of SEARCHED."""
         screen = SCREENS[self._screen]
         scopes = (self._screen, *screen.entry.parts, "everywhere")
-        sections = [_introduction(screen.help, searched), *(help_section(scope, self._screen, searched) for scope in scopes)]
+        marked = [Content(plain(mark)) for mark in self._marks if _has(mark, searched)]
+        marks = [Content("\n").join([Content.styled("What is shown", "bold $text-primary"), *marked])] if marked else []
+        sections = [*marks, _introduction(screen.help, searched), *(help_section(scope, self._screen, searched) for scope in scopes)]
         shown = [section for section in sections if section.plain]
         return Content("\n\n").join(shown) if shown else Content(f"nothing has {searched!r}")
 

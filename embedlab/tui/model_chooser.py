@@ -12,8 +12,7 @@ from itertools import groupby
 from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.widgets import Input, SelectionList, Static
-from textual.widgets.selection_list import Selection
+from textual.widgets import Input, Static
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.completion import NamesAndFolders
@@ -79,21 +78,15 @@ class ChooseModels(Choose):
     def _show(self, under: str | None = None) -> None:
         """Show what the search finds, with the cursor on the value UNDER it."""
         shown = listed(self._entries, self.query_one(Input).value, self._unfolded, self._chosen)
-        choices = self.query_one(ChoiceList)
-        with self.prevent(SelectionList.SelectedChanged, SelectionList.SelectionToggled):
-            choices.clear_options()
-            choices.add_options([Selection(entry.label, entry.value, entry.value in self._chosen) for entry in shown])
-        values = [entry.value for entry in shown]
-        choices.highlighted = values.index(under) if under in values else 0 if values else None
+        self.query_one(ChoiceList).show([(entry.label, entry.value, entry.value in self._chosen) for entry in shown], under)
 
-    def on_selection_list_selection_toggled(self, event: SelectionList.SelectionToggled[str]) -> None:
+    def on_choice_list_toggled(self, event: ChoiceList.Toggled) -> None:
         """Choose a line or not, or unfold a grid."""
-        value = event.selection.value
-        if value.startswith(FOLDED):
-            self._unfolded ^= {value}
-            self._show(value)
+        if event.value.startswith(FOLDED):
+            self._unfolded ^= {event.value}
+            self._show(event.value)
         else:
-            self._chosen ^= {value}
+            self._chosen ^= {event.value}
 
     def on_key(self, event: events.Key) -> None:
         """Go to the search with a slash, and back with the arrow."""

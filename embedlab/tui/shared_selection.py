@@ -28,6 +28,7 @@ class Visit:
     selection: PairSelection
     opened: PairSelection  # what it became
     faced: tuple[str, ...]  # the two models face to face, or none
+    shown_on: str = "pairs"  # the screen that was gone to
 
 
 class SelectionHost(Protocol):
@@ -178,6 +179,15 @@ class SharedSelection:
             self.changed_view(is_other=True)
         host.action_mode("pairs")
 
+    def compare_from(self, title: str) -> None:
+        """Go to Compare with what is selected; `back` returns to where this began."""
+        if self.view is not None:
+            faced, selection = self._host.memory.state.face_to_face, self.view.selection
+            visit = Visit(mode=self._app.current_mode, title=title, selection=selection, opened=selection, faced=faced, shown_on="compare")
+            self.path = [*self.path, visit][-LONGEST_PATH:]
+            self.counted.publish(self.numbers or count_selection(self.view))  # with the way to it
+            self._host.action_mode("compare")
+
     def taken_row(self, otherwise: int | None) -> int | None:
         """The row that the cursor goes to, which is taken once; OTHERWISE where none is wanted."""
         row, self.row = self.row, None
@@ -188,10 +198,10 @@ class SharedSelection:
         """The way to the selection, in words."""
         return [visit.title for visit in self.path]
 
-    @property
-    def is_as_opened(self) -> bool:
-        """Whether the selection is still what the last step opened."""
-        return bool(self.path) and self.view is not None and self.view.selection == self.path[-1].opened
+    def is_as_opened(self, screen: str) -> bool:
+        """Whether the selection is still what the last step opened on SCREEN."""
+        is_last = bool(self.path) and self.path[-1].shown_on == screen
+        return is_last and self.view is not None and self.view.selection == self.path[-1].opened
 
     def back(self) -> bool:
         """Return to where the selection was opened, with what was selected there; False where nothing was opened."""

@@ -25,7 +25,7 @@ from embedlab.scoring.task_comparison import Facts, Gathered, Slicing, TaskCompa
 from embedlab.scoring.training_text import training_text
 from embedlab.tasks.task import evaluation_without_scores, task
 from embedlab.workflows.models import resolve_model
-from embedlab.workflows.scoring import score_pairs
+from embedlab.workflows.scoring import score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
@@ -73,7 +73,9 @@ def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) 
 
 
 def _add_pairs(gathered: Gathered, models: Sequence[Model], selected: SelectedTask, slicing: Slicing, session: Session) -> None:
-    scored, _ = score_pairs(models, session, task=selected.task, datasets=selected.names or None, common=slicing.common, is_reported=True)
+    scored, _ = score_selected(
+        models, session, task=selected.task, datasets=selected.names or None, common=slicing.common, is_reported=True
+    )
     gathered.add_pairs(scored, data_notes(scored, is_of_whole_datasets=slicing.is_plain))
 
 

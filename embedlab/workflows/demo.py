@@ -18,7 +18,7 @@ from embedlab.workflows.options.train import TrainOptions
 from embedlab.workflows.packaged_models import list_models
 from embedlab.workflows.report import Report
 from embedlab.workflows.sample_encoder import build_sample_encoder
-from embedlab.workflows.scoring import keep, score_pairs
+from embedlab.workflows.scoring import keep, score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.train.plan import plan_training
 from embedlab.workflows.train.run import train_runs
@@ -60,7 +60,7 @@ def sample_demo_tables(session: Session) -> tuple[Table, Table]:
     """Train both recipes on generated sentences; return the table of their scores and that of their differences."""
     _train(TrainOptions(recipe="", overrides=SAMPLE_OVERRIDES, seed=1, resume=True), session)
     models = [*RECIPES, OVERLAP]
-    scored, _ = score_pairs(models, session)
+    scored, _ = score_selected(models, session)
     evaluations = evaluate_pairs(scored)
     keep(scored, evaluations, session)
     (compared,) = comparison_report(CompareOptions(models=models), session).tables

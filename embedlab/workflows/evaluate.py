@@ -34,7 +34,7 @@ from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.options.evaluate import EvaluateOptions
 from embedlab.workflows.own_files import note_files
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import Evaluations, keep, score_pairs
+from embedlab.workflows.scoring import Evaluations, keep, score_selected
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
@@ -139,7 +139,7 @@ def evaluate_on_pairs(
 ) -> tuple[Table, bool]:
     """The table of MODELS on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
     is_suite = not selected.names  # then also STS-B's other pairs are scored, for the dashboard and the published figure
-    pairs, is_whole = score_pairs(
+    pairs, is_whole = score_selected(
         models,
         session,
         task=selected.task,

@@ -154,13 +154,16 @@ def reproduce(
     set: Mapping[str, object] | None = None,
     profile: str | None = None,
     encoder: str | None = None,
+    unseen: bool = False,
     workers: int | None = None,
+    cluster: str | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Report:
     """A paper's TABLE, or all of them, next to ours: trained here, or FROM_ the runs that are there, or PUBLISHED_ONLY.
 
     ROW gives the model of a row in place of a run. CLAIMS returns the verdicts on the paper's claims instead, and trains nothing.
+    UNSEEN leaves out what a model was trained on.
     """
     if table is None and from_ is None and not published_only and not claims:
         raise UsageError(f"no table of {paper!r} is named", hint='name one, or give from_="runs" or published_only=True')
@@ -175,7 +178,9 @@ def reproduce(
         overrides=given_values(set),
         profile=profile,
         encoder=declared_or_none(encoder),
+        unseen=unseen,
         workers=workers,
+        cluster=cluster,
     )
     make = claims_report if claims else reproduction_report
     return reported(reproduce, lambda session: make(options, session), progress, settings)

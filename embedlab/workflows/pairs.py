@@ -20,7 +20,7 @@ from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.trained_pairs import trained_column
 from embedlab.workflows.options.pairs import PairsOptions
 from embedlab.workflows.report import Report
-from embedlab.workflows.scoring import score_pairs
+from embedlab.workflows.scoring import score_selected
 from embedlab.workflows.session import Session
 
 
@@ -34,7 +34,7 @@ def pairs_report(options: PairsOptions, session: Session) -> Report:
     matches = item_condition(options.expression, names)
     named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
-    scored, is_whole = score_pairs(names, session, datasets=options.tasks or None)
+    scored, is_whole = score_selected(names, session, datasets=options.tasks or None)
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
     selection = items_that_fit(scored.outcomes, matches, _members(scored), expression=options.expression) if options.expression else None

@@ -17,7 +17,7 @@ from embedlab.workflows.session import Session
 Evaluations = dict[str, Evaluation]  # by member
 
 
-def score_pairs(
+def score_selected(
     models: Sequence[str | Model],
     session: Session,
     *,

@@ -1,7 +1,7 @@
 """Every member of every model on some tasks: data and models are checked first, sentences encoded in one pass, results stored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
@@ -92,7 +92,12 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
         if not together.issuperset(todo):
             with session.progresses() as progress:
                 encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
-    return Known(ready=ready, together=together, stored=stored)
+    return Known(ready=replace(ready, texts={**ready.texts, **_without_texts(ready, together)}), together=together, stored=stored)
+
+
+def _without_texts(ready: Readiness, together: frozenset[SelectedTask]) -> Mapping[SelectedTask, Texts]:
+    """Return what is known of the texts of tasks that score all models TOGETHER without the texts, which these tasks read again."""
+    return {one: replace(texts, columns=()) for one, texts in ready.texts.items() if one in together}
 
 
 def evaluate_on_task(models: Sequence[Model], selected: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:

@@ -30,6 +30,15 @@ def test_each_measure_scores_the_rows_that_stay(name: str) -> None:
         assert without(left) == pytest.approx(expected, abs=1e-12)
 
 
+def test_many_members_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    gold, predicted = items(MEASURES["spearman"], 200)
+    left = np.random.default_rng(3).random(200) < 0.3
+    together = spearman_without(gold, predicted)(left)
+    monkeypatch.setattr("embedlab.analysis.leaving_out._VALUES_AT_ONCE", 450)  # two members
+    assert spearman_without(gold, predicted)(left).tolist() == together.tolist()
+    assert len({*together.tolist()}) == 3
+
+
 def test_a_correlation_of_too_few_or_equal_rows_is_undefined() -> None:
     without = spearman_without([1.0, 1.0, 2.0, 3.0], [[1.0, 2.0, 2.0, 2.0], [4.0, 3.0, 2.0, 1.0]])
     assert np.isnan(without(np.array([True, True, True, False]))).all()

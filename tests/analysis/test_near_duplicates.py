@@ -87,10 +87,33 @@ def test_links_are_the_same_however_few_sentences_are_compared_at_once(most: int
 def test_few_cosines_are_computed_of_sentences_that_are_not_similar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tested, "_COMPARISONS_AT_ONCE", 50)
     computed: list[int] = []
-    dots = tested._dots
-    monkeypatch.setattr(tested, "_dots", lambda vectors, first, second: (computed.append(len(first)), dots(vectors, first, second))[1])
+    cosines = tested._cosines
+    monkeypatch.setattr(tested, "_cosines", lambda words, first, second: (computed.append(len(first)), cosines(words, first, second))[1])
     texts = sentences(400, 2)
-    assert len(similar_pairs(texts).first) <= sum(computed) < 0.1 * len(texts) ** 2 / 2
+    assert len(similar_pairs(texts).first) <= sum(computed) < 0.05 * len(texts) ** 2 / 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_groups_of_common_words_can_add_is_never_below_what_they_add(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = sentences(150, seed)
+    monkeypatch.setattr(tested, "_COMPARISONS_AT_ONCE", 50)  # then most words are common
+    few = parts(similar_pairs(texts))
+    reach = tested._Common.reach
+    monkeypatch.setattr(tested._Common, "reach", lambda bounds, products, *places: reach(bounds, products, *places) | True)
+    for one, whole in zip(few, parts(similar_pairs(texts)), strict=True):
+        np.testing.assert_array_equal(one, whole)
+
+
+def test_links_are_found_once_in_a_process_for_equal_sentences_in_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tested, "_remembered", {})
+    texts, found = pl.Series(sentences(20, 5)), []
+    monkeypatch.setattr(tested, "similar_pairs", lambda own: found.append(len(own)))
+    for own in (texts, texts.clone(), texts.reverse(), texts[1:]):
+        tested.links_of(own)
+    assert found == [len(texts), len(texts), len(texts) - 1]
+    for length in range(1, 70):
+        tested.remembered(length, lambda: near([], [], [], []).links)
+    assert next(iter(tested._remembered)) == 6
 
 
 def test_no_sentence_has_no_link() -> None:

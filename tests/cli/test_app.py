@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from embedlab import __version__
-from embedlab.cli.app import app
+from embedlab.cli.app import program
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
@@ -62,7 +62,7 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         children = getattr(command, "commands", {})
         return [found for name, child in children.items() for found in walk(child, (*words, name))] or [words]
 
-    commands = walk(get_command(app), ())
+    commands = walk(get_command(program()), ())
     assert len(commands) > 20
     for words in commands:
         shown = embedlab(*words, "-h")

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from embedlab.cli.app import app
+from embedlab.cli.app import program
 from embedlab.cli.generated_options import parameters_of, takes
 from embedlab.cli.reporting import PageOptions
 from embedlab.workflows.options.compare import CompareOptions
@@ -26,7 +26,7 @@ from embedlab.workflows.options.why import WhyOptions
 
 def command(*path: str) -> Any:
     """The command of the program that is typed as PATH."""
-    found: Any = typer.main.get_command(app)
+    found: Any = typer.main.get_command(program())
     for word in path:
         found = found.commands[word]
     return found
@@ -120,6 +120,6 @@ def test_shared_options_are_before_the_own_ones_unless_these_say_after_which() -
 
 
 def test_the_options_load_nothing_that_takes_time() -> None:
-    program = "import sys, embedlab.cli.app; print(sorted({'polars', 'numpy', 'torch'} & set(sys.modules)))"
+    program = "import sys, embedlab.cli.app as cli; cli.program(); print(sorted({'polars', 'numpy', 'torch'} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

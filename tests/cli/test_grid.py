@@ -14,8 +14,9 @@ from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.settings import Settings
 from embedlab.experiments.cell import CellLock
-from embedlab.experiments.local import prepare_grid, run_local, started
+from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid, started
 from embedlab.experiments.queue import Queue
 from embedlab.reports.notes import SAMPLE_NOTE
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
@@ -126,7 +127,7 @@ def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: GridPlan, tmp_pa
 
 
 def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.workflows.grid.run.run_local", partial(run_local, program=STAND_IN))
+    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN))
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}))
     ended = CliRunner().invoke(app, ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
     assert ended.exit_code == ExitCode.FAILED
@@ -147,7 +148,7 @@ def test_a_finished_grid_is_not_running(plan: GridPlan, capsys: pytest.CaptureFi
 def test_a_started_grid_goes_on_by_its_name_without_its_file(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("embedlab.workflows.grid.run.run_local", partial(run_local, program=STAND_IN))
+    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN))
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
     notes = json.loads(answer(capsys, "run", "mine", "--sample", "--json"))["notes"]
@@ -166,7 +167,7 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    monkeypatch.setattr("embedlab.workflows.grid.run.run_on_cluster", lambda *_, **__: pytest.fail("nothing is to do"))
+    monkeypatch.setattr("embedlab.workflows.grid.run.ray_tasks", lambda *_, **__: pytest.fail("nothing is to do"))
     words = ("run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1")
     assert "3 of 3 cells are done" in answer(capsys, *words, "--json")
     assert answer(capsys, *words).splitlines() == ["mine", "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]

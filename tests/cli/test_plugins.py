@@ -13,8 +13,8 @@ from embedlab.core.settings import load_settings
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.experiments.cell import cell_environment
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridPlace, GridPlan
-from embedlab.experiments.planner import expand_grid
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.stored_intervals import stored_intervals

@@ -227,7 +227,7 @@ def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Se
         (["snli-ce", "--set", "optim.lrr=1"], 2, "did you mean 'lr'?"),
         (["snli-ce", "--set", "optim.lr=fast"], 2, "'stage.0.optim.lr' is 'fast'"),
         (["snli-ce", "--set", "optim.batch_size=0"], 2, "stage.0.optim.batch_size"),
-        (["snli-ce", "--set", "lr"], 2, "--set takes KEY=VALUE"),
+        (["snli-ce", "--set", "lr"], 2, "'lr' is not KEY=VALUE"),
         (["snli-ce", "--set", 'data.datasets=["sts12"]'], 2, "needs column 'premise'"),
         (["snli-ce", "--encoder", "nobody"], 2, "no model named 'nobody'"),
         (["snli-ce", "--encoder", "dice"], 2, "not a transformer"),

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from embedlab.cli.app import app
+from embedlab.cli.app import program
 from tests.cli.conftest import Embedlab
 
-GROUPS = ((), *((name,) for name, found in vars(typer.main.get_command(app))["commands"].items() if hasattr(found, "commands")))
+GROUPS = ((), *((name,) for name, found in vars(typer.main.get_command(program()))["commands"].items() if hasattr(found, "commands")))
 
 
 @pytest.mark.parametrize("words", GROUPS, ids=" ".join)

@@ -165,6 +165,27 @@ def test_of_nearly_equal_sets_of_items_the_surest_alone_is_tested() -> None:
             assert (one.holds & other.holds).sum() < 0.8 * (one.holds | other.holds).sum()
 
 
+def test_of_a_combination_and_what_it_is_compared_with_one_is_tested() -> None:
+    outcomes = made_pairs(400, 9, damage=questions)
+    halves = halved(outcomes, item_topics(outcomes), MODELS, None, rng())
+    one = all_combinations(outcomes, halves)[0]
+    mirrored = replace(one, value="all others", holds=one.applies & ~one.holds)
+    searched = SearchedContrasts(outcomes, ["first", "second"], [one, mirrored], halves.search)
+    assert searched.points[0] == pytest.approx(-searched.points[1])
+    assert len(surest(searched, MODELS)) == 1
+
+
+def test_a_test_looks_in_the_direction_of_the_search() -> None:
+    outcomes = made_pairs(800, 14)  # of equal models, so that some contrasts of the search turn round
+    found = search_combinations(outcomes, item_topics(outcomes), MODELS, None, rng(2)).tested
+    agrees = [one.searched * one.found.contrast.delta > 0 for one in found]
+    assert {*agrees} == {True, False}
+    expected = [one.found.contrast.p / 2 if same else 1 - one.found.contrast.p / 2 for one, same in zip(found, agrees, strict=True)]
+    assert [one.p for one in found] == pytest.approx(expected)
+    assert [one.p_corrected for one in found] == pytest.approx(false_discovery_control(expected))
+    assert [one.p for one in found] == sorted(one.p for one in found)
+
+
 def test_a_selection_is_searched_alone() -> None:
     outcomes = made_pairs(600, 10)
     chosen = select_items(outcomes, "question:one", {})

@@ -91,6 +91,7 @@ def test_of_two_kinds_of_which_each_is_all_that_the_other_is_not_the_rarer_is_gi
     assert of_source(with_sources({"a": 60, "b": 40})) == {"b": (40, 60)}
     assert of_source(with_sources({"a": 40, "b": 60, "c": 30})) == {"a": (40, 90), "b": (60, 70), "c": (30, 100)}
     assert of_source(with_sources({"a": 40, "b": 60, "c": 1})) == {"a": (40, 61), "b": (60, 41)}  # c is in what they are not
+    assert of_source(with_sources({"a": 300, "b": 120, "c": 1})) == {"b": (120, 301)}  # as "none", "one" and "both" of SICK-R's negations
 
 
 def test_a_kind_needs_twenty_items_and_twenty_others() -> None:

@@ -20,7 +20,7 @@ from embedlab.core import python_processes
 from embedlab.core.paths import PACKAGE
 from embedlab.core.settings import load_settings
 from embedlab.experiments.cell import PROGRAM, CellLock
-from embedlab.experiments.local import Crew
+from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.runs.launch import run_together, start_detached
 from embedlab.runs.store import RunFolder
@@ -135,11 +135,11 @@ def test_a_worker_and_a_cell_import_nothing_from_their_folder(hostile_plan: Grid
     cell = lock.start(PROGRAM, ["--version"], os.environ, run)
     lock.close()
     folder.path.mkdir(parents=True)
-    with Crew(folder, 1, program=STAND_IN) as crew:  # without a plan it ends with an error of ours
+    with LocalWorkers(folder, 1, program=STAND_IN) as crew:  # without a plan it ends with an error of ours
         assert cell.process.wait(60) == 0
         crew._restarts = [99]
         deadline = time.monotonic() + 60
-        while crew.is_working():
+        while crew.poll():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert "plan.json" in crew.complaint()

@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import FrameScorer
+from embedlab.encoders.kinds import scores
 from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.fingerprint import spec_fingerprint
@@ -149,3 +150,20 @@ def test_a_csv_file_may_have_another_separator_and_a_tsv_file_with_one_says_whic
         assert load_scorer(spec_of(f"scores:{tmp_path / name}"), cpu).score(["a"], ["b"]).tolist() == [0.5]
     with pytest.raises(MissingError, match="line 1: its columns are separated by ','"):
         load_scorer(spec_of(f"scores:{tmp_path / 'c.tsv'}"), cpu)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_whose_hashes_mix_to_one_number_keep_their_own_scores(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scores, "_mixed", lambda first, second: (first + second) % np.uint64(3))
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(6, size=(2, 40)).astype(np.uint64)
+    index, order = scores._PairIndex.of(first, second)
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    assert index.has_twins
+    assert order[index.places(first, second)].tolist() == [pairs.index(pair) for pair in pairs]
+    wanted = rng.integers(9, size=(2, 60)).astype(np.uint64)
+    places = index.places(*wanted)
+    for place, *pair in zip(places.tolist(), *wanted.tolist(), strict=True):
+        assert (place >= 0) == (tuple(pair) in pairs)
+        if place >= 0:
+            assert pairs[order[place]] == tuple(pair)

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
 import embedlab
-from embedlab.cli.app import app
+from embedlab.cli.app import program
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.mteb_files import read_figures
@@ -165,7 +165,7 @@ def test_two_models_are_compared_with_intervals_pairs_and_figures(tmp_path: Path
         predictions(tmp_path / model, (frame["score"].to_numpy() + rng.random(40)).tolist(), task="Mine")
     result(tmp_path / "c", 0.5, task="Mine.tsv")  # figures alone
     names = [f"mteb:{model}/Mine_predictions.json#mine.tsv" for model in ("a", "b")]
-    done = CliRunner().invoke(app, ["compare", *names, "mteb:c", "--task", "mine.tsv", "--json"])
+    done = CliRunner().invoke(program(), ["compare", *names, "mteb:c", "--task", "mine.tsv", "--json"])
     assert done.exit_code == 0, done.output
     first, second, stated = json.loads(done.stdout)["rows"]
     for row, model in ((first, "a"), (second, "b")):

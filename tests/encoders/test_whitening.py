@@ -140,11 +140,11 @@ def test_scores_after_a_fit_belong_to_their_dataset_and_say_that_they_saw_it(
 ) -> None:
     from typer.testing import CliRunner
 
-    from embedlab.cli.app import app
+    from embedlab.cli.app import program
 
     def evaluated(*tasks: str) -> dict[str, float]:
         words = ["evaluate", f"{tiny_encoder}?whiten=fit&dim=8", *(word for task in tasks for word in ("--task", task))]
-        answer = CliRunner().invoke(app, [*words, "--sample", "--threads", "1", "--json"])
+        answer = CliRunner().invoke(program(), [*words, "--sample", "--threads", "1", "--json"])
         assert answer.exit_code == 0, answer.stderr
         text = answer.stdout
         assert "whitened by the scored sentences" in text

@@ -9,8 +9,8 @@ import pytest
 
 from embedlab.core.errors import ExitCode
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.worker import Worker
 
 STAND_IN = (sys.executable, "-I", "-S", str(Path(__file__).with_name("stand_in.py")))

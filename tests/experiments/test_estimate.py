@@ -8,8 +8,8 @@ import pytest
 
 from embedlab.core.recipe import from_table, to_toml
 from embedlab.experiments.estimate import remaining_cost
-from embedlab.experiments.local import prepare_grid
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.experiments.queue import Ending, Queue, QueueEntry
 from embedlab.runs import events

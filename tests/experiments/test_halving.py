@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.experiments.executors.executor import run_cells
+from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.experiments.halving import check_rungs, rungs_for
-from embedlab.experiments.local import prepare_grid, run_local
 from embedlab.experiments.plan import GridFolder
+from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Queue
 from embedlab.runs import events
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
@@ -48,7 +50,7 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
     check_rungs(plan, rungs)
     prepare_grid(plan, folder, rungs)
     if workers > 1:
-        run_local(plan, folder, workers, program=STAND_IN)
+        run_cells(plan, folder, LocalWorkers(folder, workers, program=STAND_IN))
     else:
         work_here(folder)
     with Queue(folder.queue_file) as queue:
@@ -75,7 +77,7 @@ def test_a_failed_cell_does_not_hold_the_others_up(tmp_path: Path, monkeypatch: 
     best = next(cell for cell in plan.cells if cell.variant.labels["optim.lr"] == "5e-05")
     monkeypatch.setenv("FAULTS", json.dumps({best.id: "diverge"}))
     prepare_grid(plan, folder, rungs_for(0.8))
-    run_local(plan, folder, 2, program=STAND_IN)
+    run_cells(plan, folder, LocalWorkers(folder, 2, program=STAND_IN))
     with Queue(folder.queue_file) as queue:
         states = {plan.cell(entry.number).variant.labels["optim.lr"]: entry.state for entry in queue.entries()}
     assert states == {"1e-05": "stopped", "2e-05": "done", "4e-05": "done", "5e-05": "failed"}

@@ -85,7 +85,7 @@ def test_every_claim_about_printed_numbers_has_their_direction() -> None:
                 if table.printed:
                     assert printed is not None, (paper, name)
                     assert (printed > 0) == (claim.direction == "above"), (paper, name, printed)
-                assert claim.text, (paper, name)  # in our words, as no quotation is at hand
+                assert claim.text or claim.quotation, (paper, name)  # in our words where no quotation is at hand
 
 
 def test_the_slices_of_claims_are_those_of_their_figures() -> None:

@@ -13,7 +13,7 @@ from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.matching_runs import RowModels, find_runs_of, settings_apart
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import Deviation, PaperTable
-from embedlab.experiments.paper_trainings import TablePlan, expected_recipe, for_encoder, plan_cells, trainings
+from embedlab.experiments.paper_trainings import TablePlan, expand_table, expected_recipe, for_encoder, trainings
 from embedlab.experiments.plan import GridPlace
 from embedlab.runs.store import RunFolder
 
@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> GridPlace:
 
 
 def cells(table: PaperTable, place: GridPlace, *overrides: str) -> TablePlan:
-    return plan_cells(table, place, seeds=[1, 2], threads=1, overrides=[*SETS, *overrides])
+    return expand_table(table, place, seeds=[1, 2], threads=1, overrides=[*SETS, *overrides])
 
 
 def make_run(place: GridPlace, name: str, *overrides: str, recipe: str = "snli-supcl", seeds: tuple[int, ...] = (1,)) -> None:

@@ -1,284 +1,81 @@
-import json
-from collections.abc import Callable
+"""Grids and papers' tables are planned by the same code: equal trainings have equal identities, and none is repeated."""
+
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.recipe import load_recipe
-from embedlab.core.seal import KEY
-from embedlab.data.source import Source
-from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
-from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.planner import expand_grid, keys_of
-from embedlab.store.files import write_atomic
-from tests.experiments.conftest import GRID, plan_of
+from embedlab.experiments.paper_file import select_tables
+from embedlab.experiments.paper_trainings import expand_table, for_profile
+from embedlab.experiments.plan import GridPlace, GridPlan
+from embedlab.experiments.planner import run_identity, with_existing_runs
+from embedlab.runs.store import RunFolder
+from tests.experiments.conftest import plan_of
 
+SAME_AS_TABLE_6 = """
+summary = "The weights of liao's table 6."
+base = "snli-supcl"
+tasks = ["sts"]
 
-def test_cells_are_all_combinations_with_each_seed(plan: GridPlan) -> None:
-    cells = list(plan.cells)
-    assert len(plan) == len(cells) == 12
-    assert [cell.number for cell in cells] == list(range(1, 13))
-    assert len({cell.id for cell in cells}) == 12
-    assert [plan.cell(cell.number) for cell in cells] == cells
-    assert {cell.seed for cell in cells[:6]} == {1}
-    first = cells[0].variant
-    assert first.labels == {"optim.lr": "1e-05", "encoder.pooling": "cls"}
-    assert first.recipe["stage"][0]["optim"]["lr"] == 1e-5
-    assert first.run.startswith("mine.lr-1e-05_pooling-cls.")
-
-
-def test_a_plan_reads_back_from_its_file(plan: GridPlan, folder: GridFolder) -> None:
-    plan.save(folder.plan_file)
-    assert GridPlan.load(folder.plan_file) == plan
-    assert GridPlan.load(folder.plan_file).to_json() == plan.to_json()
-    folder.plan_file.write_text("{")
-    with pytest.raises(MissingError, match=r"plan\.json: damaged"):
-        GridPlan.load(folder.plan_file)
-
-
-def as_before(plan: GridPlan) -> str:
-    """A plan as it was written with absolute paths."""
-    values = {**json.loads(plan.to_json()), "schema": 1, "place": vars(plan.place)}
-    return json.dumps({key: value for key, value in values.items() if key != KEY})
-
-
-@pytest.mark.parametrize("of", [GridPlan.to_json, as_before])
-def test_a_plan_goes_where_its_runs_folder_goes(plan: GridPlan, folder: GridFolder, tmp_path: Path, of: Callable[[GridPlan], str]) -> None:
-    former = plan.place.runs_folder
-    inside = replace(plan.place, cache=str(former / "cache"), data=str(tmp_path / "data"))
-    start = former / "start" / "seed-1" / "model"
-    start.mkdir(parents=True)
-    variants = tuple(replace(one, recipe={**one.recipe, "encoder": {"model": str(start)}}) for one in plan.variants)
-    write_atomic(folder.plan_file, of(replace(plan, place=inside, variants=variants)))
-    (tmp_path / "new").mkdir()
-    now = former.rename(tmp_path / "new" / "place-sample")
-    moved = GridPlan.load(GridFolder.of(now, plan.name).plan_file)
-    assert moved.place == replace(inside, runs=str(tmp_path / "new" / "place"), cache=str(now / "cache"))
-    assert moved.run(moved.cell(1)).path.is_relative_to(now)
-    assert {variant.recipe["encoder"]["model"] for variant in moved.variants} == {str(now / "start" / "seed-1" / "model")}
-    assert str(former) not in of(moved) or of is as_before
-    again = now.rename(tmp_path / "new" / "bare")
-    with pytest.raises(MissingError, match="ends in '-sample'"):
-        GridPlan.load(GridFolder.of(again, plan.name).plan_file)
-
-
-@pytest.mark.parametrize("name", grid_names())
-def test_every_shipped_grid_expands(name: str, tmp_path: Path) -> None:
-    plan = expand_grid(load_grid(name), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
-    assert len(plan) > 1
-
-
-def test_a_base_that_lacks_an_axis_has_one_cell_along_it(tmp_path: Path) -> None:
-    text = GRID.replace('"snli-ce"', '["snli-ce", "snli-supcl"]').replace(
-        '"encoder.pooling" = ["cls", "mean"]', '"objective.weight" = [0.1, 0.5]'
-    )
-    plan = plan_of(tmp_path, text)
-    labels = [variant.labels for variant in plan.variants]
-    assert len([label for label in labels if label["recipe"] == "snli-ce"]) == 3
-    assert len([label for label in labels if label["recipe"] == "snli-supcl"]) == 6
-    assert all("objective.weight" not in label for label in labels if label["recipe"] == "snli-ce")
-
-
-def test_a_named_set_moves_several_keys_together(tmp_path: Path) -> None:
-    named = '[axes.sets]\n3p3n = { "objective.positives" = 3, "objective.negatives" = 3 }\nall = { "objective.positives" = "all" }'
-    plan = plan_of(tmp_path, GRID.replace('"snli-ce"', '"snli-supcl"').replace('"encoder.pooling" = ["cls", "mean"]', "") + named)
-    first = next(variant for variant in plan.variants if variant.labels["sets"] == "3p3n")
-    assert first.recipe["stage"][0]["objective"]["positives"] == 3
-    assert len(plan) == 12
-
-
-def test_a_task_is_an_axis_that_brings_its_settings(tmp_path: Path) -> None:
-    text = """summary = "tasks"
-base = ["supcl-seq", "glue-finetune", "sbert"]
-[set]
-"stages.data.rows" = 8
-"stage.0.optim.lr" = 3e-5
 [axes]
-"data.task" = ["rte", "stsb"]
+"objective.weight" = [0.1, 0.3]
 """
-    recipes = {tuple(variant.labels.values()): variant.recipe["stage"] for variant in plan_of(tmp_path, text).variants}
-    assert set(recipes) == {(base, task) for base in ("supcl-seq", "glue-finetune") for task in ("rte", "stsb")} | {("sbert",)}
-    first, second = recipes["supcl-seq", "stsb"]
-    assert (first["data"]["datasets"], first["optim"]["batch_size"]) == (["sts-benchmark"], 64)
-    assert (first["objective"]["dropout"], first["objective"]["classes"]) == ([0.0, 0.05, 0.1, 0.2], "tenths")
-    assert recipes["supcl-seq", "rte"][0]["optim"]["batch_size"] == 48
-    # What the grid sets for all cells holds against a task's own settings.
-    assert {stage["data"]["rows"] for stage in (first, second)} == {8}
-    assert {stages[0]["optim"]["lr"] for stages in recipes.values()} == {3e-5}
 
 
-def test_an_unknown_task_of_an_axis_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no task named 'rtf'"):
-        plan_of(tmp_path, 'summary = "tasks"\nbase = "glue-finetune"\n[axes]\n"data.task" = ["rtf"]\n')
+def begin(plan: GridPlan, run: str, *, is_finished: bool = False) -> None:
+    folder = RunFolder.of(plan.place.runs_folder, run, 1)
+    (folder.model if is_finished else folder.path).mkdir(parents=True)
 
 
-def test_skips_remove_combinations(tmp_path: Path) -> None:
-    skip = 'skip = [{ "optim.lr" = [1e-5, 5e-5], "encoder.pooling" = "cls" }]\n'
-    plan = plan_of(tmp_path, skip + GRID)
-    assert len(plan.variants) == 4
-    assert {variant.labels["optim.lr"] for variant in plan.variants if variant.labels["encoder.pooling"] == "cls"} == {"2e-05"}
+def names(plan: GridPlan) -> list[str]:
+    return [variant.run for variant in plan.variants]
 
 
-@pytest.mark.parametrize(
-    ("change", "message", "hint"),
-    [
-        (
-            lambda text: text.replace('"optim.lr" =', '"optim.lrr" ='),
-            "axis 'optim.lrr' sets 'optim.lrr', which is not a key of snli-ce",
-            "optim.lr",
-        ),
-        (
-            lambda text: text.replace('"optim.lr" =', '"optim.of_my_own_making" ='),
-            "sets 'optim.of_my_own_making'",
-            "keys: optim.batch_size, optim.clip",
-        ),
-        (lambda text: text.replace("2e-5", "-2e-5"), "'stage.0.optim.lr' is -2e-05", ""),
-        (lambda text: text.replace('"mean"]', '"meen"]'), "'encoder.pooling' is 'meen'", ""),
-        (lambda text: text.replace("2e-5", "1e-5"), "'axis optim.lr' holds '1e-05' twice", "add seeds"),
-        (lambda text: text.replace("[1, 2]", "[]"), "'seeds' is empty", ""),
-        (lambda text: text.replace('["sts"]', '["stss"]'), "no task named 'stss'", "sts"),
-        (lambda text: text.replace('"snli-ce"', '"snli-c"'), "no recipe named 'snli-c'", "snli-ce"),
-        (lambda text: "sumary = 1\n" + text, "unknown key 'sumary'", "summary"),
-        (lambda text: 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\n' + text, "leave no cell", "remove"),
-        (lambda text: 'skip = [{ "optim.l" = 1e-5 }]\n' + text, "skip names 'optim.l', which is not an axis", "optim.lr"),
-        (lambda text: 'skip = [{ "optim.lr" = 7e-5 }]\n' + text, "skip names '7e-05'", "1e-05"),
-        (lambda text: text.replace('["cls", "mean"]', '"cls"'), "axis 'encoder.pooling' is 'cls': not a list", "for example"),
-        (lambda text: text + '"stage.0.optim.epochs" = [1.0]\n"stage.0.optim.epochz" = [1.0]', "'stage.0.optim.epochz'", "epochs"),
-        (lambda text: text.replace("[axes]", '[axes]\ndata = ["sts12"]'), "needs column", "nli"),
-    ],
-)
-def test_what_is_wrong_in_a_grid_file_is_named(tmp_path: Path, change: Callable[[str], str], message: str, hint: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        plan_of(tmp_path, change(GRID))
-    assert message in caught.value.message
-    assert hint in caught.value.hint
+@pytest.fixture
+def grid(tmp_path: Path) -> GridPlan:
+    return plan_of(tmp_path, SAME_AS_TABLE_6)
 
 
-def test_missing_data_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    plan_of(tmp_path)
-    with pytest.raises(MissingError, match="snli"):
-        expand_grid(
-            load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path), cache=str(tmp_path), data=str(tmp_path), offline=True)
-        )
+def table_6(place: GridPlace) -> GridPlan:
+    (table,) = select_tables("liao", "table6")
+    plan = expand_table(table, place, seeds=[1], threads=1, overrides=[]).plan
+    assert plan is not None
+    return plan
 
 
-def test_the_identity_follows_what_changes_a_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def runs(text: str) -> list[str]:
-        return [variant.run for variant in plan_of(tmp_path, text).variants]
-
-    same = runs(GRID)
-    assert runs(GRID.replace('encoder = "nobody/nothing"', 'encoder.model = "nobody/nothing"')) == same
-    assert runs(GRID.replace("A test.", "Another summary.")) == same
-    assert runs(GRID.replace("[1, 2]", "[1, 2, 3]")) == same
-    assert runs(GRID.replace('tasks = ["sts"]', "tasks = []")) == same
-    assert not set(runs("threads = 2\n" + GRID)) & set(same)
-    assert not set(runs(GRID.replace("[set]", '[set]\n"data.rows" = 10'))) & set(same)
+def test_a_grid_and_a_table_give_one_training_one_identity(grid: GridPlan) -> None:
+    assert [*map(run_identity, names(grid))] == [*map(run_identity, names(table_6(grid.place)))][:2]
 
 
-def test_the_identity_follows_the_rows_of_a_pair_file(tmp_path: Path) -> None:
-    pairs = tmp_path / "pairs.tsv"
-    text = GRID.replace("[set]", f'[set]\ndata = ["{pairs}"]')
-    found = []
-    for label in ("entailment", "neutral"):
-        pairs.write_text(f"premise\thypothesis\tlabel\na\tb\t{label}\n")
-        found.append({variant.run for variant in plan_of(tmp_path, text).variants})
-        from embedlab.experiments import data_state
-
-        data_state.part_state.cache_clear()
-    assert not found[0] & found[1]
+def test_a_grid_goes_on_with_what_a_table_has_trained(grid: GridPlan, tmp_path: Path) -> None:
+    theirs = names(table_6(grid.place))[1]
+    begin(grid, theirs, is_finished=True)
+    assert names(plan_of(tmp_path, SAME_AS_TABLE_6)) == [names(grid)[0], theirs]
 
 
-def test_an_encoder_folder_counts_by_what_it_holds(tmp_path: Path) -> None:
-    def runs(folder: str, weights: bytes) -> list[str]:
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "config.json").write_text("{}")
-        (tmp_path / folder / "model.safetensors").write_bytes(weights)
-        return [variant.run for variant in plan_of(tmp_path, GRID.replace("nobody/nothing", str(tmp_path / folder))).variants]
-
-    assert runs("here", b"weights") == runs("there", b"weights")
-    assert not set(runs("here", b"weights")) & set(runs("there", b"others"))
+def test_a_cell_keeps_its_own_name_where_another_is_only_begun(grid: GridPlan, tmp_path: Path) -> None:
+    own, theirs = names(grid)[0], names(table_6(grid.place))[0]
+    begin(grid, own)
+    assert names(table_6(grid.place))[0] == own
+    begin(grid, theirs)
+    assert names(plan_of(tmp_path, SAME_AS_TABLE_6)) == names(grid)
+    assert names(table_6(grid.place))[0] == theirs
 
 
-def test_an_override_reaches_every_cell_and_not_an_axis(plan: GridPlan, tmp_path: Path) -> None:
-    grid = load_grid(str(tmp_path / "mine.toml"))
-    changed = expand_grid(with_fixed(grid, ["optim.epochs=2.0"]), plan.place)
-    assert {variant.recipe["stage"][0]["optim"]["epochs"] for variant in changed.variants} == {2.0}
-    with pytest.raises(UsageError, match=r"'optim.lr' is the axis"):
-        with_fixed(grid, ["optim.lr=1"])
+def test_two_cells_that_are_one_training_stay_two(grid: GridPlan) -> None:
+    twice = [replace(grid.variants[0], run=f"mine.{label}.0a1b2c3d") for label in ("first", "second")]
+    begin(grid, "other.0a1b2c3d", is_finished=True)
+    assert [variant.run for variant in with_existing_runs(twice, grid.place.runs_folder)] == ["mine.first.0a1b2c3d", "mine.second.0a1b2c3d"]
+    assert with_existing_runs(twice[:1], grid.place.runs_folder)[0].run == "other.0a1b2c3d"
 
 
-def test_the_keys_of_a_recipe_are_those_it_takes() -> None:
-    keys = keys_of(load_recipe("snli-supcl"))
-    assert {"objective.weight", "stage.0.objective.temperature", "optim.lr", "encoder.model", "evaluate.every"} <= keys
-    assert "objective.nothing" not in keys
-
-
-def test_a_plan_of_thousands_of_cells_reads_its_data_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    axes = {
-        "objective.weight": [step / 10 for step in range(10)],
-        "optim.lr": [step * 1e-5 for step in range(1, 11)],
-        "objective.temperature": [step / 10 for step in range(1, 11)],
-    }
-    lines = "\n".join(f'"{key}" = {values}' for key, values in axes.items())
-    (tmp_path / "large.toml").write_text(
-        f'summary = "Large."\nbase = "snli-supcl"\nset = {{ encoder = "nobody/nothing" }}\n[axes]\n{lines}'
-    )
-    opened: list[tuple[str, str]] = []
-    read = Source.open
-
-    def record(source: Source, name: str, split: str, *words: object) -> object:
-        opened.append((name, split))
-        return read(source, name, split, *words)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Source, "open", record)
-    plan = expand_grid(load_grid(str(tmp_path / "large.toml")), GridPlace(runs=str(tmp_path), cache=str(tmp_path), sample=True))
-    assert len(plan) == len({cell.id for cell in plan.cells}) == 1000
-    assert len(opened) == len(set(opened))
-
-
-def test_a_place_in_the_sample_world_keeps_its_runs_apart() -> None:
-    place = GridPlace(runs="/tmp/runs", cache="/tmp")
-    assert place.runs_folder == Path("/tmp/runs")
-    assert replace(place, sample=True).runs_folder == Path("/tmp/runs-sample")
-
-
-def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> None:
-    axes = "\n".join(f'"{key}" = {list(range(1, 21))}' for key in ("optim.lr", "optim.epochs", "optim.batch_size", "optim.weight_decay"))
-    (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "snli-ce"\n[axes]\n{axes}\n')
-    with pytest.raises(UsageError, match="160000 cells, more than 100000"):
-        expand_grid(load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
-
-
-def test_a_grid_over_a_recipe_whose_sections_are_not_tables_is_refused(tmp_path: Path) -> None:
-    recipe = tmp_path / "own.toml"
-    recipe.write_text('summary = "x"\nevaluate = 3\n')
-    (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "{recipe}"\ntasks = ["sts"]\n')
-    with pytest.raises(UsageError, match="'evaluate' is 3: not a table"):
-        expand_grid(load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "wrong"),
-    [
-        ("variants", {}, "'variants' is {}"),
-        ("variants", [3], "'variants.0' is 3"),
-        ("variants", [{"run": "a", "labels": {}, "recipe": {}, "rows": 1}], "'variants.0.recipe.encoder' is missing"),
-        ("axes", {"optim.lr": 3}, "'axes.optim.lr' is 3"),
-        ("seeds", [-1], "'seeds.0' is -1"),
-        ("threads", 10**30, "'threads' is"),
-        ("place", {"data": "a"}, "'place.cache' is missing"),
-        ("place", {"cache": "b\0"}, "'place.cache' holds a NUL character"),
-        ("schema", "2", "'schema' is '2'"),
-        ("summary", None, "'summary' is None"),
-    ],
-)
-def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(plan: GridPlan, key: str, value: object, wrong: str, tmp_path: Path) -> None:
-    values = json.loads(plan.to_json())
-    values.pop("checksum", None)
-    path = tmp_path / "plan.json"
-    path.write_text(json.dumps({**values, key: value}))
-    with pytest.raises(MissingError) as caught:
-        GridPlan.load(path)
-    assert caught.value.message.startswith(f"{path}: damaged: {wrong}")
+def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:
+    """In the authors' code of liao "3p3n" and "3palln" with λ 0.5 have the same negatives."""
+    (table,) = select_tables("liao", "table2")
+    code, _ = for_profile(table, "code")
+    place = GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True)
+    found = expand_table(code, place, seeds=[1], threads=1, overrides=["profile=code"])
+    assert found.plan is not None
+    identities = [run_identity(run) for run in names(found.plan)]
+    assert len(identities) == len(set(identities)) == len({variant.run for variant in found.variants.values()})
+    assert len(found.variants) == len(identities) + 2

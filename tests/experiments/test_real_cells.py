@@ -11,8 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from embedlab.experiments.local import prepare_grid, run_local
+from embedlab.experiments.executors.executor import run_cells
+from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.queue import Queue
 from embedlab.runs import events
 from tests.experiments.conftest import plan_of
@@ -46,7 +48,7 @@ def test_killed_trainings_end_as_undisturbed_ones(tmp_path: Path, tiny_encoder: 
     undisturbed, killed = (plan_of(tmp_path / name, SMALL.replace("ENCODER", str(tiny_encoder))) for name in made(tmp_path))
     folder = GridFolder.of(undisturbed.place.runs_folder, undisturbed.name)
     prepare_grid(undisturbed, folder)
-    run_local(undisturbed, folder, 2)
+    run_cells(undisturbed, folder, LocalWorkers(folder, 2))
     assert states(folder) == {"done"}
 
     folder = GridFolder.of(killed.place.runs_folder, killed.name)

@@ -84,7 +84,7 @@ def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.
         "word-vectors:words?.txt": ("word-vectors:words?.txt", None),
     }
     for text, (name, pooling) in read.items():
-        assert parse_model(text) == Single(name=name, options=NameOptions(pooling=pooling), text=text)
+        assert parse_model(text) == Single(name=name, options=NameOptions(pooling=pooling), suffix=text[len(name) :])
     assert shape(parse_model("average:what?,what??pooling=max")) == "average[what? what??max]"
     with pytest.raises(UsageError, match="no option"):
         parse_model("\0?" + "long" * 2_000)
@@ -107,7 +107,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("text", OPTIONS)
 def test_each_option_is_read_as_what_it_is(text: str) -> None:
-    assert parse_model(f"a?{text}") == Single(name="a", options=OPTIONS[text], text=f"a?{text}")
+    assert parse_model(f"a?{text}") == Single(name="a", options=OPTIONS[text], suffix=f"?{text}")
     key = text.partition("=")[0]
     assert OPTIONS[text].typed == {key: getattr(OPTIONS[text], key)}
 

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.near_duplicates import Links, similar_pairs
+from embedlab.analysis import near_duplicates
+from embedlab.analysis.near_duplicates import Links, links_key, similar_pairs
 from embedlab.outcomes import stored_links as tested
 from embedlab.outcomes.stored_links import LINKS, stored_links
 from embedlab.store.entries import Store
@@ -18,13 +19,13 @@ from embedlab.store.tables import StoredTable
 @pytest.fixture(autouse=True)
 def _forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read as a process of its own would."""
-    monkeypatch.setattr(tested, "stored_links", stored_links.__wrapped__)
+    monkeypatch.setattr(tested, "remembered", lambda _, find: find())
     monkeypatch.setattr(tested, "_FEWEST", 10)
 
 
-def sentences(count: int, seed: int = 0) -> tuple[str, ...]:
+def sentences(count: int, seed: int = 0) -> pl.Series:
     words = np.random.default_rng(seed).integers(0, 30, (count, 6))
-    return tuple(f"{row} " + " ".join(f"w{word}" for word in own) for row, own in enumerate(words.tolist()))
+    return pl.Series([f"{row} " + " ".join(f"w{word}" for word in own) for row, own in enumerate(words.tolist())])
 
 
 def equal(one: Links, other: Links) -> bool:
@@ -36,7 +37,7 @@ def test_links_are_found_once_and_then_read(tmp_path: Path, monkeypatch: pytest.
     found = tested.stored_links(texts, tmp_path)
     assert equal(found, similar_pairs(texts))
     assert len(found.first) > 3
-    monkeypatch.setattr(tested, "links_of", lambda _: pytest.fail("found again"))
+    monkeypatch.setattr(tested, "similar_pairs", lambda _: pytest.fail("found again"))
     assert equal(tested.stored_links(texts, tmp_path), found)
     (path,) = (tmp_path / LINKS.folder).iterdir()
     assert own_files(LINKS.folder, path) == [path]
@@ -45,9 +46,9 @@ def test_links_are_found_once_and_then_read(tmp_path: Path, monkeypatch: pytest.
 def test_other_sentences_another_order_and_another_method_are_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = sentences(20)
     tested.stored_links(texts, tmp_path)
-    for others in (texts[::-1], texts[1:], (texts[0] + texts[1], *texts[2:])):
+    for others in (texts.reverse(), texts[1:], pl.Series([texts[0] + texts[1], *texts[2:]])):
         assert equal(tested.stored_links(others, tmp_path), similar_pairs(others))
-    monkeypatch.setattr(tested, "METHOD", "another")
+    monkeypatch.setattr(near_duplicates, "METHOD", "another")
     tested.stored_links(texts, tmp_path)
     assert len(list((tmp_path / LINKS.folder).iterdir())) == 5
 
@@ -122,7 +123,7 @@ def test_links_are_written_with_the_types_that_are_read() -> None:
 def test_stored_links_count_where_they_can_be_of_so_many_sentences(last: int, is_read: bool, tmp_path: Path) -> None:
     texts = sentences(12)
     other = links_in(table_of([(0, last, 0.5), (1, 2, 0.5)]))
-    Store(tmp_path).put(LINKS, tested._digest(texts), other)
+    Store(tmp_path).put(LINKS, links_key(texts), other)
     assert equal(tested.stored_links(texts, tmp_path), other if is_read else similar_pairs(texts))
 
 
@@ -131,6 +132,6 @@ def test_from_two_hundred_sentences_on_links_are_stored_of_the_last_sixty_four_d
 ) -> None:
     monkeypatch.undo()
     for count in (199, 200):
-        stored_links.__wrapped__(sentences(count), tmp_path)
+        stored_links(sentences(count), tmp_path)
         assert (tmp_path / LINKS.folder).exists() == (count == 200)
     assert LINKS.most_entries == 64

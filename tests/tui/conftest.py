@@ -4,6 +4,7 @@ import os
 
 os.environ |= {"TEXTUAL_ANIMATIONS": "none", "COLORTERM": "truecolor"}
 
+import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -21,7 +22,7 @@ from textual.screen import Screen
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_table.data import load_pairs
-from tests.tui.driving import USUAL, Open, until, write_scores
+from tests.tui.driving import USUAL, Open, record_notices, until, write_scores
 
 CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing
 
@@ -115,13 +116,34 @@ def opened(world: Settings) -> Open:
     @asynccontextmanager
     async def open_dashboard(settings: Settings = world, *, size: tuple[int, int] = USUAL, **options: Any) -> AsyncIterator[Pilot[None]]:
         app = Dashboard(settings, **options)
+        record_notices(app)
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: app.data is not None)
             await pilot.pause()
+            settle_keys(pilot, app)
             yield pilot
             paint_now(app.screen)
 
     return open_dashboard
+
+
+def settle_keys(pilot: Pilot[None], app: Dashboard) -> None:
+    """Let `press` wait until what its keys set off is complete, or opens something that takes longer.
+
+    Textual's own looks at the processor time of the process, and takes one that waits for a processor to be done.
+    """
+    press = pilot.press
+
+    def is_delivering() -> bool:
+        return app.typed_keys is not None and app.typed_keys._delivery is not None and not app.is_opening()
+
+    async def press_and_settle(*keys: str) -> None:
+        await press(*keys)
+        while is_delivering():  # noqa: ASYNC110 - it has no event for this
+            await asyncio.sleep(0.005)
+        await pilot.pause()
+
+    pilot.press = press_and_settle  # type: ignore[method-assign]
 
 
 @pytest.fixture

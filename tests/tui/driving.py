@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 import pytest
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -57,6 +58,11 @@ async def on_top(pilot: Pilot[None], kind: type[Kind]) -> Kind:
     return screen
 
 
+def has_compared(app: App[None]) -> bool:
+    """Whether the screen in front compares nothing, or has a result."""
+    return getattr(getattr(app.screen, "model", None), "result", app) is not None
+
+
 async def noticed(pilot: Pilot[None], text: str) -> None:
     """Wait for a notification that says TEXT."""
     await until(pilot, lambda: any(text in notice for notice in notices(pilot.app)))
@@ -79,9 +85,31 @@ async def type_text(pilot: Pilot[None], text: str) -> None:
     await pilot.press(*(names.get(letter, letter) for letter in text))
 
 
+_TYPED = {"/": "slash", "\t": "tab", "\r": "enter", " ": "space", ".": "full_stop", "-": "minus"}
+
+
+def send_at_once(pilot: Pilot[None], text: str) -> None:
+    """Send the keys of TEXT before the app can handle any of them."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for letter in text:
+        driver.send_message(events.Key(_TYPED.get(letter, letter), None if letter in "\t\r" else letter))
+
+
 def notices(app: App[None]) -> list[str]:
-    """What the notifications say."""
-    return [notice.message for notice in app._notifications]
+    """What the notifications say, also those that are shown no more: on a busy machine a test may look late."""
+    return getattr(app, "every_notice", None) or [notice.message for notice in app._notifications]
+
+
+def record_notices(app: App[None]) -> None:
+    """Remember each notification of APP for `notices`."""
+    app.every_notice, notify = [], app.notify  # type: ignore[attr-defined]
+
+    def record(message: str, **options: Any) -> None:
+        app.every_notice.append(message)  # type: ignore[attr-defined]
+        notify(message, **options)
+
+    app.notify = record  # type: ignore[method-assign, assignment]
 
 
 def make_run(

@@ -19,8 +19,8 @@ from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.plots.screen import PlotsScreen
+from embedlab.tui.runs.curve_plot import CurvePlot
 from embedlab.tui.runs.screen import RunsScreen
-from embedlab.tui.widgets.curve_plot import CurvePlot
 from tests.tui.driving import WIDE, type_text, until
 
 MODELS = ("demo-ce", "demo-supcl", "dice")
@@ -77,7 +77,7 @@ async def _pairs(pilot: Pilot[None]) -> None:
 
 async def _compare(pilot: Pilot[None]) -> None:
     await pilot.press("2")
-    await _holds(pilot, CompareScreen, lambda screen: screen.result is not None and not screen.is_preview)
+    await _holds(pilot, CompareScreen, lambda screen: screen.model.result is not None and not screen.model.is_preview)
 
 
 async def _runs(pilot: Pilot[None]) -> None:
@@ -87,10 +87,10 @@ async def _runs(pilot: Pilot[None]) -> None:
 
 async def _launch(pilot: Pilot[None]) -> None:
     await pilot.press("4")
-    await _holds(pilot, LaunchScreen, lambda screen: screen.choices)
+    await _holds(pilot, LaunchScreen, lambda screen: screen.model.choices)
     options = pilot.app.screen.query_one(OptionList)
     options.highlighted = options.get_option_index("grid snli-supcl-lambda")
-    await _holds(pilot, LaunchScreen, lambda screen: screen.launch is not None and screen.launch.plan is not None)
+    await _holds(pilot, LaunchScreen, lambda screen: screen.model.launch is not None and screen.model.launch.plan is not None)
     await _holds(pilot, LaunchScreen, lambda screen: screen.query_one("#grid-board").display)
 
 

@@ -7,7 +7,7 @@ from embedlab.tui.commands import COMMANDS, bindings, commands_of
 from embedlab.tui.help_screen import HelpScreen, help_section
 from embedlab.tui.screens import SCREENS
 from embedlab.tui.widgets.frame_table import FrameTable
-from tests.tui.driving import Open, until
+from tests.tui.driving import Open, has_compared, until
 
 each_screen = pytest.mark.parametrize("screen", SCREENS)
 
@@ -45,7 +45,7 @@ async def test_every_command_of_the_palette_does_something(opened: Open) -> None
             offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
             await offered[f"{mode.capitalize()}  {SCREENS[mode].entry.key}"]()
             await until(pilot, lambda mode=mode: app.current_mode == mode)  # type: ignore[misc]
-            await until(pilot, lambda: getattr(app.screen, "result", app) is not None)  # Compare does not compute on when the app closes
+            await until(pilot, lambda: has_compared(app))  # Compare does not compute on when the app closes
         offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
         for scope in ("pairs", "table", "everywhere"):
             for command in COMMANDS[scope]:

@@ -15,17 +15,17 @@ from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import SlicedComparison, compare_slices, slice_order
 from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.compare.slice_detail import SliceDetail
 from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
-from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import LEFT, PairPlot
-from embedlab.tui.widgets.slice_detail import SliceDetail
 from tests.pair_tables import compare_models
 from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, type_text, until, write_scores
 
@@ -34,7 +34,9 @@ async def when_tested(pilot: Pilot[None]) -> CompareScreen:
     screen = await on_top(pilot, CompareScreen)
     await until(
         pilot,
-        lambda: screen.result is not None and not screen.is_preview and screen.result.comparison.by == screen.requested.by,
+        lambda: (
+            screen.model.result is not None and not screen.model.is_preview and screen.model.result.comparison.by == screen.requested.by
+        ),
         patience_s=60,
     )
     await pilot.pause()
@@ -45,9 +47,9 @@ async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened
     async with opened(size=WIDE) as pilot:  # with room for intervals
         await pilot.press("2")
         screen = await when_tested(pilot)
-        data = screen.data
+        data = screen.model.data
         expected = compare_models(data.table, data.models)
-        assert repr(screen.result.comparison) == repr(expected)  # nan differs from nan
+        assert repr(screen.model.result.comparison) == repr(expected)  # nan differs from nan
         first = expected.slices[0]
         text = screen.query_one(FrameTable).render_line(1).text
         assert f"{100 * first.scores['near'].value:.1f} [{100 * first.scores['near'].low:.1f}" in text
@@ -61,7 +63,7 @@ async def test_intervals_are_shown_as_long_as_they_fit(opened: Open) -> None:
             await pilot.press("2")
             screen = await when_tested(pilot)
             table = screen.query_one(FrameTable)
-            assert len(screen.result.comparison.models) == 3
+            assert len(screen.model.result.comparison.models) == 3
             assert ("[" in str(table.frame["text:near"][0])) == has_intervals
             assert all(column.bar is None for column in table.columns)
 
@@ -102,17 +104,17 @@ async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened:
         await pilot.press("2")
         screen = await when_tested(pilot)
         await pilot.press("A")
-        await until(pilot, lambda: screen.result.comparison.aggregate == "mean")
+        await until(pilot, lambda: screen.model.result.comparison.aggregate == "mean")
         await pilot.press("l", "l", "l", "p")
-        await until(pilot, lambda: screen.result.comparison.reference == "near")
+        await until(pilot, lambda: screen.model.result.comparison.reference == "near")
         await pilot.press("b", "b")
-        await until(pilot, lambda: screen.result.comparison.by == "dice")
+        await until(pilot, lambda: screen.model.result.comparison.by == "dice")
         assert "fifth" in screen.query_one(FrameTable).render_line(1).text
         await pilot.press("A")
         await noticed(pilot, "Dice fifths are not aggregated")
     async with opened() as pilot:
         screen = await when_tested(pilot)
-        assert (screen.result.comparison.by, screen.result.comparison.reference) == ("dice", "near")
+        assert (screen.model.result.comparison.by, screen.model.result.comparison.reference) == ("dice", "near")
 
 
 async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open) -> None:
@@ -120,12 +122,12 @@ async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open) -> No
         await pilot.press("2")
         screen = await when_tested(pilot)
         await pilot.press("b", "b")
-        await until(pilot, lambda: screen.result.comparison.by == "dice")
+        await until(pilot, lambda: screen.model.result.comparison.by == "dice")
         await pilot.press("j", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, PairsScreen))
         await pilot.pause()
         table = pilot.app.screen.query_one(FrameTable)
-        expected = screen.result.rows[screen.result.comparison.slices[1].key]
+        expected = screen.model.result.rows[screen.model.result.comparison.slices[1].key]
         assert sorted(table.rows.tolist()) == sorted(expected.tolist())
         assert table.sorted_by == "gap"
         await pilot.press("escape")
@@ -161,10 +163,10 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: 
         assert pairs.view.selection.within.title == "sts12"
         await pilot.press("escape")  # back to the comparison of all pairs
         assert await on_top(pilot, CompareScreen) is screen
-        await until(pilot, lambda: "sick-r" in screen.result.rows)
+        await until(pilot, lambda: "sick-r" in screen.model.result.rows)
         await pilot.press("d")
         assert screen.query_one(DisagreementList).display
-        worst = screen.data.table[screen.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
+        worst = screen.model.data.table[screen.model.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
         pane = screen.query_one(DifferencePane)
         await pilot.press("d")
@@ -175,12 +177,12 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: 
         await on_top(pilot, TextDialog)
         await type_text(pilot, "60")
         await pilot.press("enter")
-        await until(pilot, lambda: screen.result.comparison.margin == 0.6 and getattr(pane.shown, "margin", None) == 60)
+        await until(pilot, lambda: screen.model.result.comparison.margin == 0.6 and getattr(pane.shown, "margin", None) == 60)
         assert any(row.is_equivalent for row in pane.shown.rows)
         await pilot.press("d")
         await until(pilot, lambda: isinstance(pane.shown, FifthsMap))
         assert [name for name, _ in pane.shown.rows] == ["sts12", "sick-r"]
-        assert screen.result.comparison.by == "dataset"  # the table remains
+        assert screen.model.result.comparison.by == "dataset"  # the table remains
 
 
 async def test_the_comparison_is_written_at_full_precision(opened: Open, tmp_path: Path) -> None:
@@ -195,7 +197,7 @@ async def test_the_comparison_is_written_at_full_precision(opened: Open, tmp_pat
             await pilot.press("enter")
             await until(pilot, path.exists)
             await on_top(pilot, CompareScreen)
-        value = screen.result.comparison.slices[0].scores["far"].value
+        value = screen.model.result.comparison.slices[0].scores["far"].value
         assert pl.read_csv(tmp_path / "out.csv")["spearman"][0] == value
         assert json.loads((tmp_path / "out.json").read_text())[0]["marks"] == "sample"
 
@@ -228,10 +230,10 @@ async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open) -> No
         await pilot.press("2")
         await until(pilot, lambda: [model.name for model in pilot.app.data.models] == ["near", "dice"])
         screen = await when_tested(pilot)
-        await until(pilot, lambda: screen.result.comparison.models == ("near", "dice"))
-        pairs = screen.data.table.filter(pl.col("dataset") == "sts12")
+        await until(pilot, lambda: screen.model.result.comparison.models == ("near", "dice"))
+        pairs = screen.model.data.table.filter(pl.col("dataset") == "sts12")
         expected = spearman(pairs["dice"].to_numpy(), pairs["gold"].to_numpy())
-        assert screen.result.comparison.slices[0].scores["dice"].value == pytest.approx(expected)
+        assert screen.model.result.comparison.slices[0].scores["dice"].value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("is_descending", "expected"), [(True, [2, 0, 1]), (False, [0, 2, 1])])
@@ -253,8 +255,8 @@ async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_com
         write_scores(pilot.app.data.table, own_world.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.1)
         await pilot.press("r")
         await when_tested(pilot)
-        assert screen.result.comparison.models == ("far",)
-        assert screen.result.comparison.slices[0].pairs == 9
+        assert screen.model.result.comparison.models == ("far",)
+        assert screen.model.result.comparison.slices[0].pairs == 9
         assert "not scored by near, published" in str(screen.query_one("#compare-status", Static).content)
 
 
@@ -266,16 +268,19 @@ async def test_a_model_that_scores_part_of_a_dataset_is_compared_on_common_pairs
         await pilot.press("2")
         screen = await when_tested(pilot)
         whole = table.filter(dataset="sts12").height
-        first, second = screen.result.comparison.slices[:2]
+        first, second = screen.model.result.comparison.slices[:2]
         assert (first.pairs, first.scores["far"].value == first.scores["far"].value) == (whole, False)
-        assert first.scores["near"].value == compare_models(screen.data.table, [screen.data.models[1]]).slices[0].scores["near"].value
+        assert (
+            first.scores["near"].value
+            == compare_models(screen.model.data.table, [screen.model.data.models[1]]).slices[0].scores["near"].value
+        )
         assert f"no number of far@1: 40 of {whole} pairs scored" in str(screen.query_one(SliceDetail).query_one(Static).content)
         await pilot.press("C")
-        await until(pilot, lambda: screen.result.comparison.common)
-        first = screen.result.comparison.slices[0]
+        await until(pilot, lambda: screen.model.result.comparison.common)
+        first = screen.model.result.comparison.slices[0]
         assert (first.pairs, first.title) == (40, f"sts12, 40 of {whole}")
-        assert len(screen.result.rows["sts12"]) == 40
-        assert screen.result.comparison.slices[1].scores["far"].value == second.scores["far"].value
+        assert len(screen.model.result.rows["sts12"]) == 40
+        assert screen.model.result.comparison.slices[1].scores["far"].value == second.scores["far"].value
         assert "common pairs" in str(screen.query_one("#compare-status", Static).content)
         assert first.scores["far"].value == first.scores["far"].value
 

@@ -13,7 +13,7 @@ from embedlab.tui.contrast import READABLE, contrast, readable_variables
 from embedlab.tui.model_colours import COLOURS
 from embedlab.tui.screens import SCREENS
 from embedlab.tui.widgets.frame_table import FrameTable
-from tests.tui.driving import NARROW, Open, until
+from tests.tui.driving import NARROW, Open, has_compared, until
 
 
 def test_the_contrast_is_that_of_wcag() -> None:
@@ -52,7 +52,7 @@ async def test_a_theme_in_the_colours_of_the_terminal_shows_every_screen(opened:
         pilot.app.theme = theme  # as the palette does
         for found in SCREENS.values():
             await pilot.press(found.entry.key)
-            await until(pilot, lambda: getattr(pilot.app.screen, "result", pilot.app) is not None)
+            await until(pilot, lambda: has_compared(pilot.app))
             await pilot.press("question_mark", "escape")
             assert pilot.app.export_screenshot()
         assert pilot.app.native_ansi_color
@@ -107,5 +107,5 @@ async def test_every_text_of_every_screen_is_readable(opened: Open, world: Setti
         await pilot.press("escape")
         for found in list(SCREENS.values())[1:]:
             await pilot.press(found.entry.key)
-            await until(pilot, lambda: getattr(pilot.app.screen, "result", pilot.app) is not None)
+            await until(pilot, lambda: has_compared(pilot.app))
             await check()

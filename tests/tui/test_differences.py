@@ -13,10 +13,10 @@ from embedlab.core.settings import Settings
 from embedlab.tui.compare.differences import FifthsMap, fifths_map, forest
 from embedlab.tui.compare.forest_plot import draw_forest, draw_map
 from embedlab.tui.compare.model import slice_columns, slice_frame
+from embedlab.tui.compare.slice_detail import ModelFacts, _content
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER
-from embedlab.tui.widgets.slice_detail import ModelFacts, _content
 from tests.pair_tables import compare_models
 from tests.tui.conftest import fix_catalog
 

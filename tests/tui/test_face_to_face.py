@@ -57,8 +57,8 @@ async def test_a_cell_of_compare_opens_its_pairs_with_its_model_and_the_referenc
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.result is not None)
-        expected = compare.result.rows["sick-r"]
+        await until(pilot, lambda: compare.model.result is not None)
+        expected = compare.model.result.rows["sick-r"]
         await pilot.press("j", "l", "l", "l", "enter")
         pairs = await on_top(pilot, PairsScreen)
         await until(pilot, lambda: pairs.view is not None and pairs.view.selection.within is not None)
@@ -66,9 +66,9 @@ async def test_a_cell_of_compare_opens_its_pairs_with_its_model_and_the_referenc
         table = pairs.query_one(FrameTable)
         assert set(table.rows.tolist()) == set(expected.tolist())
         await pilot.press("2")
-        await until(pilot, lambda: compare.result is not None and compare.result.comparison.models == ("far", "near"))
+        await until(pilot, lambda: compare.model.result is not None and compare.model.result.comparison.models == ("far", "near"))
         assert "A far · B near" in str(compare.query_one("#compare-status", Static).content)
         await pilot.press("p")
-        await until(pilot, lambda: compare.result is not None and compare.result.comparison.reference == "near")
+        await until(pilot, lambda: compare.model.result is not None and compare.model.result.comparison.reference == "near")
         await pilot.press("F")
-        await until(pilot, lambda: compare.result is not None and len(compare.result.comparison.models) == 3)
+        await until(pilot, lambda: compare.model.result is not None and len(compare.model.result.comparison.models) == 3)

@@ -4,14 +4,15 @@ from pathlib import Path
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.pivot import Spread, apart_over_seeds, marked_best
 from embedlab.experiments.plan import GridPlace
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import CellProgress, GridProgress
 from embedlab.experiments.queue import CellState, QueueEntry
 from embedlab.runs.events import EventLog, Failed, Step
 from embedlab.tui.launch.grid_board import GridLook, chosen, shown, step_text
-from embedlab.tui.widgets.heat_map import Heat, draw_heat_map
+from embedlab.tui.launch.heat import Heat
+from embedlab.tui.launch.heat_map import draw_heat_map
 
 
 def test_the_board_shows_cells_that_were_cancelled_and_a_grid_at_rest(tmp_path: Path) -> None:

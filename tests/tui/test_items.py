@@ -146,8 +146,8 @@ async def test_items_are_browsed_filtered_and_compared_as_pairs_are(opened: Open
         await until(pilot, lambda: len(table.rows) == expected > 0)
         await pilot.press("backslash", "2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.result is not None and not compare.is_preview)
-        [one] = [one for one in compare.result.comparison.slices if one.key == "cr"]
+        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        [one] = [one for one in compare.model.result.comparison.slices if one.key == "cr"]
         shares = [(answered(item_world, "cr", f"near@{seed}", RIGHT[f"near@{seed}"]).items) for seed in (1, 2)]
         assert one.scores["near"].value == pytest.approx(np.mean([(own["gold"] == own["predicted"]).mean() for own in shares]))
         assert not np.isnan(one.differences["near"].low)

@@ -44,7 +44,7 @@ def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_pairs_of_the_hub_are_not_a_missing_file(own_files: Path) -> None:
     def missing(dataset: str) -> list[str]:
         recipe = load_recipe("own-scored-pairs", ["data.files=[]", f"data.datasets='{dataset}'"], encoder="dice-less/encoder")
-        lines = missing_parts(recipe, Settings(runs=own_files / "runs"))
+        lines = map(str, missing_parts(recipe, Settings(runs=own_files / "runs")))
         return [text for text in lines if not text.startswith(("encoder", "dataset 'sts"))]
 
     assert missing("hub:owner/pairs") == ["dataset 'hub:owner/pairs' is not on this machine, and the hub cannot be reached"]
@@ -107,7 +107,7 @@ def test_incomplete_data_is_refused_before_a_grid_starts_and_taken_by_its_line(o
     found = grid_launch("over.toml", values, settings, own_files / "edited")
     with pytest.raises(EmbedlabError, match="truncated or odd") as refused:
         found.check()
-    assert "type yes in the line 'allow partial'" in refused.value.hint
+    assert "use these rows with yes in the line 'allow partial'" in refused.value.hint
     assert "--" not in refused.value.hint, "an option of the command line is not a line of the form"
     partial = grid_launch("over.toml", {**values, PARTIAL: "yes"}, settings, own_files / "edited")
     partial.check()
@@ -162,7 +162,7 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
     async with opened(size=(100, 40)) as pilot:
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.launch is not None)
+        await until(pilot, lambda: screen.model.launch is not None)
         await pilot.press("O")
         dialog = await on_top(pilot, TextDialog)
         dialog.query_one(Input).value = "none.toml"
@@ -171,7 +171,7 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
         dialog.query_one(Input).value = "own.toml"
         await pilot.press("enter")
         await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.launch is not None and screen.launch.title == "own")
+        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "own")
         assert screen.query_one(OptionList).highlighted_option.id == "recipe own.toml"  # type: ignore[union-attr]
         (own_files / "gone.toml").write_text((own_files / "own.toml").read_text())
         remembered = (*pilot.app.memory.state.own_files, str(own_files / "gone.toml"))  # type: ignore[attr-defined]

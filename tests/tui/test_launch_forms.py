@@ -12,16 +12,30 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import recipe_path
 from embedlab.core.settings import Settings
+from embedlab.runs.events import Finished
 from embedlab.tui.dialogs import Confirm
-from embedlab.tui.launch.form import NAME, SEEDS, Choice, Field, choice_of_file, form_fields, launch_or_error, recipe_fields
+from embedlab.tui.launch.form import (
+    NAME,
+    OTHERS,
+    SEEDS,
+    Choice,
+    Field,
+    choice_of_file,
+    form_fields,
+    grid_fields,
+    hint_in_form,
+    launch_or_error,
+    recipe_fields,
+)
 from embedlab.tui.launch.lines import FieldInput
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.launch.widgets import LaunchList
-from tests.tui.driving import Open, noticed, on_top, type_text, until
+from tests.tui.driving import Open, make_run, noticed, on_top, send_at_once, type_text, until
 from tests.tui.test_launch_screen import Started, choose, error_of, go_to, line, shows, started
-from tests.tui.test_typed_keys import send_at_once
 
 __all__ = ["started"]
 
@@ -100,7 +114,7 @@ async def test_a_cursor_that_comes_back_finds_its_form_as_it_was_typed(opened: O
         move(screen, NEXT)
         await until(pilot, gate.reached.is_set)
         move(screen, HERE)
-        await until(pilot, lambda: screen.launch is not None and screen.launch.title == "mine")
+        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "mine")
         gate.open()
         await until(pilot, lambda: not screen.is_working("form") and not screen.is_working("open"))
         assert shows(screen, HERE)
@@ -117,7 +131,7 @@ async def test_what_was_typed_comes_back_with_its_entry_until_u(opened: Open, ga
         assert line(screen, NAME).value == "mine"
         assert line(screen, NAME).parent.has_class("-changed")  # type: ignore[union-attr]
         await pilot.press("escape", "u")
-        await until(pilot, lambda: screen.launch is not None and screen.launch.title == "snli-ce")
+        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.title == "snli-ce")
         await go_to(pilot, screen, NEXT)
         await go_to(pilot, screen, HERE)
         assert line(screen, NAME).value == "snli-ce"
@@ -169,10 +183,10 @@ def change(file: Path, old: str, new: str) -> None:
 
 async def open_file(pilot: Pilot[None], screen: LaunchScreen, path: Path) -> None:
     choice = choice_of_file(str(path))
-    screen._files[choice.name] = choice
-    screen._next_entry = choice.key
+    screen.model.files[choice.name] = choice
+    screen.model.next_entry = choice.key
     await pilot.press("escape", "r")
-    await until(pilot, lambda: shows(screen, choice.key) and screen.launch is not None)
+    await until(pilot, lambda: shows(screen, choice.key) and screen.model.launch is not None)
 
 
 async def test_a_start_uses_what_the_form_shows_though_its_file_was_changed(opened: Open, own_file: Path, started: Started) -> None:
@@ -181,7 +195,7 @@ async def test_a_start_uses_what_the_form_shows_though_its_file_was_changed(open
         await open_file(pilot, screen, own_file)
         shown = screen.values["optim.lr"]
         change(own_file, "lr = 2e-5", "lr = 7e-5")
-        assert f"optim.lr={shown}" not in screen.launch.arguments  # type: ignore[union-attr]
+        assert f"optim.lr={shown}" not in screen.model.launch.arguments  # type: ignore[union-attr]
         await pilot.press("ctrl+s")
         await on_top(pilot, Confirm)
         await pilot.press("y")
@@ -201,20 +215,20 @@ async def test_a_form_without_a_key_that_its_file_has_by_now_is_refused_until_u_
         assert "its keys are not those of this form" in error_of(screen)
         assert not started
         await pilot.press("u")
-        await until(pilot, lambda: screen.launch is not None and screen.values.get("max_steps") == "7")
+        await until(pilot, lambda: screen.model.launch is not None and screen.values.get("max_steps") == "7")
 
 
 async def test_what_was_typed_into_the_form_of_a_file_that_is_gone_stays(opened: Open, own_file: Path) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
         await open_file(pilot, screen, own_file)
-        form = screen.form
+        form = screen.model.form
         line(screen, NAME).value = "mine"
         await asyncio.to_thread(own_file.unlink)
-        screen._files.clear()
+        screen.model.files.clear()
         await pilot.press("escape", "r")
         await until(pilot, lambda: "own.toml" in error_of(screen))
-        assert screen.form is form
+        assert screen.model.form is form
         assert line(screen, NAME).value == "mine"
         assert screen.query_one(OptionList).highlighted_option.id == f"recipe {own_file}"  # type: ignore[union-attr]
 
@@ -222,19 +236,19 @@ async def test_what_was_typed_into_the_form_of_a_file_that_is_gone_stays(opened:
 async def test_a_check_that_is_through_late_shows_nothing_of_another_form(opened: Open, gate: Gate, world: Settings) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, "grid sbert-lr")
-        form, values = screen.form, screen.values
+        form, values = screen.model.form, screen.values
         assert form is not None
         late = launch_or_error(form.choice, values, world)
         gate.close("grid snli-supcl-lambda")
         move(screen, "grid snli-supcl-lambda")
         await until(pilot, gate.reached.is_set)
         screen._show_check(late, form, values)  # the next form is on its way
-        assert screen.launch is None
+        assert screen.model.launch is None
         gate.open()
-        await until(pilot, lambda: shows(screen, "grid snli-supcl-lambda") and screen.launch is not None)
-        before = screen.launch
+        await until(pilot, lambda: shows(screen, "grid snli-supcl-lambda") and screen.model.launch is not None)
+        before = screen.model.launch
         screen._show_check(late, form, screen.values)
-        assert screen.launch is before
+        assert screen.model.launch is before
 
 
 def test_a_form_with_other_keys_than_its_recipe_is_refused(world: Settings) -> None:
@@ -250,14 +264,14 @@ async def test_lines_that_are_shown_for_the_first_time_do_not_count_as_typed(ope
     monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 3600)
     async with opened() as pilot:
         screen = await choose(pilot, HERE)
-        before = screen.launch
+        before = screen.model.launch
         assert screen._timer is None
         for field in screen.query(FieldInput):  # as Textual posts where a line is mounted late
             field.post_message(FieldInput.Changed(field, field.value))
         await pilot.pause()
-        assert screen.launch is before
+        assert screen.model.launch is before
         line(screen, NAME).value = "mine"
-        await until(pilot, lambda: screen.launch is None)
+        await until(pilot, lambda: screen.model.launch is None)
 
 
 async def test_the_list_is_searched_and_esc_shows_all_again(opened: Open) -> None:
@@ -275,7 +289,7 @@ async def test_the_list_is_searched_and_esc_shows_all_again(opened: Open) -> Non
         assert all("grid" in name for name in listed)
         await pilot.press("enter")
         assert screen.focused is options
-        await until(pilot, lambda: screen.form is not None and screen.form.choice.key == options.under_cursor)
+        await until(pilot, lambda: screen.model.form is not None and screen.model.form.choice.key == options.under_cursor)
         under = options.under_cursor
         await pilot.press("escape")
         await until(pilot, lambda: options.option_count == count)
@@ -283,3 +297,37 @@ async def test_the_list_is_searched_and_esc_shows_all_again(opened: Open) -> Non
         await pilot.press("slash")
         await type_text(pilot, "zzz")
         await until(pilot, lambda: options.option_count == 1 and options.under_cursor is None)
+
+
+@pytest.mark.parametrize(
+    ("option", "of_recipe", "of_grid"),
+    [
+        (RecipeValue("optim.lr", "1e-5"), "1e-5 in the line 'optim.lr'", "optim.lr=1e-5 in the line 'other keys'"),
+        (RecipeValue("stage.0.optim.lr", "1e-5"), "1e-5 in the line 'optim.lr'", "optim.lr=1e-5 in the line 'other keys'"),
+        (RecipeValue("optim.clip", "1"), "optim.clip=1 in the line 'other keys'", "optim.clip=1 in the line 'other keys'"),
+        (NamedOption("--name", "b"), "b in the line 'run name'", "b in the line 'grid name'"),
+        (NamedOption("--allow-partial"), "yes in the line 'allow partial'", "yes in the line 'allow partial'"),
+        (NamedOption("--data", "DIR"), "--data DIR when the dashboard is started", "--data DIR when the dashboard is started"),
+        (NamedOption("--resume"), "o on Runs", "o on Runs"),
+    ],
+)
+def test_a_hint_names_the_lines_of_the_form_that_it_is_shown_below(option: NamedOption | RecipeValue, of_recipe: str, of_grid: str) -> None:
+    hint = Hint("take ", option, ".")
+    assert hint_in_form(hint, [field.key for field in recipe_fields("snli-ce")]) == f"take {of_recipe}."
+    assert hint_in_form(hint, [field.key for field in grid_fields("sbert-lr")]) == f"take {of_grid}."
+
+
+def test_the_errors_of_a_form_have_hints_about_its_lines(own_world: Settings) -> None:
+    def refused(name: str = "snli-ce", **typed: str) -> tuple[str, str]:
+        choice = Choice(kind="recipe", name=name, summary="")
+        values = {field.key: field.value for field in form_fields(choice)} | typed
+        error = launch_or_error(choice, values, own_world)
+        assert isinstance(error, EmbedlabError)
+        return error.message, error.hint
+
+    assert refused(**{OTHERS: "lr"}) == ("'lr' is not KEY=VALUE", "for example 1e-5 in the line 'optim.lr'")
+    assert refused(**{"optim.lr": ""})[1].count("--") == 0
+    make_run(own_world, "taken", 1, Finished(step=20), lr=1e-3).model.mkdir()  # by another recipe
+    message, hint = refused(**{NAME: "taken"})
+    assert "'taken@1' was made by another recipe" in message
+    assert hint.startswith("give this one its own name, for example taken-2 in the line 'run name'")

@@ -12,8 +12,8 @@ from textual.widgets import Input, OptionList, Static
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridFolder, GridPlace
-from embedlab.experiments.planner import expand_grid
 from embedlab.runs import launch
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.store import RunFolder
@@ -45,7 +45,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 async def choose(pilot: Pilot[None], name: str) -> LaunchScreen:
     await pilot.press("4")
     screen = await on_top(pilot, LaunchScreen)
-    await until(pilot, lambda: screen.choices)
+    await until(pilot, lambda: screen.model.choices)
     await go_to(pilot, screen, name)
     await pilot.press("enter")
     await until(pilot, lambda: isinstance(screen.focused, FieldInput))
@@ -56,11 +56,11 @@ async def go_to(pilot: Pilot[None], screen: LaunchScreen, name: str) -> None:
     """Move the cursor of the list to NAME, and wait until its form is checked."""
     options = screen.query_one(OptionList)
     options.highlighted = options.get_option_index(name)
-    await until(pilot, lambda: shows(screen, name) and screen.launch is not None)
+    await until(pilot, lambda: shows(screen, name) and screen.model.launch is not None)
 
 
 def shows(screen: LaunchScreen, name: str) -> bool:
-    return screen.form is not None and screen.form.choice.key == name
+    return screen.model.form is not None and screen.model.form.choice.key == name
 
 
 def line(screen: LaunchScreen, key: str) -> Input:
@@ -128,9 +128,10 @@ async def test_a_wrong_value_is_shown_while_it_is_typed_and_nothing_starts(opene
             await pilot.press("ctrl+s")
             await noticed(pilot, "not started")
             assert not started
+            pilot.app.every_notice.clear()  # type: ignore[attr-defined]
             pilot.app.clear_notifications()
             line(screen, key).value = right
-            await until(pilot, lambda: screen.launch is not None)
+            await until(pilot, lambda: screen.model.launch is not None)
 
 
 async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_again(
@@ -140,20 +141,20 @@ async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_
         screen = await choose(pilot, "recipe snli-ce")
         own = screen.values
         line(screen, NAME).value = "mine"
-        before = screen.choices
+        before = screen.model.choices
         await pilot.press("escape", "r")
-        await until(pilot, lambda: screen.choices is not before and not screen.is_opening)
+        await until(pilot, lambda: screen.model.choices is not before and not screen.is_opening)
         assert screen.query_one(OptionList).highlighted_option.id == "recipe snli-ce"  # type: ignore[union-attr]
         assert line(screen, NAME).value == "mine"
         line(screen, "optim.lr").value = "-1"
         await until(pilot, lambda: error_of(screen))
         await pilot.press("escape", "u")
-        await until(pilot, lambda: screen.launch is not None and screen.values == own)
+        await until(pilot, lambda: screen.model.launch is not None and screen.values == own)
         # A cursor that moves on while the lines of a form are removed: the dashboard ended where that was cancelled.
         monkeypatch.setattr("embedlab.tui.launch.screen.REST_S", 0.0)
         options = screen.query_one(OptionList)
         options.highlighted = options.get_option_index("recipe sbert")
-        while screen.form is not None:  # noqa: ASYNC110 - the very step in which they are removed
+        while screen.model.form is not None:  # noqa: ASYNC110 - the very step in which they are removed
             await asyncio.sleep(0)
         await go_to(pilot, screen, "recipe simcse")
         assert screen.values[NAME] == "simcse"
@@ -185,7 +186,7 @@ async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, 
         await until(pilot, lambda: "not a TOML value" in error_of(screen))
         line(screen, "axis optim.lr").value = "[1e-5, 2e-5]"
         line(screen, SEEDS).value = "[7]"
-        await until(pilot, lambda: screen.launch is not None and len(screen.launch.plan) == 2)
+        await until(pilot, lambda: screen.model.launch is not None and len(screen.model.launch.plan) == 2)
         await pilot.press("ctrl+s")
         await on_top(pilot, Confirm)
         await pilot.press("y")

@@ -8,7 +8,7 @@ from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
 from embedlab.tui.screens import SCREENS
-from tests.tui.driving import NARROW, WIDE, Open, until
+from tests.tui.driving import NARROW, WIDE, Open, has_compared, until
 
 
 def parts(widget: Widget) -> list[Widget]:
@@ -31,7 +31,7 @@ async def test_every_screen_and_its_help_fit(opened: Open, size: tuple[int, int]
         for name, found in SCREENS.items():
             await pilot.press(found.entry.key)
             await until(pilot, lambda name=name: pilot.app.current_mode == name and pilot.app.screen.is_mounted)  # type: ignore[misc]
-            await until(pilot, lambda: getattr(pilot.app.screen, "result", pilot.app) is not None)  # Compare has computed
+            await until(pilot, lambda: has_compared(pilot.app))  # Compare has computed
             await pilot.pause()
             check(pilot.app.screen)
             if size == NARROW:

@@ -14,8 +14,7 @@ from embedlab.tui.dialogs import ChoiceList
 from embedlab.tui.model_chooser import ChooseModels, ChooserLine, grid_of, lines_of, listed
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel
-from tests.tui.driving import Open, on_top, type_text, until, write_scores
-from tests.tui.test_typed_keys import send_at_once
+from tests.tui.driving import Open, on_top, send_at_once, type_text, until, write_scores
 
 CELLS = ("lr-1e-05.3f7e8d3a", "lr-2e-05.2a293b6b", "lr-5e-05.c53f95a5")
 

@@ -9,11 +9,17 @@ def test_a_model_has_one_colour_and_another_one_has_another(monkeypatch: pytest.
     names = [f"run-{number}" for number in range(COLOURS)]
     colours = [model_colour(name) for name in names]
     assert len(set(colours)) == COLOURS
-    assert [model_colour(f"{name}@3") for name in reversed(names)] == colours[::-1]
+    assert [model_colour(name) for name in reversed(names)] == colours[::-1]
     first = model_colour("one more")  # none is free
     assert first == model_colour("one more")
     monkeypatch.setattr(model_colours, "_slots", {})
     assert model_colour(names[0]) == colours[0]  # at the next start, too
+
+
+def test_a_seed_and_its_run_do_not_share_a_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_colours, "_slots", {})
+    names = ["near", *(f"near@{seed}" for seed in range(1, 6))]
+    assert len({model_colour(name) for name in names}) == len(names)
 
 
 def test_models_that_are_drawn_together_never_share_a_colour(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,17 +10,20 @@ from textual.widgets import Static
 
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
-from embedlab.runs.environment import collect_environment
+from embedlab.runs.environment import ENVIRONMENT, collect_environment
+from embedlab.runs.events import Finished
 from embedlab.runs.launch import Detached
 from embedlab.runs.store import RunFolder
+from embedlab.store.entries import Store
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.plots.screen import PlotsScreen
+from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.stored_models import stored_models
-from tests.tui.driving import Open, on_top, until, write_scores
+from tests.tui.driving import Open, make_run, on_top, until, write_scores
 
 SHORT = "shortened training: short"
 
@@ -78,3 +81,18 @@ def test_the_count_of_a_scoring_process_is_seen_behind_a_long_path(
     process.wait()
     assert "983 of 29,521 sentences" in processes.progress[:80]
     assert processes.progress.count("scoring ") == 1
+
+
+def test_a_shortened_run_and_one_on_partial_data_are_marked_on_runs(tmp_path: Path) -> None:
+    settings = Settings(runs=tmp_path / "runs")
+    shortened, partial, _ = (make_run(settings, name, 1, Finished(step=20)) for name in ("short", "partly", "whole"))
+    facts = shortened.environment()
+    for run, changed in (
+        (shortened, replace(facts, steps=60, whole_steps=503)),
+        (partial, replace(facts, data=({"name": "snli", "split": "train", "partial": True},))),
+    ):
+        Store(run.path).put(ENVIRONMENT, run.environment_file.stem, changed)
+    follower = RunFollower(settings.runs_folder)
+    notes = dict(follower.look().frame().select("run", "note").iter_rows())
+    assert notes == {"partly@1": "partial data", "short@1": "shortened to 60 of 503 steps", "whole@1": ""}
+    assert dict(follower.look().frame().select("run", "note").iter_rows()) == notes

@@ -11,8 +11,12 @@ from embedlab.core.settings import Settings
 from embedlab.runs.events import Dev, Finished
 from embedlab.runs.status import Status
 from embedlab.runs.store import RunFolder
+from embedlab.tui.compare.model import ComparisonRequest, compare_slices
+from embedlab.tui.compare.slice_detail import ModelFacts, _content, odd_seeds_of
+from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.runs.odd_seeds import ODD, odd_seeds
 from embedlab.tui.runs.screen import RunsScreen
+from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, make_run, on_top, until
 
@@ -71,3 +75,18 @@ async def test_runs_marks_the_odd_seed_folded_and_alone(opened: Open, world: Set
         await until(pilot, lambda: len(table.rows) == 5)
         assert [ODD in state for state in table.frame["state"].to_list()] == [False] * 4 + [True]
         assert table.frame["note"].to_list()[4].startswith(f"{ODD} seed 5 is apart: dev 60.00")
+
+
+def test_the_seed_apart_on_a_slice_of_compare_is_tested_too(world: Settings) -> None:
+    stored = [model for model in stored_models(world)[0] if model.name in {"near", "far"}]
+    result = compare_slices(with_models(load_pairs(world), stored), ComparisonRequest(by="dataset", aggregate="all", reference="far"))
+    first = result.comparison.slices[0]
+    members = (0.711, 0.712, 0.7125, 0.7128, 0.6)
+    changed = replace(first, scores={**first.scores, "near": replace(first.scores["near"], members=members)})
+    seeds = {"near": (11, 12, 13, 14, 15), "far": (1,)}
+    assert odd_seeds_of(changed, seeds) == {"near": f"{ODD} seed 15 is apart (p {grubbs(members):.2g})"}
+    assert odd_seeds_of(changed, {"near": (1, 2, 3)}) == {}, "members of which the seeds are not known"
+    shown = str(_content(changed, ModelFacts(reference="far", seeds=seeds), 70))
+    assert "seed 15 is apart" in shown
+    assert "Grubbs' test over the seeds" in shown
+    assert odd_seeds_of(first, seeds) == {}

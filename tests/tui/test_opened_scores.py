@@ -8,20 +8,21 @@ import pytest
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost
 from embedlab.experiments.grid_file import load_grid
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.plan import GridPlace
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import GridProgress
 from embedlab.experiments.queue import QueueEntry
 from embedlab.runs.events import Dev, Finished
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.grid_board import GridBoard, GridLook, scored_runs, shown
+from embedlab.tui.launch.heat import Heat
+from embedlab.tui.launch.heat_map import HeatMap
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.runs.board import dev_dataset
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.heat_map import Heat, HeatMap
 from tests.tui.driving import Open, make_run, noticed, on_top, until
 
 PLACES = {("1", "a"): ("near@1", "near@2"), ("1", "b"): ("far@1",), ("1", "c"): ("unscored@1",)}
@@ -31,8 +32,8 @@ async def to_dev_score(pilot, name: str) -> FrameTable:  # noqa: ANN001
     await pilot.press("3")
     screen = await on_top(pilot, RunsScreen)
     table = screen.query_one(FrameTable)
-    await until(pilot, lambda: any(entry.name.startswith(name) for entry in screen.entries))
-    row = next(place for place, entry in enumerate(screen.entries) if entry.name.startswith(name))
+    await until(pilot, lambda: any(entry.name.startswith(name) for entry in screen.model.entries))
+    row = next(place for place, entry in enumerate(screen.model.entries) if entry.name.startswith(name))
     await pilot.press(*["j"] * row)
     for _ in range(12):
         if table.current_column is not None and table.current_column.key == "dev":
@@ -64,9 +65,9 @@ async def test_a_run_without_scores_says_so_and_other_cells_open_its_log(opened:
         await pilot.press("enter")
         await noticed(pilot, "'unscored' has no scores of the pairs")
         screen = await on_top(pilot, RunsScreen)
-        assert not screen.shows_log
+        assert not screen.panes.shows_log
         await pilot.press("l", "enter")
-        assert screen.shows_log
+        assert screen.panes.shows_log
 
 
 def test_a_dev_score_is_of_the_dev_split_of_the_recipes_dataset(own_world: Settings) -> None:
@@ -92,6 +93,14 @@ async def test_enter_on_a_cell_of_a_finished_grid_compares_its_cells_with_this_o
         await on_top(pilot, CompareScreen)
         await until(pilot, lambda: {*pilot.app.chosen} == {"near", "far"})
         assert pilot.app.reference(pilot.app.chosen) == "far"
+        await until(pilot, lambda: pilot.app.selected.steps == ["Launch: some"])
+        await pilot.press("escape")
+        await on_top(pilot, LaunchScreen)
+        assert pilot.app.selected.path == []
+        await pilot.press("2")
+        await on_top(pilot, CompareScreen)
+        await pilot.press("escape")
+        assert pilot.app.current_mode == "compare", "esc returns from what was opened, and not from a screen that was gone to"
 
 
 async def test_enter_on_a_cell_of_another_grid_shows_its_pairs_or_without_scores_its_runs(
@@ -105,7 +114,7 @@ async def test_enter_on_a_cell_of_another_grid_shows_its_pairs_or_without_scores
         await on_top(pilot, LaunchScreen)
         await pilot.press("l", "l", "enter")
         screen = await on_top(pilot, RunsScreen)
-        assert screen._goes_to == "unscored@1"
+        assert screen.model.wanted == "unscored@1"
 
 
 def test_a_finished_grid_says_that_enter_compares_its_cells_the_best_first(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.pairs.facts import FactFinder
 from embedlab.tui.pairs.pair_detail import PairDetail
-from embedlab.tui.pairs.sections import SECTIONS, ShownPair
+from embedlab.tui.pairs.sections import SECTIONS
+from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable

@@ -5,8 +5,9 @@ import pytest
 
 from embedlab.analysis.binning import calibration_curve
 from embedlab.tui.pairs.screen import PairsScreen
+from embedlab.tui.plots.model import VIEWS
+from embedlab.tui.plots.plotting import PlottedPairs
 from embedlab.tui.plots.screen import PlotsScreen
-from embedlab.tui.plots.views import VIEWS, PlottedPairs
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
@@ -87,7 +88,7 @@ async def test_the_cursor_names_a_pair_and_a_box_becomes_the_filter_of_pairs(ope
         await until(pilot, lambda: plot.content_size.width == USUAL[0] - 2)
         drawn = set()
         for name in VIEWS:
-            assert screen.view == name
+            assert screen.model.view == name
             assert "⣿" in plot.render_line(plot.drawing.size[1] + 2).text or plot.drawing.is_columns
             drawn.add(plot.drawing.signs.tobytes())
             await pilot.press("d")

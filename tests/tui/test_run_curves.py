@@ -8,7 +8,7 @@ import numpy as np
 
 from embedlab.runs.curves import Curve
 from embedlab.runs.events import EventLog, Started, Step
-from embedlab.tui.widgets.curve_drawing import CurveLine, CurveOptions, CurveSeries, _Places, draw_curves
+from embedlab.tui.runs.curve_drawing import CurveLine, CurveOptions, CurveSeries, _Places, draw_curves
 
 
 def step(number: int, stage: int, loss: float) -> Step:

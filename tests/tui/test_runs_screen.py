@@ -17,11 +17,11 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import Confirm, TextDialog
 from embedlab.tui.runs.board import RunFollower
+from embedlab.tui.runs.curve_plot import CurvePlot
 from embedlab.tui.runs.difference import DifferenceScreen
+from embedlab.tui.runs.log_tail import LogTail
 from embedlab.tui.runs.screen import RunsScreen
-from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.log_tail import LogTail
 from tests.tui.driving import NARROW, WIDE, Open, make_run, noticed, notices, on_top, until
 
 
@@ -46,7 +46,7 @@ def held(settings: Settings) -> Iterator[RunFolder]:
 async def shown(pilot: Pilot[None]) -> RunsScreen:
     await pilot.press("3")
     screen = await on_top(pilot, RunsScreen)
-    await until(pilot, lambda: screen.board.time_s)
+    await until(pilot, lambda: screen.model.board.time_s)
     await pilot.pause()
     return screen
 
@@ -192,7 +192,7 @@ async def test_a_run_that_never_began_shows_why_in_full_and_is_not_resumed(opene
 async def test_the_cursor_goes_to_a_run_that_was_just_started(opened: Open, settings: Settings) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
-        screen.go_to(RunFolder.of(settings.runs_folder, "zebra", 1))
+        screen.go_to_all(["zebra@1"])
         await pilot.pause()
         make_run(settings, "zebra", 1)
         await until(pilot, lambda: screen.query_one(FrameTable).cursor_row == 3)
@@ -217,18 +217,18 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
         screen = await shown(pilot)
         await pilot.press("E")
         dialog = await on_top(pilot, TextDialog)
-        taken = next(name.partition("@")[0] for name in screen.board.by_id() if not name.startswith(dialog.query_one(Input).value))
+        taken = next(name.partition("@")[0] for name in screen.model.board.by_id() if not name.startswith(dialog.query_one(Input).value))
         dialog.query_one(Input).value = taken
         await pilot.press("enter")
         await until(pilot, lambda: f"named '{taken}' already" in str(dialog.query_one(".dialog-error", Static).content))
         dialog.query_one(Input).value = "renamed"  # the dialog is still open
         await pilot.press("enter")
-        await until(pilot, lambda: "renamed@1" in screen.board.by_id())
+        await until(pilot, lambda: "renamed@1" in screen.model.board.by_id())
         await until(pilot, lambda: any("renamed@1" in line for line in lines(screen)))
         await pilot.press("g", "X")
         assert "failed@1" in str((await on_top(pilot, Confirm)).query(Static).first().content)
         await pilot.press("y")
-        await until(pilot, lambda: "failed@1" not in screen.board.by_id())
+        await until(pilot, lambda: "failed@1" not in screen.model.board.by_id())
         assert not any("no longer there" in notice for notice in notices(pilot.app))
         assert not (settings.runs_folder / "failed").exists()
 
@@ -271,11 +271,11 @@ async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(opened: Op
         screen = await shown(pilot)
         await pilot.press("j", "v")
         shutil.rmtree(settings.runs_folder / "failed")
-        await until(pilot, lambda: "failed@1" not in screen.board.by_id())
+        await until(pilot, lambda: "failed@1" not in screen.model.board.by_id())
         await noticed(pilot, "run 'failed@1' is no longer there")
         await pilot.press("x", "R", "v", "E", "escape")
         shutil.rmtree(settings.runs_folder)
-        await until(pilot, lambda: not screen.board.runs)
+        await until(pilot, lambda: not screen.model.board.runs)
         await pilot.press("enter", "o", "X", "a")
         assert screen.query_one("#no-runs", Static).display
 
@@ -306,7 +306,7 @@ async def test_seeds_are_folded_searched_and_drawn_as_one_curve(opened: Open, se
         make_run(settings, "done", seed, Finished(step=20))
     async with opened(settings, size=WIDE) as pilot:
         screen = await shown(pilot)
-        await until(pilot, lambda: [entry.name for entry in screen.entries] == ["done", "failed@1", "gone@3"])
+        await until(pilot, lambda: [entry.name for entry in screen.model.entries] == ["done", "failed@1", "gone@3"])
         assert "✓ 3 finished" in lines(screen)[0]
         loss = screen.query_one("#loss-curves", CurvePlot)
         await until(pilot, lambda: "━ done ×3 0.05 [0.05, 0.05]" in str(loss.content))
@@ -321,11 +321,11 @@ async def test_seeds_are_folded_searched_and_drawn_as_one_curve(opened: Open, se
         assert "step 10" not in str(loss.content)
         screen.set_focus(screen.query_one(FrameTable))
         await pilot.press("enter")
-        assert [entry.name for entry in screen.entries][:3] == ["done@1", "done@2", "done@4"]
+        assert [entry.name for entry in screen.model.entries][:3] == ["done@1", "done@2", "done@4"]
         await pilot.press("slash", *"fin", "space", *"4", "enter")
-        assert [entry.name for entry in screen.entries] == ["done@4"]
+        assert [entry.name for entry in screen.model.entries] == ["done@4"]
         assert "1 of 5 runs" in str(screen.query_one("#runs-status", Static).content)
         await pilot.press("escape", "b")
-        assert [entry.name for entry in screen.entries] == ["done", "failed@1", "gone@3"]
+        assert [entry.name for entry in screen.model.entries] == ["done", "failed@1", "gone@3"]
         await pilot.press("b")
-        assert len(screen.entries) == 5
+        assert len(screen.model.entries) == 5

@@ -15,6 +15,7 @@ from embedlab.comparison.evidence import CHOSEN
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.forest_plot import CURSOR, DifferencePane
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.named_selections import NamedSelections
@@ -25,7 +26,6 @@ from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.plots.screen import PlotsScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.stored_models import stored_models
-from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
@@ -168,10 +168,10 @@ async def test_a_filter_is_the_selection_of_every_screen_until_it_is_cleared(ope
         await until(pilot, lambda: count in line_of(app) and re.search(r"near \d.* [-+]\d.*\[", line_of(app)))
         await pilot.press("2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.result is not None and not compare.is_preview)
-        rows = np.concatenate([compare.result.rows[name] for name in ("sts12", "sick-r")])
+        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        rows = np.concatenate([compare.model.result.rows[name] for name in ("sts12", "sick-r")])
         assert set(rows.tolist()) == set(table.rows.tolist())
-        assert not np.isnan(compare.result.comparison.slices[0].differences["near"].low)
+        assert not np.isnan(compare.model.result.comparison.slices[0].differences["near"].low)
         assert count in line_of(app)
         await pilot.press("5")
         plots = await on_top(pilot, PlotsScreen)
@@ -185,7 +185,7 @@ async def test_a_filter_is_the_selection_of_every_screen_until_it_is_cleared(ope
         await until(pilot, lambda: app.selected.view.is_whole)
         await until(pilot, lambda: line_of(app) == "")
         await pilot.press("2")
-        await until(pilot, lambda: sum(map(len, compare.result.rows.values())) >= table.frame.height)
+        await until(pilot, lambda: sum(map(len, compare.model.result.rows.values())) >= table.frame.height)
         assert pairs.query_one(FilterBar).value == ""
 
 
@@ -196,8 +196,8 @@ async def test_a_selection_by_results_is_compared_without_intervals(opened: Open
         await type_text(pilot, "gap>10")
         await pilot.press("enter", "2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.result is not None and not compare.is_preview)
-        assert all(np.isnan(found.low) for one in compare.result.comparison.slices for found in one.differences.values())
+        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        assert all(np.isnan(found.low) for one in compare.model.result.comparison.slices for found in one.differences.values())
         assert CHOSEN in str(compare.query_one("#compare-status", Static).content)
         await until(pilot, lambda: is_scored(app))
         assert BY_RESULTS in line_of(app)
@@ -242,7 +242,7 @@ async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
         await type_text(pilot, "gold>1")
         await pilot.press("enter", "2")
         compare = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: compare.result is not None and not compare.is_preview)
+        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
 
         async def opened_rows(title: str) -> set[int]:
             pairs = await on_top(pilot, PairsScreen)
@@ -254,10 +254,10 @@ async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
             assert await on_top(pilot, CompareScreen) is compare
             assert app.selected.view.selection == PairSelection(expression="gold>1")
             assert app.data.pairing is None
-            await until(pilot, lambda: compare.result is not None and len(compare.result.comparison.models) == 3)
+            await until(pilot, lambda: compare.model.result is not None and len(compare.model.result.comparison.models) == 3)
 
         await pilot.press("j", "enter")  # a slice
-        assert await opened_rows("Compare: sick-r ›") == set(compare.result.rows["sick-r"].tolist())
+        assert await opened_rows("Compare: sick-r ›") == set(compare.model.result.rows["sick-r"].tolist())
         assert app.selected.view.expression == "gold>1 dataset:sick-r"
         await pilot.press("slash", "end")
         await type_text(pilot, " dice>0.5")
@@ -270,7 +270,7 @@ async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
         compare.set_focus(pane)
         await pilot.press("j")
         assert str(pane.query_one(Static).content).splitlines()[2].startswith(f"sick-r{CURSOR}")
-        expected = set(compare.result.rows["sick-r"].tolist())
+        expected = set(compare.model.result.rows["sick-r"].tolist())
         await pilot.press("enter")
         assert await opened_rows("Compare: sick-r × near ›") == expected
         assert app.data.pairing == Pairing(reference="far", other="near")
@@ -288,7 +288,7 @@ async def test_enter_opens_the_pairs_of_every_number_of_compare_and_esc_returns(
         await until(pilot, lambda: found.display and found.pairs)
         compare.set_focus(found)
         await pilot.press("j", "enter")
-        assert await opened_rows("Compare: sick-r ›") == set(compare.result.rows["sick-r"].tolist())
+        assert await opened_rows("Compare: sick-r ›") == set(compare.model.result.rows["sick-r"].tolist())
         assert app.screen.query_one(FrameTable).current_row == found.pairs[1]["row"]
         await back()
 
@@ -319,7 +319,7 @@ async def test_what_is_selected_on_another_screen_is_remembered(opened: Open) ->
     async with opened(size=NARROW) as pilot:  # Compare is the first screen, and Pairs was never shown
         compare = await on_top(pilot, CompareScreen)
         assert pilot.app.selected.view.selection.expression == "gold>4"
-        await until(pilot, lambda: compare.result is not None and not compare.is_preview)
-        assert (pilot.app.data.table["gold"][compare.result.rows["sick-r"]] > 4).all()
+        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        assert (pilot.app.data.table["gold"][compare.model.result.rows["sick-r"]] > 4).all()
         await pilot.press("backslash")
         await until(pilot, lambda: pilot.app.memory.state.pairs.filter == "")

@@ -19,8 +19,8 @@ from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.launch.form import choices
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.pair_detail import REST_S
+from embedlab.tui.runs.curve_plot import CurvePlot
 from embedlab.tui.runs.screen import RunsScreen
-from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.mode_bar import ModeBar
 from tests.tui.driving import NARROW, WIDE, Open, make_run, on_top, until
 
@@ -82,7 +82,7 @@ async def test_compare(opened: Open, tmp_path: Path) -> None:
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
         screen = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: screen.result is not None and not screen.is_preview, patience_s=60)
+        await until(pilot, lambda: screen.model.result is not None and not screen.model.is_preview, patience_s=60)
         await until(pilot, lambda: not any(screen.is_working(group) for group in ("compare", "marks")))  # which may show it once more
         await compare_picture(pilot, "compare", tmp_path)
 
@@ -99,11 +99,11 @@ async def test_runs(opened: Open, quiet: Settings, tmp_path: Path) -> None:
 
 async def test_launch(opened: Open, quiet: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = [choice for choice in choices() if choice.name in {"snli-ce", "snli-supcl", "snli-supcl-lambda"}]  # more may be added
-    monkeypatch.setattr("embedlab.tui.launch.screen.choices", lambda: named)
+    monkeypatch.setattr("embedlab.tui.launch.model.choices", lambda: named)
     async with opened(quiet, size=NARROW) as pilot:
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.launch is not None)
+        await until(pilot, lambda: screen.model.launch is not None)
         await pilot.press("end")
-        await until(pilot, lambda: screen.launch is not None and screen.launch.plan is not None)
+        await until(pilot, lambda: screen.model.launch is not None and screen.model.launch.plan is not None)
         await compare_picture(pilot, "launch", tmp_path)

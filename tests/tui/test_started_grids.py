@@ -8,17 +8,17 @@ from textual.widgets import OptionList
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.experiments.local import prepare_grid
 from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid
 from embedlab.experiments.worker import alive
 from embedlab.runs.events import Finished
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import resume_launch
 from embedlab.tui.launch.grid_board import GridBoard
+from embedlab.tui.launch.heat_map import HeatMap, draw_heat_map
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.heat_map import HeatMap, draw_heat_map
 from embedlab.workflows.grid.plan import plan_grid
 from embedlab.workflows.options.grid import GridOptions
 from tests.tui.driving import Open, make_run, noticed, on_top, until
@@ -49,8 +49,8 @@ async def test_a_started_grid_is_reopened_and_resumed_and_its_cells_lead_to_runs
         await until(pilot, lambda: screen.grids.grid == "snli-supcl-lambda" and screen.grids.display)  # the newest
         options = screen.query_one(OptionList)
         options.highlighted = options.get_option_index("started grid sbert-lr")
-        await until(pilot, lambda: screen.grids.grid == "sbert-lr" and screen.launch is not None)
-        assert screen.launch.arguments[:3] == ("grid", "run", "sbert-lr")
+        await until(pilot, lambda: screen.grids.grid == "sbert-lr" and screen.model.launch is not None)
+        assert screen.model.launch.arguments[:3] == ("grid", "run", "sbert-lr")
         most = screen.grids.styles.max_height
         assert most is not None
         assert most.value == 70  # percent: it has no form
@@ -75,7 +75,7 @@ async def test_a_started_grid_is_reopened_and_resumed_and_its_cells_lead_to_runs
         runs = await on_top(pilot, RunsScreen)
         table = runs.query_one(FrameTable)
         await until(pilot, lambda: table.current_row is not None and table.frame["run"][table.current_row] == second[0].id)
-        assert runs.marked == {cell.id for cell in second}
+        assert runs.model.marked == {cell.id for cell in second}
 
 
 def test_a_grid_that_runs_or_whose_plan_is_another_is_not_resumed(world: Settings, tmp_path: Path) -> None:

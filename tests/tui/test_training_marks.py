@@ -6,11 +6,11 @@ from embedlab.analysis.comparison import ComparedSlice
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.tui.compare.model import ComparisonRequest, compare_slices, slice_frame
+from embedlab.tui.compare.slice_detail import ModelFacts, _content
 from embedlab.tui.compare.training_marks import shared_text
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.training_texts import TrainingTexts
-from embedlab.tui.widgets.slice_detail import ModelFacts, _content
 
 
 def test_scores_are_marked_where_a_model_was_trained_on_text_of_the_slice(world: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

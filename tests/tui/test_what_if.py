@@ -61,10 +61,13 @@ def test_a_pair_is_edited_once_either_sentence_differs() -> None:
         (("a cat is here", "a dog was there"), 0, (0, "a cat is not here")),
         (("a cat is here", "a dog was there"), 1, (1, "a dog was not there")),
         (("a cat sleeps", "a dog was there"), 0, (1, "a dog was not there")),
-        (("a cat sleeps", "a dog runs"), 1, None),
+        (("a cat sleeps", "a dog runs"), 1, "unsafe"),
+        (("a cat is here", "A cat is not here"), 0, "equal"),
+        (("a cat is not here", "A cat is here"), 1, "equal"),
+        (("a cat is not here", "a dog was there"), 0, (0, "a cat is here")),
     ],
 )
 def test_a_rule_changes_the_wanted_sentence_if_it_is_safe_there_else_the_other(
-    sentences: tuple[str, str], side: int, made: tuple[int, str] | None
+    sentences: tuple[str, str], side: int, made: tuple[int, str] | str
 ) -> None:
     assert edit_by_rule(sentences, side, "negate") == made

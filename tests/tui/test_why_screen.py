@@ -90,3 +90,22 @@ async def test_w_explains_what_is_selected_and_enter_opens_what_a_line_says(open
         app.selected.type("gap>30")
         await pilot.press("w")
         await until(pilot, lambda: "chosen by results" in str(why.query_one("#why-status", Static).content))
+
+
+async def test_reasons_are_forgotten_with_the_models_that_they_are_about(opened: Open) -> None:
+    async with opened(size=NARROW) as pilot:
+        app = pilot.app
+        await pilot.press("6")
+        why = await on_top(pilot, WhyScreen)
+        await until(pilot, lambda: why.reasons is not None)
+        await pilot.press("1")
+        await on_top(pilot, PairsScreen)
+        before = app.data
+        app.load()
+        await until(pilot, lambda: app.data is not before)
+        await pilot.press("6")  # the same pairs, in other tables
+        await until(pilot, lambda: why.is_current and why.reasons is not None)
+        app.choose_models(["near"])
+        await until(pilot, lambda: why.reasons is None and "two models are needed" in str(why.query_one("#why-status", Static).content))
+        await pilot.press("enter")
+        assert app.current_mode == "why"

@@ -6,12 +6,12 @@ from textual.content import Content
 
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.settings import Settings
+from embedlab.tui.compare.slice_detail import _lines
 from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.pairs.columns import longest_origin, pair_columns
 from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, shared_widths
-from embedlab.tui.widgets.slice_detail import _lines
 from tests.tui.driving import Open, until
 
 FIXED = FrameColumn(key="name", title="name", width=8, needs=12)

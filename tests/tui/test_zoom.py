@@ -3,8 +3,8 @@
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
 from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.runs.curve_plot import CurvePlot
 from embedlab.tui.screens import SCREENS
-from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.pair_plot import PairPlot
 from tests.tui.driving import Open, make_run, until
 
@@ -18,9 +18,9 @@ async def test_every_pane_takes_the_screen_and_gives_it_back(opened: Open, own_w
             await until(pilot, lambda name=name: pilot.app.current_mode == name and pilot.app.screen.is_mounted)  # type: ignore[misc]
             screen = pilot.app.screen
             if isinstance(screen, CompareScreen):
-                await until(pilot, lambda: screen.result is not None)  # noqa: B023 - awaited in this turn
+                await until(pilot, lambda: screen.model.result is not None)  # noqa: B023 - awaited in this turn
             else:
-                await until(pilot, lambda: not screen.query("#runs-table") or screen.board.runs)  # type: ignore[attr-defined]  # noqa: B023
+                await until(pilot, lambda: not screen.query("#runs-table") or screen.model.board.runs)  # type: ignore[attr-defined]  # noqa: B023
             await pilot.pause()
             for pane in [one for one in screen.focus_chain if one.id != "filter"]:
                 screen.set_focus(pane)

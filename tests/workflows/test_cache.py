@@ -35,7 +35,7 @@ def cache(tmp_path: Path) -> Path:
     write_checksums(tokens.parent)
     build_random_encoder(tmp_path / "sample-encoders" / "89d8d552", seed=1, layers=1)
     write_atomic(tmp_path / "comparisons" / "d.json", sealed_json({"by": "dataset"}))
-    stored_links(tuple(f"{row} words" for row in range(300)), tmp_path)
+    stored_links(pl.Series([f"{row} words" for row in range(300)]), tmp_path)
     (tmp_path / "pairs").mkdir()
     NO_SCORES.write_parquet(tmp_path / "pairs" / "c.parquet", metadata={"embedlab-pairs": "{}"})
     return tmp_path

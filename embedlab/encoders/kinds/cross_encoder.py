@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 OPTIONS = ("label", "activation", "prompt")
 
 
-def load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEncoderScorer":
+def _load(spec: "ModelSpec", fingerprint: str, machine: "Machine") -> "CrossEncoderScorer":
     """Load the cross-encoder of SPEC."""
     from embedlab.encoders.cross_encoder import load_cross_encoder
 
@@ -48,5 +48,5 @@ def _no_vectors(location: str, **_: Any) -> NoReturn:
 
 
 ENCODER = EncoderKind(
-    open=_no_vectors, locate=_locate, backend="torch", options=OPTIONS, has_vectors=False, is_cached=False, further=_further, scorer=load
+    open=_no_vectors, locate=_locate, backend="torch", options=OPTIONS, has_vectors=False, is_cached=False, further=_further, scorer=_load
 )

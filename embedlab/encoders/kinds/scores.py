@@ -5,7 +5,9 @@ The file is CSV, TSV, JSON lines or parquet with the columns sentence1 and sente
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -17,9 +19,9 @@ from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
 SENTENCES = ("sentence1", "sentence2")
-_SIDES = ["first", "second"]
 _HALF = re.compile("[\ud800-\udfff]")
 _NOT_SCORES = {"gold", "score", "label", "pair", "pair_key", "index", "id"}  # what tables of pairs hold beside a model's numbers
+_Hashes = NDArray[np.uint64]
 _LARGEST = float(np.finfo(np.float32).max)
 _FORMAT = "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 and a column of numbers"
 
@@ -29,8 +31,8 @@ class FileScores:
 
     facts = EncoderFacts()
 
-    def __init__(self, values: pl.DataFrame) -> None:
-        self._values = values  # the hashes of each pair's sentences, and its similarity: text is not needed again
+    def __init__(self, pairs: "_PairIndex", values: NDArray[np.float64]) -> None:
+        self._pairs, self._values = pairs, values  # the similarities of the pairs in the order of the index: text is not needed again
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]:
         """The similarity of each pair, nan where the file has none; (pairs,)."""
@@ -38,12 +40,11 @@ class FileScores:
 
     def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
         """The same of the pairs of a frame."""
-        wanted = _hashes(pairs)
-        frames = [
-            wanted.join(self._values, left_on=sides, right_on=_SIDES, how="left", maintain_order="left") for sides in (_SIDES, _SIDES[::-1])
-        ]
-        either = frames[0]["value"].fill_null(frames[1]["value"])
-        return either.cast(pl.Float32).fill_null(float("nan")).to_numpy()
+        first, second = _hashes(pairs)
+        places = self._pairs.places(first, second)
+        absent = np.flatnonzero(places < 0)
+        places[absent] = self._pairs.places(second[absent], first[absent])
+        return np.where(places < 0, np.nan, self._values[places]).astype(np.float32)
 
 
 def open_scores(location: str) -> FileScores:
@@ -59,20 +60,63 @@ def open_scores(location: str) -> FileScores:
         is_large = number is not None and np.isfinite(number)
         fault = "empty" if text is None else f"{text!r}, {f'larger than {_LARGEST:.2g}' if is_large else 'not a number'}"
         raise MissingError(f"{path}, {unit} {table[PLACE][wrong]}: {chosen!r} is {fault}", hint=f"correct or remove the {unit}")
-    pairs = _hashes(table).with_columns(numbers.alias("value"))
-    values = pairs.unique(_SIDES, keep="first", maintain_order=True)
-    if len(values) < len(pairs):
-        first = pairs.join(values, on=_SIDES, how="left", maintain_order="left", suffix="_before")
-        others = (first["value"] != first["value_before"]).arg_true()
+    pairs, values, rows = _hashes(table), numbers.to_numpy(), table[PLACE]
+    del table  # its texts take more than all that follows
+    index, order = _PairIndex.of(*pairs)
+    if index.has_twins:
+        others = np.flatnonzero(values != values[order][index.places(*pairs)])
         if len(others):
-            row = table[PLACE][others[0]]
-            raise MissingError(f"{path}, {unit} {row}: {chosen!r} scores a pair again with another number", hint="leave each pair in once")
-    return FileScores(values)
+            raise MissingError(
+                f"{path}, {unit} {rows[int(others[0])]}: {chosen!r} scores a pair again with another number", hint="leave each pair in once"
+            )
+    return FileScores(index, values[order])
 
 
-def _hashes(pairs: pl.DataFrame) -> pl.DataFrame:
+def _hashes(pairs: pl.DataFrame) -> tuple[_Hashes, _Hashes]:
     """The numbers of the two sentences of each pair, equal ones of equal text."""
-    return pairs.select(pl.col(name).hash().alias(side) for name, side in zip(SENTENCES, _SIDES, strict=True))
+    first, second = (pairs[name].hash().to_numpy() for name in SENTENCES)
+    return first, second
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _PairIndex:
+    """Pairs of hashes in the order of a number made of both; of very many it takes a few bytes each."""
+
+    mixed: _Hashes  # ascending
+    first: _Hashes
+    second: _Hashes
+
+    @classmethod
+    def of(cls, first: _Hashes, second: _Hashes) -> tuple[Self, NDArray[np.intp]]:
+        """Return the index of some pairs, and their places in its order; of equal pairs the first stays first."""
+        mixed = _mixed(first, second)
+        order = np.argsort(mixed, kind="stable")
+        return cls(mixed=mixed[order], first=first[order], second=second[order]), order
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether a pair may be there twice."""
+        return bool((self.mixed[1:] == self.mixed[:-1]).any())
+
+    def places(self, first: _Hashes, second: _Hashes) -> NDArray[np.intp]:
+        """Return where in the index each pair is, the first of equal ones; -1 where it is absent."""
+        wanted = _mixed(first, second)
+        places = np.searchsorted(self.mixed, wanted)
+        found, rows = np.full(len(wanted), -1), np.arange(len(wanted))
+        while len(rows):
+            inside = places[rows] < len(self.mixed)
+            rows = rows[inside]
+            rows = rows[self.mixed[places[rows]] == wanted[rows]]
+            at = places[rows]
+            is_own = (self.first[at] == first[rows]) & (self.second[at] == second[rows])
+            found[rows[is_own]] = at[is_own]
+            rows = rows[~is_own]  # other pairs with the same number come next
+            places[rows] += 1
+        return found
+
+
+def _mixed(first: _Hashes, second: _Hashes) -> _Hashes:
+    return first * np.uint64(0x9E3779B97F4A7C15) + second
 
 
 def _series(texts: Sequence[str]) -> pl.Series:

@@ -26,12 +26,14 @@ from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
 from embedlab.tui.pair_table.data import PairData, compared_models
 from embedlab.tui.pair_table.view import PairSelection, PairView, RowNumbers, ShownSlice, dataset_term
+from embedlab.tui.state import CompareState
 from embedlab.tui.widgets.frame_lines import SHORTEST_BAR, FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
 NOTHING_SHARED: SharedText = MappingProxyType({})
 PREVIEW_EVERY_S = 0.5
 NARROWEST_TITLE, WIDEST_TITLE = 18, 52
+_SHARED_LIMIT = 8  # cuts and selections whose shared text is remembered
 OTHER_CELLS = 12  # of a row: mark, pairs, gaps and scrollbar
 
 
@@ -47,7 +49,7 @@ class ComparisonRequest:
     selected: str = ""  # what identifies the pairs that are selected; empty for all
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SlicedComparison:
     """A comparison and the rows of the pair table behind each of its slices."""
 
@@ -304,3 +306,117 @@ def _difference(compared: ComparedSlice, name: str) -> dict[str, float | None]:
     without = difference.topic.without if difference and difference.topic else None
     values = (difference.delta, difference.low, difference.high, without, difference.p, difference.p_holm) if difference else (None,) * 6
     return dict(zip(keys, values, strict=True))
+
+
+class CompareModel:
+    """What Compare shows: the data and their comparison, its order, and the pane below."""
+
+    def __init__(self, panels: Sequence[str]) -> None:
+        self.data: PairData | None = None
+        self.result: SlicedComparison | None = None
+        self.is_preview = False  # `result` lacks differences and letters
+        self.order: tuple[str, bool] | None = None  # column, descending
+        self.panel = panels[0]
+        self._panels = tuple(panels)
+        self._compared: PairData | None = None  # the data that were compared last
+        self._shown: ComparisonRequest | None = None  # whose result is shown whole
+        self._shared: dict[tuple[str, str], SharedText] = {}  # what the slices share with training text, by cut and selection
+
+    # the comparison
+
+    def request(self, state: CompareState, reference: str | None, view: PairView | None) -> ComparisonRequest:
+        """The comparison that STATE wants of the data, on what VIEW selects."""
+        has_second = self.data is None or self.data.items is None or self.data.has_second
+        is_of_items = self.data is not None and self.data.items is not None
+        by: By = "dataset" if is_of_items and (state.by == "source" or not has_second) else state.by
+        return ComparisonRequest(
+            by=by,
+            aggregate="all" if by == "dice" else state.aggregate,
+            reference=reference,
+            margin=state.margin,
+            common=state.common,
+            selected=identity_of(view) if view is not None else "",
+        )
+
+    def begin(self, data: PairData) -> None:
+        """Forget the comparison of other data."""
+        self._compared, self._shared, self.result = data, {}, None
+
+    def is_current(self, request: ComparisonRequest) -> bool:
+        """Whether what is shown is the whole result of REQUEST on the present data."""
+        return self.data is self._compared and request == self._shown
+
+    @property
+    def is_of_other_data(self) -> bool:
+        """Whether newer data are there than those that were compared last."""
+        return self.data is not None and self.data is not self._compared
+
+    def take(self, result: SlicedComparison, request: ComparisonRequest | None) -> None:
+        """Show RESULT: that of REQUEST, or without one a part of it that is known already."""
+        self.result, self.is_preview = result, request is None
+        if request is not None:
+            self._shown = request
+
+    # what it shares with training text
+
+    def shared(self, of: tuple[str, str]) -> SharedText:
+        """What the slices OF a cut and selection share with training text, as far as it is known."""
+        return self._shared.get(of, NOTHING_SHARED)
+
+    def wants_shared(self, of: tuple[str, str]) -> bool:
+        """Whether that was not looked up yet; from now on it is."""
+        if self.data is None or of in self._shared or self.is_preview:
+            return False
+        self._shared = {of: {}} if len(self._shared) > _SHARED_LIMIT else {**self._shared, of: {}}
+        return True
+
+    def take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> bool:
+        """Take what the slices of DATA share; return whether that is anything about the present data."""
+        if data is not self.data:
+            return False
+        self._shared[of] = shared
+        return any(overlap for by_model in shared.values() for overlap in by_model.values())
+
+    # what a key changes
+
+    def sort_by(self, key: str | None) -> None:
+        """Sort best first, then worst first, then in the order of the datasets; without a key reverse the order."""
+        before = self.order
+        if key is None:
+            self.order = (before[0], not before[1]) if before else None
+        elif before is None or before[0] != key:
+            self.order = (key, key != "title")
+        else:
+            self.order = (key, False) if before == (key, True) and key != "title" else None
+
+    def next_panel(self, by: int) -> None:
+        """Go to another pane."""
+        self.panel = self._panels[(self._panels.index(self.panel) + by) % len(self._panels)]
+
+    # what the cursor is on
+
+    def slice_in(self, row: int | None) -> ComparedSlice | None:
+        """The slice in ROW."""
+        if self.result is None or row is None or row >= len(self.result.comparison.slices):
+            return None
+        return self.result.comparison.slices[row]
+
+    def rows_of(self, compared: ComparedSlice) -> RowNumbers:
+        """The rows of the pairs of a slice."""
+        return self.result.rows[compared.key] if self.result is not None else np.zeros(0, dtype=np.intp)
+
+    def plotted_model(self, under_cursor: str | None) -> str | None:
+        """The model under the cursor, or the first that is not the reference."""
+        if self.result is None:
+            return None
+        comparison = self.result.comparison
+        if under_cursor in comparison.models:
+            return under_cursor
+        return next((name for name in comparison.models if name != comparison.reference), comparison.reference)
+
+    def other_model(self, under_cursor: str | None) -> str | None:
+        """The model under the cursor if it is not the reference, or the first that is not; None where one model is compared."""
+        if self.result is None:
+            return None
+        others = [name for name in self.result.comparison.models if name != self.result.comparison.reference]
+        return under_cursor if under_cursor in others else next(iter(others), None)

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
-import numpy as np
 import polars as pl
 from textual import work
 from textual.app import ComposeResult
@@ -28,22 +27,24 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.comparer import Comparer
 from embedlab.tui.compare.differences import fifths_map, forest
+from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
     NARROWEST_TITLE,
     OTHER_CELLS,
+    CompareModel,
     ComparisonRequest,
     SlicedComparison,
     comparison_rows,
     disagreements,
-    identity_of,
     opened_slice,
     slice_columns,
     slice_frame,
     slice_order,
 )
+from embedlab.tui.compare.slice_detail import ModelFacts, SliceDetail
 from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
@@ -53,11 +54,10 @@ from embedlab.tui.pair_table.data import PairData, compared_models
 from embedlab.tui.pair_table.view import RowNumbers
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.selection import open_box, open_slice
-from embedlab.tui.plots.views import VIEWS, PlottedPairs
-from embedlab.tui.widgets.disagreement_list import DisagreementList
+from embedlab.tui.plots.model import VIEWS
+from embedlab.tui.plots.plotting import PlottedPairs
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
-from embedlab.tui.widgets.slice_detail import ModelFacts, SliceDetail
 
 CUTS: tuple[By, ...] = get_args(By)
 CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
@@ -86,18 +86,11 @@ class CompareScreen(DashboardScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.data: PairData | None = None
-        self.result: SlicedComparison | None = None
-        self.is_preview = False  # `result` lacks differences and letters
+        self.model = CompareModel(PANELS)
         self.comparer = Comparer(self)
-        self._compared: PairData | None = None  # the data that were compared last
-        self._shown_request: ComparisonRequest | None = None
-        self._shared: dict[tuple[str, str], SharedText] = {}  # what the slices share with training text, by cut and selection
-        self._order: tuple[str, bool] | None = None  # column, descending
-        self._panel = PANELS[0]
 
     def compose_body(self) -> ComposeResult:
-        yield Static("", id="compare-status", classes="status", markup=False)
+        yield Static("", id="compare-status", classes="status marks", markup=False)
         yield SliceTable(id="compare-table")
         with Horizontal(id="compare-panes"):
             with Vertical(id="compare-words"):
@@ -118,30 +111,18 @@ class CompareScreen(DashboardScreen):
     @property
     def requested(self) -> ComparisonRequest:
         """The request of the present settings."""
-        state = self.dashboard.memory.state.compare
-        names = [model.name for model in self.data.models] if self.data is not None else []
-        reference = self.dashboard.reference(names)
-        is_of_items = self.data is not None and self.data.items is not None
-        by: By = "dataset" if is_of_items and (state.by == "source" or not self.data.has_second) else state.by  # type: ignore[union-attr]
-        aggregate = "all" if by == "dice" else state.aggregate
-        view = self.dashboard.selected.view
-        return ComparisonRequest(
-            by=by,
-            aggregate=aggregate,
-            reference=reference,
-            margin=state.margin,
-            common=state.common,
-            selected=identity_of(view) if view is not None else "",
-        )
+        names = [model.name for model in self.model.data.models] if self.model.data is not None else []
+        state, selected = self.dashboard.memory.state.compare, self.dashboard.selected
+        return self.model.request(state, self.dashboard.reference(names), selected.view)
 
     def show_data(self, data: PairData) -> None:
         """Compare the models of new data, once this screen is shown."""
-        self.data = data
+        self.model.data = data
         if self.is_current:
             self._compare_data(data)
 
     def _compare_data(self, data: PairData) -> None:
-        self._compared, self._shared, self.result = data, {}, None
+        self.model.begin(data)
         self.comparer.take(data)
         self._request()
 
@@ -152,9 +133,10 @@ class CompareScreen(DashboardScreen):
 
     def on_screen_resume(self) -> None:
         """Compare what was loaded or selected on another screen."""
-        if self.data is not None and self.data is not self._compared:
-            self._compare_data(self.data)
-        elif self.data is not None and self.requested != self._shown_request:
+        data = self.model.data
+        if data is not None and self.model.is_of_other_data:
+            self._compare_data(data)
+        elif data is not None and not self.model.is_current(self.requested):
             self._request()
 
     def _show_emptiness(self, data: PairData) -> bool:
@@ -175,7 +157,7 @@ class CompareScreen(DashboardScreen):
         return bool(why)
 
     def _request(self) -> None:
-        data, view = self.data, self.dashboard.selected.view
+        data, view = self.model.data, self.dashboard.selected.view
         if data is None or view is None or self._show_emptiness(data):
             return
         request = self.requested
@@ -195,12 +177,12 @@ class CompareScreen(DashboardScreen):
     def _take_preview(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         """Show the scores and intervals that are known already."""
         if request == self.requested:
-            self.is_preview = True
+            self.model.take(sliced, None)
             self._show(sliced)
 
     def _take(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         if request == self.requested:
-            self.is_preview, self._shown_request = False, request
+            self.model.take(sliced, request)
             self._show(sliced)
 
     @work(thread=True, exclusive=True, group="marks", exit_on_error=False)
@@ -211,14 +193,8 @@ class CompareScreen(DashboardScreen):
             self.app.call_from_thread(self._take_shared, data, of, shared)
 
     def _take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> None:
-        if data is self.data:
-            self._shared[of] = shared
-            if (
-                self.result is not None
-                and of == self._slices
-                and any(overlap for overlaps in shared.values() for overlap in overlaps.values())
-            ):
-                self._show(self.result)
+        if self.model.take_shared(data, of, shared) and self.model.result is not None and of == self._slices:
+            self._show(self.model.result)
 
     @property
     def _slices(self) -> tuple[str, str]:
@@ -226,19 +202,17 @@ class CompareScreen(DashboardScreen):
         return self.requested.by, self.requested.selected
 
     def _show(self, sliced: SlicedComparison) -> None:
-        self.result = sliced
         of = self._slices
-        if self.data is not None and of not in self._shared and not self.is_preview:
-            self._shared = {of: {}} if len(self._shared) > 8 else {**self._shared, of: {}}
-            self._find_shared(self.data, of, sliced)
+        if self.model.data is not None and self.model.wants_shared(of):
+            self._find_shared(self.model.data, of, sliced)
         comparison = sliced.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
-        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(of, {}), room=self.size.width)
+        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self.model.shared(of), room=self.size.width)
         columns = slice_columns(comparison, with_intervals=with_intervals, room=self.size.width)
-        if self._order is not None and not self.is_sortable(self._order[0], columns):
-            self._order = None
-        sorted_by, is_descending = self._order or (None, False)
+        if not self.is_sortable(self.model.order[0] if self.model.order else None, columns):
+            self.model.order = None
+        sorted_by, is_descending = self.model.order or (None, False)
         rows = slice_order(frame, sorted_by, is_descending=is_descending)
         table.show(frame, rows, columns, sorted_by=sorted_by, is_descending=is_descending, stay_on=table.current_row)
         table.take_height(self.size.height // 2)
@@ -252,47 +226,39 @@ class CompareScreen(DashboardScreen):
 
     def on_resize(self) -> None:
         """Show intervals where there is room."""
-        if self.result is not None:
-            self._show(self.result)
+        if self.model.result is not None:
+            self._show(self.model.result)
 
     def _show_progress(self, done: int, total: int) -> None:
         self.query_one("#compare-status", Static).update(f"comparing {done} of {total}")
 
     def _show_status(self) -> None:
-        request, sliced = self.requested, self.result
+        request, sliced = self.requested, self.model.result
         if sliced is None:
             return
         reference = sliced.comparison.reference
-        marks = self.data.marks if self.data else []
-        absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in sliced.comparison.models]
+        marks = self.model.data.marks if self.model.data else []
+        absent = [model.name for model in (self.model.data.models if self.model.data else ()) if model.name not in sliced.comparison.models]
         marks += [COMMON] if request.common else []
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
         view = self.dashboard.selected.view
         marks += [CHOSEN] if view is not None and view.is_by_results else []
-        pairing = self.data.pairing if self.data else None
+        pairing = self.model.data.pairing if self.model.data else None
         models = f"reference {reference}" if pairing is None else named(pairing)  # A is the reference
         parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], models, *marks]
-        parts += ["intervals follow"] if self.is_preview else []
+        parts += ["intervals follow"] if self.model.is_preview else []
         self.query_one("#compare-status", Static).update(" · ".join(parts))
 
     # the slice under the cursor
 
     @property
     def _slice(self) -> ComparedSlice | None:
-        row = self.query_one(FrameTable).current_row
-        if self.result is None or row is None or row >= len(self.result.comparison.slices):
-            return None
-        return self.result.comparison.slices[row]
+        return self.model.slice_in(self.query_one(FrameTable).current_row)
 
     @property
     def _model(self) -> str | None:
         """The model under the cursor, or the first that is not the reference."""
-        if self.result is None:
-            return None
-        comparison = self.result.comparison
-        if (under := self.model_under_cursor) in comparison.models:
-            return under
-        return next((name for name in comparison.models if name != comparison.reference), comparison.reference)
+        return self.model.plotted_model(self.model_under_cursor)
 
     @property
     def model_under_cursor(self) -> str | None:
@@ -309,57 +275,55 @@ class CompareScreen(DashboardScreen):
         self._show_plot()
 
     def _show_slice(self) -> None:
-        compared, data = self._slice, self.data
-        if self.result is None or data is None:
+        compared, data = self._slice, self.model.data
+        if self.model.result is None or data is None:
             return
-        shared = self._shared.get(self._slices, {}).get(compared.key, {}) if compared is not None else {}
+        shared = self.model.shared(self._slices).get(compared.key, {}) if compared is not None else {}
         seeds = {model.name: model.seeds for model in data.models}
-        comparison = self.result.comparison
+        comparison = self.model.result.comparison
         another = {elsewhere.model: elsewhere for elsewhere in comparison.elsewhere} if compared is not None and compared.average_of else {}
         facts = ModelFacts(reference=comparison.reference, shared=shared, seeds=seeds, elsewhere=another)
         self.query_one(SliceDetail).show(compared, facts)
         names = comparison.models
-        disagreeing = disagreements(data, names, self._rows(compared), DISAGREEMENTS) if compared is not None else []
+        disagreeing = disagreements(data, names, self.model.rows_of(compared), DISAGREEMENTS) if compared is not None else []
         self.query_one(DisagreementList).show(disagreeing, names)
         self._show_plot()
 
-    def _rows(self, compared: ComparedSlice) -> RowNumbers:
-        rows: RowNumbers = self.result.rows[compared.key] if self.result is not None else np.zeros(0, dtype=np.intp)
-        return rows
-
     def _show_plot(self) -> None:
         self.show_differences()
-        compared, model, data = self._slice, self._model, self.data
+        compared, model, data = self._slice, self._model, self.model.data
         plot = self.query_one(PairPlot)
-        if compared is None or model is None or data is None or self.result is None or self._panel not in VIEWS or not data.is_plotted:
+        if (
+            compared is None
+            or model is None
+            or data is None
+            or self.model.result is None
+            or self.model.panel not in VIEWS
+            or not data.is_plotted
+        ):
             plot.show(None)
             return
-        reference = self.result.comparison.reference
-        pairs = PlottedPairs(data=data, rows=self._rows(compared), reference=reference if reference != model else None, model=model)
-        view = VIEWS["gold" if VIEWS[self._panel].needs_two and pairs.reference is None else self._panel]
+        reference = self.model.result.comparison.reference
+        pairs = PlottedPairs(data=data, rows=self.model.rows_of(compared), reference=reference if reference != model else None, model=model)
+        view = VIEWS["gold" if VIEWS[self.model.panel].needs_two and pairs.reference is None else self.model.panel]
         plot.show(view.draw(pairs), place=compared.title)
 
     # the differences over all slices
 
     def show_differences(self) -> None:
         """Draw the differences of the model under the cursor, or of the first that is not the reference."""
-        pane, sliced = self.query_one(DifferencePane), self.result
-        if sliced is None or self._panel not in {FOREST, FIFTHS_MAP}:
+        pane, sliced = self.query_one(DifferencePane), self.model.result
+        if sliced is None or self.model.panel not in {FOREST, FIFTHS_MAP}:
             return
-        model = self._compared_model(sliced)
+        model = self.model.other_model(self.model_under_cursor)
         if model is None:
             pane.show(f"one model has no differences: press {shown_key('models')} to choose another")
-        elif self._panel == FOREST and self.is_preview:
+        elif self.model.panel == FOREST and self.model.is_preview:
             pane.show("comparing the slices: their differences follow")
-        elif self._panel == FOREST:
+        elif self.model.panel == FOREST:
             pane.show(forest(sliced.comparison, model))
         else:
             self._show_fifths(pane, model)
-
-    def _compared_model(self, sliced: SlicedComparison) -> str | None:
-        comparison, under = sliced.comparison, self.model_under_cursor
-        others = [name for name in comparison.models if name != comparison.reference]
-        return under if under in others else next(iter(others), None)
 
     @property
     def fifths_request(self) -> ComparisonRequest:
@@ -400,9 +364,9 @@ class CompareScreen(DashboardScreen):
     ) -> None:
         """Show the pairs of a slice; with MODEL and the reference alone, where it is another model."""
         view, reference = self.dashboard.selected.view, self.requested.reference
-        if view is None or self.data is None:
+        if view is None or self.model.data is None:
             return
-        is_faced = self.data.pairing is None and reference is not None and model not in {None, reference}
+        is_faced = self.model.data.pairing is None and reference is not None and model not in {None, reference}
         pairing = Pairing(reference=str(reference), other=str(model)) if is_faced else None
         title = f"Compare: {compared.title}" + (f" × {short_name(str(model), 16)}" if model is not None else "")
         open_slice(self.dashboard, opened_slice(view, comparison, compared, rows), title=title, pairing=pairing, row=row)
@@ -410,13 +374,13 @@ class CompareScreen(DashboardScreen):
     def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
         """Show the pairs of a selection in the plot."""
         compared, view = self._slice, self.dashboard.selected.view
-        if compared is not None and view is not None and self.result is not None:
-            within = opened_slice(view, self.result.comparison, compared, self._rows(compared))
+        if compared is not None and view is not None and self.model.result is not None:
+            within = opened_slice(view, self.model.result.comparison, compared, self.model.rows_of(compared))
             open_box(self.dashboard, event.rows, event.fields, title=f"Compare: plot of {compared.title}", within=within)
 
     def on_difference_pane_opened(self, event: DifferencePane.Opened) -> None:
         """Show the pairs behind a difference, with both of its models."""
-        sliced = self.comparer.known(self.fifths_request) if event.by else self.result
+        sliced = self.comparer.known(self.fifths_request) if event.by else self.model.result
         compared = (
             next((compared_slice for compared_slice in sliced.comparison.slices if compared_slice.key == event.row.key), None)
             if sliced is not None
@@ -427,17 +391,17 @@ class CompareScreen(DashboardScreen):
 
     def on_disagreement_list_opened(self, event: DisagreementList.Opened) -> None:
         """Show a disagreement among the pairs of its slice."""
-        if (compared := self._slice) is not None and self.result is not None:
-            self._open(compared, self._rows(compared), self.result.comparison, None, row=event.row)
+        if (compared := self._slice) is not None and self.model.result is not None:
+            self._open(compared, self.model.rows_of(compared), self.model.result.comparison, None, row=event.row)
 
     def on_frame_table_row_opened(self) -> None:
         """Show the pairs of the slice; from a model's cell, with this model and the reference alone."""
-        if (compared := self._slice) is not None and self.result is not None:
-            self._open(compared, self._rows(compared), self.result.comparison, self.model_under_cursor)
+        if (compared := self._slice) is not None and self.model.result is not None:
+            self._open(compared, self.model.rows_of(compared), self.model.result.comparison, self.model_under_cursor)
 
     def _show_panel(self) -> None:
         panes = self.query_one("#compare-panes")
-        layouts = {"-pairs": self._panel == PAIR_LIST, "-differences": self._panel in {FOREST, FIFTHS_MAP}}
+        layouts = {"-pairs": self.model.panel == PAIR_LIST, "-differences": self.model.panel in {FOREST, FIFTHS_MAP}}
         if any(panes.has_class(name) != is_on for name, is_on in layouts.items()):  # Textual styles all that is below again
             for name, is_on in layouts.items():
                 panes.set_class(is_on, name, update=False)
@@ -449,16 +413,17 @@ class CompareScreen(DashboardScreen):
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Sort best first, then worst first, then in the order of the datasets."""
-        if self.result is None:
+        if self.model.result is None:
             return
-        old = self._order
-        if event.key is None:
-            self._order = (old[0], not old[1]) if old else None
-        elif old is None or old[0] != event.key:
-            self._order = (event.key, event.key != "title")
-        else:
-            self._order = (event.key, False) if old == (event.key, True) and event.key != "title" else None
-        self._show(self.result)
+        self.model.sort_by(event.key)
+        self._show(self.model.result)
+
+    def action_back(self) -> None:
+        """Restore the size of a pane, or return to where the comparison was opened."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.dashboard.selected.is_as_opened(self.SCOPE):
+            self.dashboard.selected.back()
 
     def action_cut(self) -> None:
         """Cut by datasets, then sources, then Dice fifths."""
@@ -493,7 +458,7 @@ class CompareScreen(DashboardScreen):
 
     def action_plot(self, by: int = 1) -> None:
         """Show the next plot of the slice, or its largest disagreements."""
-        self._panel = PANELS[(PANELS.index(self._panel) + by) % len(PANELS)]
+        self.model.next_panel(by)
         self._show_panel()
         self.call_after_refresh(self._show_plot)
 
@@ -506,14 +471,14 @@ class CompareScreen(DashboardScreen):
     @work(group=DIALOG)
     async def action_export(self) -> None:
         """Write every number of the comparison."""
-        if self.result is None or self.data is None:
+        if self.model.result is None or self.model.data is None:
             return
-        if self.is_preview:
+        if self.model.is_preview:
             self.dashboard.report(
                 UsageError("the intervals are being computed", hint=f"press {shown_key('export')} again in a moment"), severity="warning"
             )
             return
-        rows = comparison_rows(self.result, self.data)
+        rows = comparison_rows(self.model.result, self.model.data)
         text = await self.app.push_screen_wait(
             TextDialog("File for the comparison", value="comparison.csv", hint=".csv .json .md", check=_path)
         )

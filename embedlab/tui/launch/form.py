@@ -5,8 +5,9 @@ import json
 import re
 import shutil
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.durations import duration
-from embedlab.core.errors import EmbedlabError, PartialDataError, UsageError
+from embedlab.core.errors import EmbedlabError, UsageError, shorten_values
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
 from embedlab.core.paths import state_folder
 from embedlab.core.plain_values import quote
@@ -45,6 +47,7 @@ STARTED = "started grid"
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 GRID_NAME = "grid name"
 PARTIAL = "allow partial"
+_LINES = {"--name": (NAME, GRID_NAME), "--seeds": (SEEDS,), "--workers": (WORKERS,), "--allow-partial": (PARTIAL,)}  # of options
 _PARTIAL_FIELD_HINT = "yes: take incomplete data; every number from it is marked partial"
 _VARIANTS_SHOWN = 9
 _EDITED_LIMIT = 50  # files of edited grids; a grid that was started has read its own within seconds
@@ -137,7 +140,7 @@ def launch_or_error(choice: Choice, values: Mapping[str, str], settings: Setting
             return recipe_launch(choice.name, values, settings)
         return grid_launch(choice.name, values, settings, state_folder() / "grids")
     except EmbedlabError as error:
-        return error
+        return in_form(error, values)
     except OSError as error:
         return EmbedlabError(str(error))
 
@@ -178,9 +181,9 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
         arguments=tuple(train_arguments(options, settings)),
         log=(first or plan.runs[0].run).log_file,
         notes=plan.notes,
-        missing=(*missing, *(missing_evaluation(plan.recipe, settings) if plan.todo else ())),
+        missing=_shown((*missing, *(missing_evaluation(plan.recipe, settings) if plan.todo else ())), values),
         run=first,
-        check=partial(_check_data, partial(check_rows, plan, settings)) if plan.todo and not missing else lambda: None,
+        check=partial(_check_in_form, partial(check_rows, plan, settings), values) if plan.todo and not missing else lambda: None,
     )
 
 
@@ -232,9 +235,9 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         arguments=(*arguments, *shared_flags(settings)),
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
         notes=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
-        missing=tuple(missing_of_variants(plan.variants, settings)),
+        missing=_shown(missing_of_variants(plan.variants, settings), values),
         plan=plan,
-        check=partial(_check_data, partial(check_variant_rows, plan, settings)),
+        check=partial(_check_in_form, partial(check_variant_rows, plan, settings), values),
     )
 
 
@@ -260,9 +263,13 @@ def resume_launch(name: str, settings: Settings) -> Launch:
         arguments=("grid", "run", name, *shared_flags(settings)),
         log=folder.path / "launch.txt",
         notes=(f"{left.cells} of {len(stored)} cells are left", *_variants(stored), cost_text(left)),
-        missing=tuple(missing_of_variants(stored.variants, settings)),
+        missing=_shown(missing_of_variants(stored.variants, settings), ()),
         plan=stored,
     )
+
+
+def _shown(missing: Iterable[Hint], lines: Collection[str]) -> tuple[str, ...]:
+    return tuple(hint_in_form(line, lines) for line in missing)
 
 
 def _free_name(typed: str, base: str, runs: Path) -> str:
@@ -339,13 +346,36 @@ def _with_partial(values: Mapping[str, str], settings: Settings) -> Settings:
     return replace(settings, allow_partial=text == "yes") if text else settings
 
 
-def _check_data(check: Callable[[], None]) -> None:
-    """Run CHECK; the error of incomplete data names the line of the form that takes it."""
+def in_form(error: EmbedlabError, lines: Collection[str]) -> EmbedlabError:
+    """ERROR with a hint that speaks of the LINES of a form, and not of the options of a command."""
+    shown = copy(error)
+    shown.hint = shorten_values(hint_in_form(error.advice, lines))
+    return shown
+
+
+def hint_in_form(hint: Hint, lines: Collection[str]) -> str:
+    """HINT with each option and value as one types it into a form with these LINES."""
+    return hint.shown(partial(_as_line, lines))
+
+
+def _as_line(lines: Collection[str], option: NamedOption | RecipeValue) -> str:
+    if isinstance(option, RecipeValue):
+        line = option.key if option.key in lines else option.key.removeprefix("stage.0.")
+        value, line = (option.value, line) if line in lines else (f"{line}={option.value}", OTHERS)
+    elif option.name == "--resume":
+        return f"{shown_key('resume')} on Runs"
+    else:
+        line = next((line for line in _LINES.get(option.name, ()) if line in lines), "")
+        value = option.value or "yes"
+    return f"{value} in the line {line!r}" if line else f"{option} when the dashboard is started"
+
+
+def _check_in_form(check: Callable[[], None], lines: Collection[str]) -> None:
+    """Run CHECK, whose errors speak of the form."""
     try:
         check()
-    except PartialDataError as error:
-        hint = f"get the whole corpus, or type yes in the line {PARTIAL!r}: every number made from these rows is marked partial"
-        raise PartialDataError(error.message, hint=hint) from error
+    except EmbedlabError as error:
+        raise in_form(error, lines) from error
 
 
 def _value(key: str, text: str) -> Any:

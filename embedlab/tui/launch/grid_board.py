@@ -16,8 +16,8 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import cost_text
+from embedlab.tui.launch.heat import Heat
 from embedlab.tui.widgets.bars import thin_bar
-from embedlab.tui.widgets.heat_map import Heat
 
 _SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
 _STATE_ORDER = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states

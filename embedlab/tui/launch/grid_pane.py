@@ -8,7 +8,7 @@ from textual.message import Message
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.tui.launch.grid_board import GridBoard, GridLook
-from embedlab.tui.widgets.heat_map import HeatMap
+from embedlab.tui.launch.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import SteadyText
 

@@ -36,7 +36,7 @@ GOLD_TEXT, ANSWER = "gold_text", "answer:"  # columns of the items of other task
 SUITE = STS_AVERAGES["average of seven"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairData:
     """A pair table, the models whose scores it holds, and what is known about both.
 
@@ -78,8 +78,9 @@ class PairData:
             for row in counts.iter_rows(named=True)
             if 0 < row[model.name] < row["all"]
         ]
-        parts_of = {name: [part for of, part in parts if of == name] for name, _ in parts}
-        return tuple(f"scored in part by {short_name(name, _NAME)}: {', '.join(part_names)}" for name, part_names in parts_of.items())
+        by_model = {name: tuple(text for of, text in parts if of == name) for name, _ in parts}
+        alike = {texts: [short_name(name, _NAME) for name, other in by_model.items() if other == texts] for texts in by_model.values()}
+        return tuple(f"scored in part by {', '.join(names)}: {', '.join(texts)}" for texts, names in alike.items())
 
     def field(self, model: str) -> str:
         """The field of the filter language with the scores of a model."""

@@ -16,7 +16,8 @@ from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.pair_table.scorer import ScorerProcess
-from embedlab.tui.pairs.sections import SECTIONS, DetailSection, ShownPair
+from embedlab.tui.pairs.sections import SECTIONS, DetailSection
+from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.word_effects import PairWords
 from embedlab.tui.widgets.text import QuickText
 

@@ -15,23 +15,35 @@ from textual.containers import Container, Horizontal
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import NOTE, TRAINED
-from embedlab.analysis.filter_ranges import with_name
 from embedlab.core.errors import EmbedlabError, UnknownFieldError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, TextDialog
-from embedlab.tui.face_to_face import VERDICTS, described
+from embedlab.tui.face_to_face import described
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_chooser import ChooserLine
 from embedlab.tui.pair_table.data import ANSWER, PairData
-from embedlab.tui.pair_table.view import MARKED, PairView
-from embedlab.tui.pairs.columns import OPTIONAL, item_columns, longest_origin, numbers_fit
+from embedlab.tui.pair_table.view import PairView
+from embedlab.tui.pairs.columns import OPTIONAL
 from embedlab.tui.pairs.copies import copy_pair, copy_view, export_view
+from embedlab.tui.pairs.model import (
+    PairsModel,
+    compared_pair,
+    counts,
+    emptiness,
+    exported_columns,
+    has_words,
+    next_dataset,
+    next_verdict,
+    pair_words,
+    shown_pair,
+    sort_by,
+)
 from embedlab.tui.pairs.pair_detail import COLUMNS_FROM, PairDetail
-from embedlab.tui.pairs.sections import ShownPair
+from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.what_if import WhatIf
-from embedlab.tui.pairs.word_effects import PairWords, WordView, next_view
+from embedlab.tui.pairs.word_effects import next_view
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -54,16 +66,13 @@ class PairsScreen(DashboardScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._origin_needs = 0  # cells of the longest dataset, source and pair
-        self._finder: FactFinder | None = None  # of facts among the pairs shown at present
-        self._finder_before: FactFinder | None = None  # of the pairs shown before
-        self._word_view: WordView | None = None  # of the details; None shows the sentences alone
+        self.model = PairsModel()
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
             yield FilterBar()
             yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
-        yield Static("", id="pair-marks", classes="status", markup=False)
+        yield Static("", id="pair-marks", classes="status marks", markup=False)
         yield Static("", id="filter-hint", classes="status", markup=False)
         with Container(id="pairs-body"):
             yield FrameTable(id="pair-table")
@@ -86,9 +95,8 @@ class PairsScreen(DashboardScreen):
 
     def show_data(self, data: PairData) -> None:
         """Show new pairs or models with the present selection, order and marks."""
-        self._finder, self._finder_before = None, self._finder or self._finder_before
+        self.model.take(data)
         self.query_one(PairDetail).find_trained(partial(self._fact_finder, data))
-        self._origin_needs = longest_origin(data.table)
         self._fit_detail()
         self._show_emptiness(data)
         self._show_selection(keeps_row=True)
@@ -155,37 +163,26 @@ class PairsScreen(DashboardScreen):
             sorted_by=view.sort,
             is_descending=view.is_descending,
             stay_on=self.dashboard.selected.taken_row(table.current_row if keeps_row else None),
-            emptiness=self._emptiness,
+            emptiness=emptiness(view),
         )
         self._show_count(len(rows))
 
     def _columns(self, view: PairView) -> list[FrameColumn]:
         """The columns of the table: of one dataset without the origin, and with the sentences stacked where the numbers need the room."""
-        is_one = view.shown_dataset is not None or len(view.data.datasets) == 1
-        needs = None if is_one else self._origin_needs
-        columns = partial(item_columns, view.data, self._hidden, added=_added(view), origin_needs=needs)
-        beside = columns()
-        stacked = self.dashboard.memory.state.pairs.stacked
         room = self.size.width - (DETAIL_CELLS if self.has_class("-wide") else 0) - 1  # the scrollbar
-        return columns(is_stacked=True) if (stacked if stacked is not None else not numbers_fit(beside, room)) else beside
+        return self.model.columns(view, self._hidden, stacked=self.dashboard.memory.state.pairs.stacked, room=room)
 
     def exported_columns(self) -> list[FrameColumn]:
         """Every column that is not hidden."""
-        return item_columns(self.view.data, self._hidden, added=_added(self.view)) if self.view is not None else []
+        return exported_columns(self.view, self._hidden) if self.view is not None else []
 
     @property
     def _hidden(self) -> Sequence[str]:
         return self.dashboard.memory.state.pairs.hidden
 
     def _show_count(self, shown: int) -> None:
-        view = self.view
-        if view is None:
-            return
-        total = view.data.table.height
-        count = f"{shown:,} {view.data.noun}" if shown == total else f"{shown:,} of {total:,} {view.data.noun}"
-        marks = f"● {len(view.marks)}" if view.marks else ""
-        once = "each once" if view.selection.once else ""
-        self._show_status([text for text in (self._place, count, once, marks, *view.data.marks) if text])
+        if self.view is not None:
+            self._show_status(counts(self.view, shown))
 
     def _show_status(self, parts: Sequence[str], between: str = "  ") -> None:
         """Show PARTS beside the filter in at most half of its line, those without room there on a line of their own."""
@@ -195,26 +192,6 @@ class PairsScreen(DashboardScreen):
         rest.display = fitting < len(parts)
         rest.update(" · ".join(parts[fitting:]))
         self.query_one("#pair-count", QuickText).change(between.join(parts[:fitting]))
-
-    @property
-    def _emptiness(self) -> str:
-        """What leaves no pairs in the table, where there are none."""
-        view = self.view
-        if view is None:
-            return ""
-        selection = view.selection
-        causes = [
-            f"the filter {selection.expression!r}" if selection.expression else "",
-            f"dataset {view.shown_dataset}" if view.shown_dataset else "",
-        ]
-        causes += [f"the pairs of {selection.within.title}" if selection.within else "", f"{MARKED} alone" if selection.only_marked else ""]
-        return f"no pair is left by {' and '.join(cause for cause in causes if cause)} · esc goes back"
-
-    @property
-    def _place(self) -> str:
-        """The slice or dataset of the view."""
-        view = self.view
-        return "" if view is None else view.selection.within.title if view.selection.within else view.shown_dataset or ""
 
     def on_resize(self) -> None:
         """Fit the details to the terminal."""
@@ -229,7 +206,7 @@ class PairsScreen(DashboardScreen):
 
         Where they have columns, they have more to show than the models.
         """
-        models, has_words = len(self.view.data.models) if self.view else 0, self._word_view is not None
+        models, has_words = len(self.view.data.models) if self.view else 0, self.model.word_view is not None
         most = max(9, self.size.height // 2 if has_words else self.size.height * 2 // 5)
         needs = DETAIL_LINES + models + (WORD_LINES if has_words else 0)
         lines = most if self.size.width >= COLUMNS_FROM else min(needs, most)
@@ -239,45 +216,25 @@ class PairsScreen(DashboardScreen):
     # details of the pair under the cursor
 
     def _fact_finder(self, data: PairData) -> "FactFinder":
-        """What finds facts among DATA, the pairs shown at present; imported when it is first used, after the first paint."""
-        from embedlab.tui.pairs.facts import FactFinder
-
-        if self._finder is None:
-            known, before = self.dashboard, self._finder_before
-            self._finder = FactFinder(data, known.stored, known.settings, before=before, texts=known.training_texts)
-        return self._finder
+        known = self.dashboard
+        return self.model.finder(data, known.stored, known.settings, known.training_texts)
 
     def shown_pair(self, row: int | None) -> ShownPair | None:
         """The pair in ROW without the facts that take time."""
         if self.view is None or row is None or row >= self.view.data.table.height:
             return None
         data = self.view.data
-        facts = data.table.row(row, named=True)
-        return ShownPair(
-            row=facts,
-            models=[model.name for model in data.models],
-            gold_range=data.gold_ranges[facts["dataset"]],
-            note=self.dashboard.notes.text(facts["sentence1"], facts["sentence2"]),
-            has_answers=data.is_classified or data.is_ranked,
-            table=data.table,
-            words=self._words(data, row),
-        )
-
-    def _words(self, data: PairData, row: int) -> PairWords | None:
-        """The words of the pair in ROW, where the details show what they do."""
-        view, names = self._word_view, self._compared(data)
-        if view is None or not names or not _has_words(data):
-            return None
-        return PairWords.of(WhatIf.of(data, row), names, view if len(names) > 1 else "A")
+        first, second = data.table["sentence1"][row], data.table["sentence2"][row]
+        words = pair_words(data, row, self._compared(data), self.model.word_view)
+        return shown_pair(data, row, note=self.dashboard.notes.text(first, second), words=words)
 
     def _compared(self, data: PairData) -> list[str]:
-        """The reference, and the model under the cursor or the first other one."""
         names = [model.name for model in data.models]
-        reference, under = self.dashboard.reference(names), self.model_under_cursor
-        others = [name for name in names if name != reference]
-        return [] if reference is None else [reference, *([under] if under in others else others[:1])]
+        return compared_pair(names, self.dashboard.reference(names), self.model_under_cursor)
 
     def _pair_and_finder(self, row: int | None) -> "tuple[ShownPair, int, FactFinder] | None":
+        if not self.query(FrameTable):  # the dashboard is ending, and its widgets go one after the other
+            return None
         shown, data = self.shown_pair(row), self.dashboard.data
         return (shown, row, self._fact_finder(data)) if shown is not None and row is not None and data is not None else None
 
@@ -288,7 +245,7 @@ class PairsScreen(DashboardScreen):
     def on_pair_detail_trained_found(self, event: PairDetail.TrainedFound) -> None:
         """Add the column of who was trained on a pair, unless others were loaded meanwhile."""
         view = self.view
-        if view is not None and event.finder is self._finder and len(event.column) == view.data.table.height:
+        if view is not None and self.model.is_present(event.finder) and len(event.column) == view.data.table.height:
             view.replace_columns(view.data.table.with_columns(event.column))
             self._columns_changed()
 
@@ -303,14 +260,14 @@ class PairsScreen(DashboardScreen):
 
     def action_words(self) -> None:
         """Show what each word of the pair does: to the difference of two models, under A, under B, and no more."""
-        if self.view is None or not _has_words(self.view.data) or not self.view.data.models:
+        if self.view is None or not has_words(self.view.data) or not self.view.data.models:
             self.dashboard.report(
                 UsageError("words have effects on the similarity of two sentences", hint="choose a model and pairs of sentences"),
                 severity="warning",
             )
             return
-        detail, before = self.query_one(PairDetail), self._word_view
-        self._word_view = view = next_view(before, len(self.view.data.models))
+        detail, before = self.query_one(PairDetail), self.model.word_view
+        self.model.word_view = view = next_view(before, len(self.view.data.models))
         self._fit_detail()
         if before is not None and view is not None and detail.pair is not None and detail.pair.words is not None:
             detail.show(replace(detail.pair, words=replace(detail.pair.words, view=view)))
@@ -360,12 +317,7 @@ class PairsScreen(DashboardScreen):
         view = self.view
         if view is None:
             return
-        if event.key is None:
-            view.is_descending = not view.is_descending
-        elif event.key != view.sort:
-            view.sort, view.is_descending = event.key, view.data.table[event.key].dtype.is_numeric()
-        else:
-            view.is_descending = not view.is_descending
+        sort_by(view, event.key)
         self._show_view()
         self.dashboard.remember_view()
 
@@ -397,23 +349,23 @@ class PairsScreen(DashboardScreen):
     def action_back(self) -> None:
         """Leave the pane, undo the last narrowing, return to where the pairs were opened, or show all of them again."""
         bar, table, selected = self.query_one(FilterBar), self.query_one(FrameTable), self.dashboard.selected
-        pair_selection = self.view.selection if self.view is not None else None
+        selection = self.view.selection if self.view is not None else None
         if self.maximized is not None:
             self.minimize()
         elif self.focused is bar and bar.value:
             selected.type("")
         elif not table.has_focus:
             table.focus()
-        elif selected.is_as_opened:
+        elif selected.is_as_opened(self.SCOPE):
             selected.back()
-        elif selected.path:
+        elif selected.path and selected.path[-1].shown_on == self.SCOPE:
             selected.select(selected.path[-1].opened)
         elif bar.value:
             selected.type("")
-        elif pair_selection is not None and pair_selection.only_marked:
+        elif selection is not None and selection.only_marked:
             self.action_only_marked()
-        elif pair_selection is not None and pair_selection.within is not None:
-            selected.select(replace(pair_selection, within=None))
+        elif selection is not None and selection.within is not None:
+            selected.select(replace(selection, within=None))
         elif self.view is not None and self.view.data.pairing is not None:
             self.dashboard.face(None)
 
@@ -421,9 +373,7 @@ class PairsScreen(DashboardScreen):
         """Go to the next dataset; all datasets together come before the first and after the last."""
         if (view := self.view) is None:
             return
-        choices: Sequence[str | None] = [None, *view.data.datasets]
-        dataset = choices[(choices.index(view.shown_dataset) + by) % len(choices)]
-        self.dashboard.selected.select(replace(view.selection, within=None, dataset=dataset))
+        self.dashboard.selected.select(replace(view.selection, within=None, dataset=next_dataset(view, by)))
 
     def action_once(self) -> None:
         """Show a pair that several datasets share once, or each of its copies again."""
@@ -437,10 +387,7 @@ class PairsScreen(DashboardScreen):
                 UsageError("no two models are face to face", hint=f"press {shown_key('face')} to choose them"), severity="warning"
             )
             return
-        expression = self.view.selection.expression
-        present = next((name for name in VERDICTS if f"right:{name}".lower() in expression.lower().split()), "")
-        choices = [*VERDICTS, ""]
-        self.dashboard.selected.type(with_name(expression, "right", choices[(choices.index(present) + 1) % len(choices)]))
+        self.dashboard.selected.type(next_verdict(self.view.selection.expression))
 
     def action_stack(self) -> None:
         """Show each pair on two lines with the differing words highlighted, or on one."""
@@ -459,8 +406,8 @@ class PairsScreen(DashboardScreen):
     def action_next_mark(self, by: int) -> None:
         """Go to the next or previous marked pair."""
         table = self.query_one(FrameTable)
-        places = [index for index, row in enumerate(table.rows.tolist()) if row in table.marks]
-        later = [index for index in places if (index - table.cursor_row) * by > 0]
+        marked = [index for index, row in enumerate(table.rows.tolist()) if row in table.marks]
+        later = [index for index in marked if (index - table.cursor_row) * by > 0]
         if later:
             table.cursor_row = later[0] if by > 0 else later[-1]
 
@@ -525,14 +472,4 @@ class PairsScreen(DashboardScreen):
 
         pair = WhatIf.of(self.view.data, self.query_one(FrameTable).current_row) if self.view else WhatIf()
         self.query_one(PairDetail).end_words()
-        self.app.push_screen(WhatIfScreen(pair), lambda _: self._show_detail() if self._word_view is not None else None)
-
-
-def _has_words(data: PairData) -> bool:
-    """Whether the items are pairs of sentences with similarities."""
-    return data.has_second and not data.is_classified
-
-
-def _added(view: PairView) -> list[str]:
-    """The columns that were found or written while the pairs are shown."""
-    return [name for name in (TRAINED, NOTE) if name in view.data.table.columns]
+        self.app.push_screen(WhatIfScreen(pair), lambda _: self._show_detail() if self.model.word_view is not None else None)

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.cells import cell_len, set_cell_size
@@ -17,8 +17,8 @@ from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT
 from embedlab.tui.pairs.columns import LOUD
-from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
-from embedlab.tui.pairs.word_effects import PairWords
+from embedlab.tui.pairs.pair_facts import ModelNeighbours
+from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.word_lines import word_lines
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
@@ -30,21 +30,6 @@ _BESIDE = 40  # cells of a line's name, number and rank error
 _SENTENCE_LINES = 4  # of a sentence, unless its pane has the whole screen
 _PLACES = 3  # other appearances that are named
 _WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShownPair:
-    """A row of the pair table with its models and gold scale, and what was found about it so far."""
-
-    row: Mapping[str, Any]
-    models: Sequence[str]
-    gold_range: tuple[float, float]
-    note: str = ""
-    has_answers: bool = False  # whether models answer with classes or ranks, not with similarities
-    is_whole: bool = False  # long sentences too
-    table: pl.DataFrame | None = None  # that the facts name rows of
-    facts: PairFacts = field(default_factory=PairFacts)
-    words: PairWords | None = None  # what each word does, where that is shown
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What an edited pair gets from each model, as a percentile rank and its movement against the pair itself. State without Textual."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -54,12 +55,22 @@ class WhatIf:
         return (first, second) != self.sentences
 
 
-def edit_by_rule(sentences: tuple[str, str], side: int, rule: EditRule) -> tuple[int, str] | None:
-    """Return the sentence of SENTENCES that RULE changes, that of SIDE if it is safe there, and the changed text; None where neither is."""
+EditFault = Literal["unsafe", "equal"]
+
+
+def edit_by_rule(sentences: tuple[str, str], side: int, rule: EditRule) -> tuple[int, str] | EditFault:
+    """Return the sentence of SENTENCES that RULE changes, that of SIDE if it can be, and the changed text, or why there is none.
+
+    A rule is "unsafe" in both sentences, or its safe edits make both sentences "equal": a pair that differs in a negation alone.
+    """
+    fault: EditFault = "unsafe"
     for number in (side, 1 - side):
-        if (text := edited(sentences[number], rule)) is not None:
+        if (text := edited(sentences[number], rule)) is None:
+            continue
+        if text.casefold().split() != sentences[1 - number].casefold().split():
             return number, text
-    return None
+        fault = "equal"
+    return fault
 
 
 def _reference_of(data: PairData, dataset: str) -> str:

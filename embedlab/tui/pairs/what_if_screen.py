@@ -1,5 +1,6 @@
 """Edit two sentences, or type two, and see what each chosen model gives them while the user types."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -22,7 +23,7 @@ from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
 from embedlab.tui.pairs.sections import highlighted
-from embedlab.tui.pairs.what_if import RankedModel, WhatIf, edit_by_rule
+from embedlab.tui.pairs.what_if import EditFault, RankedModel, WhatIf, edit_by_rule
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
 
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
 _KEYS = "  ".join([*(f"{entry.key.shown[0]}  {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
+
+
+_FAULTS: Mapping[EditFault, str] = {
+    "unsafe": "the rule {0!r} is not safe in either sentence",
+    "equal": "the rule {0!r} makes both sentences the same",
+}
 
 
 class WhatIfScreen(ModalScreen[None]):
@@ -72,28 +79,34 @@ class WhatIfScreen(ModalScreen[None]):
 
     def action_edit(self, rule: EditRule) -> None:
         """Change the sentence under the cursor by RULE, or the other one where the rule is not safe in it."""
-        inputs = self._inputs
+        inputs = self.inputs
         side = 0 if self.focused is inputs[0] else 1
         made = edit_by_rule((inputs[0].value, inputs[1].value), side, rule)
         note = self.query_one("#edit-note", Static)
-        if made is None:
-            note.update(f"the rule {rule!r} is not safe in either sentence: type the change")
+        if isinstance(made, str):
+            note.update(f"{_FAULTS[made].format(rule)}: type the change")
             return
         inputs[made[0]].value = made[1]
         note.update(f"rule: {rule}, in sentence {made[0] + 1}; read it before you trust it")
 
     def action_restore(self) -> None:
         """Put the pair itself back."""
-        for field, text in zip(self._inputs, self._pair.sentences, strict=True):
-            field.value = plain(text)
+        for line, text in zip(self.inputs, self._pair.sentences, strict=True):
+            line.value = plain(text)
         self.query_one("#edit-note", Static).update("")
 
     @property
-    def _inputs(self) -> tuple[Input, Input]:
+    def inputs(self) -> tuple[Input, Input]:
+        """The lines of both sentences."""
         return self.query_one("#first", Input), self.query_one("#second", Input)
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether each model has answered for what the lines say."""
+        return len(self._scores) == len(self._models)
+
     def _changed(self) -> None:
-        first, second = (field.value for field in self._inputs)
+        first, second = (line.value for line in self.inputs)
         shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
@@ -106,10 +119,10 @@ class WhatIfScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="request")
     async def _request(self) -> None:
-        first, second = (field.value for field in self._inputs)
+        first, second = (line.value for line in self.inputs)
         try:
             number = await self._scorer.request([(first, second)], self._models)
-            if [field.value for field in self._inputs] == [first, second]:  # starting the scorer takes seconds
+            if [line.value for line in self.inputs] == [first, second]:  # starting the scorer takes seconds
                 self._number = number
         except EmbedlabError as error:
             self._dashboard.report(error)
@@ -129,7 +142,7 @@ class WhatIfScreen(ModalScreen[None]):
 
     def _remember(self, score: TypedScore) -> None:
         """Take the score of the unedited pair from the scorer where the table has none."""
-        if score.similarity is not None and not self._pair.is_edited(*(field.value for field in self._inputs)):
+        if score.similarity is not None and not self._pair.is_edited(*(line.value for line in self.inputs)):
             self._before.setdefault(score.model, score.similarity)
 
     @property
@@ -166,7 +179,7 @@ class WhatIfScreen(ModalScreen[None]):
         if not self._pair.dataset:
             return Content.assemble(label, f"{similarity:z6.3f} ", (bar(similarity, min(0.0, similarity), 1.0, 40), "$text-primary"))
         rank = model.rank(similarity)
-        is_edited = self._pair.is_edited(*(field.value for field in self._inputs))
+        is_edited = self._pair.is_edited(*(line.value for line in self.inputs))
         moved = model.movement(similarity, self._before.get(model.name)) if is_edited else None
         shown_rank, shown_move = "–" if rank is None else f"{rank:z.1f}", "" if moved is None else f"{moved:+z.1f}"
         drawn = "" if rank is None else bar(rank, 0.0, 100.0, 20)

@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-import numpy as np
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Static
@@ -13,7 +12,8 @@ from embedlab.tui.commands import bindings
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pairs.selection import open_box
-from embedlab.tui.plots.views import VIEWS, PlottedPairs, view_title
+from embedlab.tui.plots.model import VIEWS, PlotsModel
+from embedlab.tui.plots.plotting import PlottedPairs
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.text import QuickText
 
@@ -27,11 +27,10 @@ class PlotsScreen(DashboardScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.view = next(iter(VIEWS))
-        self.model: str | None = None  # plotted; absent = the first that is not the reference
+        self.model = PlotsModel()
 
     def compose_body(self) -> ComposeResult:
-        yield QuickText("reading pairs", id="plot-status", classes="status", markup=False)
+        yield QuickText("reading pairs", id="plot-status", classes="status marks", markup=False)
         yield PairPlot(id="pair-plot")
         yield Static("", id="no-plot", classes="empty", markup=False)
 
@@ -55,21 +54,17 @@ class PlotsScreen(DashboardScreen):
 
     @property
     def plotted(self) -> PlottedPairs | None:
-        """The pairs and models of the plot; None without any model, and of items without gold scores."""
-        if self.data is None or not self.data.models or not self.data.is_plotted:
-            return None
-        names = [model.name for model in self.data.models]
-        reference = self.dashboard.reference(names)
-        model = self.model if self.model in names else next((name for name in names if name != reference), names[0])
-        view = self.dashboard.selected.view
-        rows = view.rows() if view is not None else np.arange(self.data.table.height)
-        return PlottedPairs(data=self.data, rows=rows, reference=reference if len(names) > 1 else None, model=model)
+        """The pairs and models of the plot; None where there is nothing to plot."""
+        view, names = self.dashboard.selected.view, [model.name for model in self.data.models] if self.data is not None else []
+        return self.model.plotted(self.data, self.dashboard.reference(names), view.rows() if view is not None else None)
 
     def _plot(self) -> None:
         if not self.is_current:
             return
         plotted, plot, empty = self.plotted, self.query_one(PairPlot), self.query_one("#no-plot", Static)
         empty.display, plot.display = plotted is None, plotted is not None
+        if plotted is None:
+            plot.show(None)  # enter would open rows of other pairs
         if plotted is None and self.data is not None and not self.data.is_plotted:
             empty.update(f"the items of {self.data.task} have no gold score to plot\n\nCompare (2) and Pairs (1) show them")
             return
@@ -77,35 +72,31 @@ class PlotsScreen(DashboardScreen):
             empty.update(f"no model is chosen\n\ngo to Pairs (1) and press {shown_key('models')} to choose one")
             return
         self.settle_focus(plot)
-        plot.show(VIEWS[self.view].draw(plotted))
+        kind = VIEWS[self.model.view]
+        plot.show(kind.draw(plotted))
         view = self.dashboard.selected.view
         of = view.title if view is not None and view.title else "all pairs"
         marks = [] if self.data is None else self.data.marks
-        self.query_one("#plot-status", QuickText).change(" · ".join([view_title(self.view, plotted), of, *marks]))
+        self.query_one("#plot-status", QuickText).change(" · ".join([kind.title_of(plotted), of, *marks]))
 
     # messages of the plot
 
     def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
         """Filter Pairs by the selection."""
-        open_box(self.dashboard, event.rows, event.fields, title=f"Plots: {VIEWS[self.view].title.split(' ')[0]}")
+        open_box(self.dashboard, event.rows, event.fields, title=f"Plots: {VIEWS[self.model.view].title.split(' ')[0]}")
 
     # keys
 
     def action_plot(self, by: int = 1) -> None:
         """Go to the next plot that the models allow."""
-        plotted = self.plotted
-        names = [name for name, view in VIEWS.items() if not view.needs_two or (plotted is not None and plotted.reference is not None)]
-        self.view = names[(names.index(self.view) + by) % len(names)] if self.view in names else names[0]
+        self.model.next_view(by, self.plotted)
         self._plot()
 
     def action_model(self, by: int = 1) -> None:
         """Plot the next model; where there are others, the reference is left out."""
-        plotted = self.plotted
-        if plotted is None or self.data is None:
-            return
-        names = [model.name for model in self.data.models if model.name != plotted.reference]
-        self.model = names[(names.index(plotted.model) + by) % len(names)] if plotted.model in names else names[0]
-        self._plot()
+        if (plotted := self.plotted) is not None:
+            self.model.next_model(by, plotted)
+            self._plot()
 
     @property
     def model_under_cursor(self) -> str | None:
@@ -116,7 +107,7 @@ class PlotsScreen(DashboardScreen):
         """Make the plotted model the reference; the one before it is plotted."""
         plotted = self.plotted
         if plotted is not None and plotted.reference is not None:
-            self.model = plotted.reference
+            self.model.model = plotted.reference
             self.dashboard.set_reference(plotted.model)
             self._plot()
 

@@ -68,6 +68,7 @@ class BoardRun:
     run: RunFolder
     status: Status
     objective: str
+    marks: tuple[str, ...] = ()  # of its training, as the command line prints them: partial data, fewer steps than the recipe has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +116,7 @@ class Board:
         Notes take room only where a run has one.
         """
         longest = max((len(run.run.id) for run in self.runs), default=0)
-        has_notes = bool(self.unreadable or self.odd) or any(run_note(run.status) for run in self.runs)
+        has_notes = bool(self.unreadable or self.odd) or any(run_note(run) for run in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
         width = min(max(longest, 12), _WIDEST_NAME)
         columns = [
@@ -142,6 +143,7 @@ class RunFollower:
         self._folder = folder
         self._ended: dict[Path, tuple[object, Status]] = {}
         self._objectives: dict[Path, tuple[object, str]] = {}
+        self._marks: dict[Path, tuple[object, tuple[str, ...]]] = {}
 
     def look(self) -> Board:
         """All runs now; never raises, whatever the folder holds."""
@@ -164,7 +166,21 @@ class RunFollower:
             status = run_status(run, now)
             if status.state in _ENDED:
                 self._ended[run.path] = (stamp, status)
-        return BoardRun(run=run, status=status, objective=self._objective(run))
+        return BoardRun(run=run, status=status, objective=self._objective(run), marks=self._marks_of(run))
+
+    def _marks_of(self, run: RunFolder) -> tuple[str, ...]:
+        """How RUN was trained where that differs from its recipe and the whole corpora; read once for each version of the file."""
+        stamp = _stamp_of(run.environment_file)
+        known = self._marks.get(run.path)
+        if known is None or known[0] != stamp:
+            try:
+                environment = run.environment()
+            except (EmbedlabError, OSError):  # it is written when the run begins
+                return ()
+            shortened = f"shortened to {environment.steps} of {environment.whole_steps} steps" if environment.is_shortened else ""
+            known = stamp, tuple(mark for mark in (shortened, "partial data" if environment.is_partial else "") if mark)
+            self._marks[run.path] = known
+        return known[1]
 
     def _objective(self, run: RunFolder) -> str:
         stamp = _stamp_of(run.recipe_file)
@@ -211,14 +227,15 @@ def board_row(run: BoardRun, now: float, odd: Mapping[str, str]) -> dict[str, ob
         "share": step.step / max(step.steps, 1) if step else None,
         "state_place": float(list(SIGNS).index(status.shown_state)),
         "objective": run.objective,
-        "note": run_note(status, apart),
+        "note": run_note(run, apart),
     }
 
 
-def run_note(status: Status, apart: str = "") -> str:
-    """What the user should know of a run: why it ended, that it goes on from a checkpoint, or that its seed is APART from others."""
+def run_note(run: BoardRun, apart: str = "") -> str:
+    """What the user should know of RUN: why it ended, that it goes on from a checkpoint, its marks, or that its seed is APART."""
+    status = run.status
     resumed = f"goes on from step {status.resumed_at}" if status.resumed_at and status.is_alive else ""
-    return "; ".join(text for text in (status.message or resumed, apart) if text)
+    return "; ".join(text for text in (status.message or resumed, *run.marks, apart) if text)
 
 
 def dev_dataset(run: RunFolder) -> str:

@@ -60,7 +60,7 @@ def rows(shown: Sequence[RunEntry], now: float, odd: Mapping[str, str]) -> Itera
             "run": entry.name,
             "state": (one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items())) + mark,
             **{key: _mean([values[key] for values in each]) for key in ("loss", "dev", "rows_per_s", "memory_mib")},
-            "note": next((text for run in entry.runs if (text := run_note(run.status, odd.get(run.run.id, "")))), ""),
+            "note": next((text for run in entry.runs if (text := run_note(run, odd.get(run.run.id, "")))), ""),
         }
 
 

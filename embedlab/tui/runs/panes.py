@@ -5,28 +5,33 @@ from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
+from textual.app import ComposeResult
+from textual.containers import Horizontal
 
 from embedlab.runs.curves import Curve
-from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.runs.board import Board
-from embedlab.tui.widgets.curve_drawing import CurveLine, CurveOptions, CurveSeries
-from embedlab.tui.widgets.curve_plot import CurvePlot
-from embedlab.tui.widgets.log_tail import LogTail
+from embedlab.tui.runs.curve_drawing import CurveLine, CurveOptions, CurveSeries
+from embedlab.tui.runs.curve_plot import CurvePlot
+from embedlab.tui.runs.log_tail import LogTail
 
 SMOOTHING = (0.0, 0.6, 0.95)  # weights of the value before
 
 
-class RunPanes(DashboardScreen):
-    """The curves and the log of a screen of runs."""
+class RunPanes(Horizontal):
+    """The curves of the chosen runs, or the log of one."""
 
-    shows_log = False
-    options = CurveOptions()
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.shows_log = False
+        self.options = CurveOptions()
 
-    def look(self) -> None:
-        """Read the runs folder."""
+    def compose(self) -> ComposeResult:
+        yield CurvePlot("loss", id="loss-curves")
+        yield CurvePlot("dev score", id="dev-curves")
+        yield LogTail(id="run-log", classes="pane")
 
-    def show_panes(self, board: Board, curves: Mapping[str, Curve], log: tuple[str, Sequence[str]]) -> None:
+    def show(self, board: Board, curves: Mapping[str, Curve], log: tuple[str, Sequence[str]]) -> None:
         """Show the log, or CURVES by run id."""
         if self.shows_log:
             self.query_one(LogTail).show(*log)
@@ -34,26 +39,25 @@ class RunPanes(DashboardScreen):
         loss, dev = self.query_one("#loss-curves", CurvePlot), self.query_one("#dev-curves", CurvePlot)
         loss.show(series(board, curves, "losses"), self.options)
         scores = series(board, curves, "dev_scores")
-        has_scores = any(len(line.x) for score in scores for line in score.seeds)
-        self.query_one("#run-panes").set_class(bool(curves) and not has_scores, "-no-dev")  # the loss takes all the room
+        has_scores = any(len(line.x) for run in scores for line in run.seeds)
+        self.set_class(bool(curves) and not has_scores, "-no-dev")  # the loss takes all the room
         dev.show(scores, replace(self.options, is_log=False))
 
-    def action_log(self) -> None:
+    def switch_log(self) -> None:
         """Switch between log and curves."""
         self.shows_log = not self.shows_log
-        self.query_one("#run-panes").set_class(self.shows_log, "-log")
-        self.look()
+        self.set_class(self.shows_log, "-log")
 
-    def action_log_axis(self) -> None:
+    def switch_axis(self) -> None:
         """Draw the loss on a logarithmic axis, or on a linear one."""
         self._redraw(replace(self.options, is_log=not self.options.is_log))
 
-    def action_smooth(self) -> None:
+    def smooth(self) -> None:
         """Smooth the curves a little, much, or not."""
-        index = SMOOTHING.index(self.options.smoothing)
-        self._redraw(replace(self.options, smoothing=SMOOTHING[(index + 1) % len(SMOOTHING)]))
+        level = SMOOTHING.index(self.options.smoothing)
+        self._redraw(replace(self.options, smoothing=SMOOTHING[(level + 1) % len(SMOOTHING)]))
 
-    def action_seed_dots(self) -> None:
+    def switch_seeds(self) -> None:
         """Show the points of each seed, or the range of the seeds alone."""
         self._redraw(replace(self.options, shows_seeds=not self.options.shows_seeds))
 
@@ -67,7 +71,7 @@ def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[Curve
     """The curves of each run over its seeds: "losses", which another objective has on another axis, or "dev_scores"."""
     steps, known = ("steps" if values == "losses" else "dev_steps"), board.by_id()
     drawn = []
-    for name, ids in groupby((curve for curve in curves if curve in known), key=lambda curve: known[curve].run.name):
+    for name, ids in groupby((run for run in curves if run in known), key=lambda run: known[run].run.name):
         members = list(ids)
         drawn.append(
             CurveSeries(

@@ -2,15 +2,12 @@
 
 from asyncio import to_thread
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
@@ -19,20 +16,19 @@ from embedlab.runs import launch
 from embedlab.runs.curves import Curve
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder, free_folder, remove_runs, rename_runs
+from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.pairs.selection import open_model
-from embedlab.tui.runs.board import Board, BoardRun, RunFollower, board_order, dev_dataset, run_note, states
+from embedlab.tui.runs.board import Board, BoardRun, RunFollower, dev_dataset, states
 from embedlab.tui.runs.curves import Curves, log_tail
-from embedlab.tui.runs.entries import RunEntry, entries, rows
+from embedlab.tui.runs.entries import RunEntry
+from embedlab.tui.runs.model import Log, RunsModel, rest_of, to_compare
 from embedlab.tui.runs.panes import RunPanes
-from embedlab.tui.runs.search import RunSearch
-from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.log_tail import LogTail
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import SteadyText
 
@@ -46,19 +42,10 @@ class Look:
 
     board: Board
     curves: dict[str, Curve]
-    log: tuple[str, Sequence[str]]  # run, lines
-
-    @property
-    def rest(self) -> object:
-        """Equal for two looks that show the same; None while a run is at work, as its texts change with time."""
-        if not self.board.has_ended:
-            return None
-        lengths = {name: (curve.offset, len(curve.steps)) for name, curve in self.curves.items()}
-        day = datetime.fromtimestamp(self.board.time_s).astimezone().date()
-        return replace(self.board, time_s=0.0), lengths, tuple(self.log[1]), self.log[0], day
+    log: Log
 
 
-class RunsScreen(RunSearch, RunPanes):
+class RunsScreen(DashboardScreen):
     """Follow runs, which are separate processes."""
 
     SCOPE: ClassVar[KeyScope] = "runs"
@@ -66,8 +53,7 @@ class RunsScreen(RunSearch, RunPanes):
 
     def __init__(self) -> None:
         super().__init__()
-        self.marked: set[str] = set()
-        self.entries: list[RunEntry] = []  # the rows of the table
+        self.model = RunsModel()
         self._follower: RunFollower | None = None
         self._curves = Curves()
         self._is_frozen = False
@@ -76,19 +62,13 @@ class RunsScreen(RunSearch, RunPanes):
         self._rest: object = None  # of what is shown
         self._looks_again = False  # something changed during an update
         self._followed: str | None = None  # the run whose curves and log are shown
-        self._order: tuple[str, bool] | None = None
-        self._taken_away: set[str] = set()  # deleted or renamed from here
-        self._goes_to: str | None = None  # the run to put the cursor on once it appears
 
     def compose_body(self) -> ComposeResult:
         yield SteadyText("reading runs", id="runs-status", classes="status", markup=False)
         yield FilterBar("search: words of a name, an objective or a state")
         yield FrameTable(id="runs-table")
         yield SteadyText("", id="run-note", markup=False)
-        with Horizontal(id="run-panes"):
-            yield CurvePlot("loss", id="loss-curves")
-            yield CurvePlot("dev score", id="dev-curves")
-            yield LogTail(id="run-log", classes="pane")
+        yield RunPanes(id="run-panes")
         yield SteadyText("", id="no-runs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
@@ -97,6 +77,11 @@ class RunsScreen(RunSearch, RunPanes):
         self.set_focus(self.query_one(FrameTable))
         self.look()
         self.set_interval(LOOK_EVERY_S, self._look_again)
+
+    @property
+    def panes(self) -> RunPanes:
+        """The curves and the log below the table."""
+        return self.query_one(RunPanes)
 
     # updates
 
@@ -125,57 +110,40 @@ class RunsScreen(RunSearch, RunPanes):
         assert self._follower is not None
         board = self._follower.look()
         runs = runs or [run.run for run in board.runs if run.run.name == board.runs[0].run.name][:CURVES_SHOWN]
-        log = (runs[0].id, log_tail(runs[0])) if runs and self.shows_log else ("", [])
+        log = (runs[0].id, log_tail(runs[0])) if runs and self.panes.shows_log else ("", [])
         look = Look(board=board, curves=self._curves.read(runs), log=log)
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._show, look)
 
     def _show(self, look: Look) -> None:
         self._is_looking = False
-        if look.rest is not None and look.rest == self._rest and not self._is_wanted and not self._looks_again:
+        rest = rest_of(look.board, look.curves, look.log)
+        if rest is not None and rest == self._rest and not self._is_wanted and not self._looks_again:
             return
-        self._rest = look.rest
-        self.dashboard.report_once([*look.board.troubles, *self._gone(look.board)])
+        self._rest = rest
+        self.dashboard.report_once([*look.board.troubles, *self.model.lost(self._entry_under_cursor(), look.board)])
         self.show_table(look.board)
         self._show_emptiness(is_empty=not look.board.runs and not look.board.unreadable)
         self._show_note()
-        self.show_panes(look.board, look.curves, look.log)
+        self.panes.show(look.board, look.curves, look.log)
         self.refresh_bindings()
         if self._looks_again:
             self.look()
 
     def show_table(self, board: Board) -> None:
         """Show the runs of BOARD that the search leaves, folded or not; the cursor stays on its run."""
-        table, here = self.query_one(FrameTable), self._entry_under_cursor()
-        self.board = board
-        if self._goes_to is not None and self._goes_to in board.by_id():
-            self.opened.add(self._goes_to.partition("@")[0])
-        self.entries = entries(board, self.searched, self.opened, is_folding=self.is_folding)
-        frame, columns = board.frame(rows(self.entries, board.time_s, board.odd)), board.columns(self.size.width - 1)
-        ids = frame["run"].to_list()
-        order = np.arange(frame.height)
-        if self._order is not None and not self.is_sortable(self._order[0], columns):
-            self._order = None
-        if self._order is not None:
-            order = board_order(frame, self._order[0], is_descending=self._order[1])
-        by, is_descending = self._order or (None, False)
-        table.marks = frozenset(row for row, entry in enumerate(self.entries) if self.marked >= {run.run.id for run in entry.runs})
-        names = [self._goes_to, *([here.name, here.runs[0].run.id, here.runs[0].run.name] if here is not None else [])]
-        wanted = [name for name in names if name in ids]
-        if self._goes_to in ids:
-            self._goes_to = None
-        table.show(frame, order, columns, sorted_by=by, is_descending=is_descending, stay_on=ids.index(wanted[0]) if wanted else None)
+        table, model, before = self.query_one(FrameTable), self.model, self._entry_under_cursor()
+        model.take(board)
+        frame, columns = model.frame(), board.columns(self.size.width - 1)
+        if not self.is_sortable(model.order[0] if model.order else None, columns):
+            model.order = None
+        order, by = model.sorted_rows(frame, columns), model.order or (None, False)
+        table.marks = model.marked_rows
+        table.show(frame, order, columns, sorted_by=by[0], is_descending=by[1], stay_on=model.row_to_go_to(frame, before))
         table.take_height(self.size.height // 2)
-        frozen = f"   frozen: {shown_key('freeze')} continues" if self._is_frozen else ""
-        searched = f"   {sum(len(entry.runs) for entry in self.entries)} of {len(board.runs)} runs" if self.searched else ""
-        status = f"{self.dashboard.settings.runs_folder}   {states(board)}{searched}{frozen}"
-        self.query_one("#runs-status", Static).update(status)
-
-    def _gone(self, board: Board) -> list[EmbedlabError]:
-        """Errors about chosen runs that disappeared outside the dashboard."""
-        gone = {chosen.run.id for chosen in self._chosen()} - set(board.by_id()) - self._taken_away
-        hint = "its folder was deleted or renamed outside the dashboard"
-        return [EmbedlabError(f"run {run!r} is no longer there", hint=hint) for run in sorted(gone)] if board.trouble is None else []
+        frozen = f"frozen: {shown_key('freeze')} continues" if self._is_frozen else ""
+        parts = [str(self.dashboard.settings.runs_folder), states(board), model.searched_count, frozen]
+        self.query_one("#runs-status", Static).update("   ".join(part for part in parts if part))
 
     def _show_emptiness(self, *, is_empty: bool) -> None:
         empty = self.query_one("#no-runs", Static)
@@ -188,25 +156,16 @@ class RunsScreen(RunSearch, RunPanes):
     def _show_note(self) -> None:
         """Show the full message of the run under the cursor: its column shows only the beginning."""
         here, line = self._run_under_cursor(), self.query_one("#run-note", Static)
-        text = self._note_of(here) if here is not None else ""
+        text = self.model.note_of(here) if here is not None else ""
         hint = _hint(here) if here is not None else ""
         shown = f"{here.run.id}: {text}{hint}" if here is not None and text else ""
         line.display = bool(shown)
         line.update(plain(shown))
 
-    def _note_of(self, run: BoardRun) -> str:
-        return run_note(run.status, self.board.odd.get(run.run.id, ""))
-
-    def go_to(self, run: RunFolder) -> None:
-        """Put the cursor on RUN as soon as the table shows it."""
-        self._goes_to = run.id
-        if self._follower is not None:
-            self.look()
-
     def go_to_all(self, runs: Sequence[str]) -> None:
-        """Mark these RUNS by their ids and put the cursor on the first as soon as the table shows it."""
-        self.marked = set(runs) if len(runs) > 1 else set()
-        self._goes_to = runs[0]
+        """Put the cursor on the first of these RUNS as soon as the table shows it, and mark several; they are ids."""
+        self.model.marked = set(runs) if len(runs) > 1 else set()
+        self.model.wanted = runs[0]
         if self._follower is not None:
             self.look()
 
@@ -219,27 +178,20 @@ class RunsScreen(RunSearch, RunPanes):
             case "resume":
                 return run is not None and run.status.is_unfinished
             case "log" | "sort" | "mark" | "filter":
-                return bool(self.entries)
+                return bool(self.model.entries)
         return super().offers(meaning)
 
     # the selected runs
 
     def _entry_under_cursor(self) -> RunEntry | None:
-        row = self.query_one(FrameTable).current_row
-        return self.entries[row] if row is not None and row < len(self.entries) else None
+        return self.model.entry(self.query_one(FrameTable).current_row)
 
     def _run_under_cursor(self) -> BoardRun | None:
-        """The run under the cursor; of folded seeds the first, or the first that has a message."""
-        here = self._entry_under_cursor()
-        runs = [self.board.by_id().get(run.run.id) for run in here.runs] if here is not None else []
-        present = [run for run in runs if run is not None]
-        return next((run for run in present if self._note_of(run)), present[0] if present else None)
+        return self.model.run_of(self._entry_under_cursor())
 
     def _chosen(self) -> list[BoardRun]:
         """The marked runs, or those of the row under the cursor."""
-        marked = [run for name, run in self.board.by_id().items() if name in self.marked]
-        here = self._entry_under_cursor()
-        return marked or (list(here.runs) if here is not None else [])
+        return self.model.chosen(self._entry_under_cursor())
 
     def _one(self, *, of_all_seeds: bool = False) -> BoardRun | None:
         """The run under the cursor; warns the user if there is none, or several that are folded and of which one is meant."""
@@ -259,26 +211,19 @@ class RunsScreen(RunSearch, RunPanes):
         here = self._entry_under_cursor()
         self._show_note()
         self.refresh_bindings()
-        if not self.marked and here is not None and here.name != self._followed:
+        if not self.model.marked and here is not None and here.name != self._followed:
             self._followed = here.name
             self.look()
 
     def on_frame_table_mark_requested(self, event: FrameTable.MarkRequested) -> None:
         """Mark a run, or all folded seeds, for the plot and the difference."""
-        if event.row >= len(self.entries):  # a folder that cannot be read
-            return
-        runs = {run.run.id for run in self.entries[event.row].runs}
-        self.marked = self.marked - runs if runs <= self.marked else self.marked | runs
-        event.table.show_marks(event.table.marks ^ {event.row})
-        self.look()
+        if self.model.toggle_mark(event.row):
+            event.table.show_marks(event.table.marks ^ {event.row})
+            self.look()
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Sort by a column, then in reverse, then not at all."""
-        old = self._order
-        if event.key is None:
-            self._order = (old[0], not old[1]) if old else None
-        else:
-            self._order = (event.key, False) if old is None or old[0] != event.key else None if old[1] else (event.key, True)
+        self.model.sort_by(event.key)
         self.look()
 
     def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
@@ -287,21 +232,28 @@ class RunsScreen(RunSearch, RunPanes):
         if here is not None and column is not None and column.key == "dev" and any(run.status.dev for run in here.runs):
             self._open_pairs(here)
         elif here is not None and here.is_folded:
-            self.opened.add(here.name)
-            self.show_table(self.board)
+            self.model.unfolded.add(here.name)
+            self.show_table(self.model.board)
         else:
             self.action_log()
 
     @work(group=DIALOG)
     async def _open_pairs(self, here: RunEntry) -> None:
         """Show the pairs that the dev score of a run is about, with its model and the reference."""
-        run = here.runs[0].run
-        name = (
-            run.name
-            if here.is_folded or len([board_run for board_run in self.board.runs if board_run.run.name == run.name]) == 1
-            else run.id
-        )
-        await open_model(self.dashboard, name, title=f"Runs: {here.name}", dataset=await to_thread(dev_dataset, run))
+        dataset = await to_thread(dev_dataset, here.runs[0].run)
+        await open_model(self.dashboard, self.model.model_name(here), title=f"Runs: {here.name}", dataset=dataset)
+
+    # messages of the search
+
+    def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
+        """Search after each key."""
+        self.model.searched = event.query
+        self.show_table(self.model.board)
+
+    def on_filter_bar_left(self) -> None:
+        """Go from the search to the table; an empty search disappears."""
+        self.query_one(FilterBar).display = bool(self.model.searched)
+        self.set_focus(self.query_one(FrameTable))
 
     # keys
 
@@ -309,16 +261,45 @@ class RunsScreen(RunSearch, RunPanes):
         """Read the runs folder now."""
         self.look()
 
+    def action_search(self) -> None:
+        """Search the runs."""
+        bar = self.query_one(FilterBar)
+        bar.display = True
+        self.set_focus(bar)
+
+    def action_fold(self) -> None:
+        """Fold the seeds of each run into one row, or show each."""
+        self.model.fold()
+        self.show_table(self.model.board)
+
+    def action_log(self) -> None:
+        """Switch between log and curves."""
+        self.panes.switch_log()
+        self.look()
+
+    def action_log_axis(self) -> None:
+        """Draw the loss on a logarithmic axis, or on a linear one."""
+        self.panes.switch_axis()
+
+    def action_smooth(self) -> None:
+        """Smooth the curves a little, much, or not."""
+        self.panes.smooth()
+
+    def action_seed_dots(self) -> None:
+        """Show the points of each seed, or the range of the seeds alone."""
+        self.panes.switch_seeds()
+
     def action_back(self) -> None:
         """End the search, go from the log to the curves, or clear the marks."""
         if self.maximized is not None:
             self.minimize()
-        elif self.query_one(FilterBar).display:
-            self.end_search()
-        elif self.shows_log:
+        elif (bar := self.query_one(FilterBar)).display:
+            bar.value, bar.display = "", False
+            self.set_focus(self.query_one(FrameTable))
+        elif self.panes.shows_log:
             self.action_log()
-        elif self.marked:
-            self.marked.clear()
+        elif self.model.marked:
+            self.model.marked.clear()
             self.look()
 
     def action_freeze(self) -> None:
@@ -330,10 +311,7 @@ class RunsScreen(RunSearch, RunPanes):
         """Show the differences between two runs."""
         from embedlab.tui.runs.difference import DifferenceScreen
 
-        here = self._run_under_cursor()
-        chosen = [run.run for run in self._chosen()]
-        if len(chosen) == 1 and here is not None and here.run not in chosen:
-            chosen.append(here.run)
+        chosen = to_compare(self._chosen(), self._run_under_cursor())
         if len(chosen) == 2:
             self.app.push_screen(DifferenceScreen(*chosen))
         else:
@@ -367,15 +345,15 @@ class RunsScreen(RunSearch, RunPanes):
     @work(group=DIALOG)
     async def action_rename(self) -> None:
         """Give the run with all its seeds another name."""
-        board_run = self._one(of_all_seeds=True)
-        if board_run is None:
+        run = self._one(of_all_seeds=True)
+        if run is None:
             return
-        folder, old = self.dashboard.settings.runs_folder, board_run.run.name
+        folder, old = self.dashboard.settings.runs_folder, run.run.name
         question = TextDialog(
             f"New name of {old} with all its seeds", value=old, check=lambda name: name == old or free_folder(folder, name)
         )
         if (name := await self.app.push_screen_wait(question)) and name != old:
-            self._taken_away |= {run for run in self.board.by_id() if run.partition("@")[0] == old}
+            self.model.take_away({run for run in self.model.board.by_id() if run.partition("@")[0] == old})
             if self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}"):
                 self.dashboard.rename_model(old, name)
 
@@ -388,8 +366,8 @@ class RunsScreen(RunSearch, RunPanes):
             return
         names = ", ".join(run.id for run in runs)
         if await self.app.push_screen_wait(Confirm(f"Delete {names} with checkpoints, model and scores? This cannot be undone.")):
-            self.marked.clear()
-            self._taken_away |= {run.id for run in runs}
+            self.model.marked.clear()
+            self.model.take_away({run.id for run in runs})
             self._delete(runs, names)
 
     @work(thread=True, group="delete", exit_on_error=False)

@@ -21,6 +21,7 @@ from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.selection import open_slice
+from embedlab.tui.terminal.gc_control import give_memory_back
 from embedlab.tui.why.model import PANES, Reasons, WhyPane, find_reasons
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -100,6 +101,8 @@ class WhyScreen(DashboardScreen):
         if not self.is_current or view is None:
             return
         if models is None:
+            self._requested, self.reasons = None, None  # they are about other rows
+            self._show()
             self._refuse(UsageError("two models are needed", hint=f"press {shown_key('models')} on Pairs to choose another"))
             return
         request = (self.dashboard.data, identity_of(view), models)
@@ -126,6 +129,8 @@ class WhyScreen(DashboardScreen):
             return
         except EmbedlabError as error:
             self.app.call_from_thread(self._refuse, error)
+        finally:
+            give_memory_back()
 
     def _take(self, request: tuple[object, ...], reasons: Reasons) -> None:
         if request == self._requested:

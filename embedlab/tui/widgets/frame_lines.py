@@ -80,7 +80,7 @@ class LineStyles:
     differs: Style
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FrameLines:
     """Draws the columns of a frame in the given widths."""
 

@@ -22,7 +22,7 @@ class PlotAxis:
     style: LineStyle = "muted"  # of the title: the colour of the model whose values it has
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PlotPoints:
     """The pairs of a plot; the cursor names them and a box selects them."""
 
@@ -33,7 +33,7 @@ class PlotPoints:
     is_drawn: bool = True  # False where lines or bars summarise them: a column of cells holds all pairs above its part of the axis
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PlotLine:
     """A connected line."""
 
@@ -43,7 +43,7 @@ class PlotLine:
     style: LineStyle
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PlotBars:
     """Values that are counted in each column of cells."""
 

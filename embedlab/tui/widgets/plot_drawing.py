@@ -27,7 +27,7 @@ class CellBox:
     top: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Drawing:
     """The cells of a picture and the place of each of its points."""
 

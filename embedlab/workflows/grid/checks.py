@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from embedlab.core.errors import MissingError, NotDownloadedError, NotLoadedError
+from embedlab.core.hints import Hint
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
@@ -25,7 +26,7 @@ def check_variants(variants: Iterable[Variant], settings: Settings) -> list[Miss
     return list({error.message: error for error in errors}.values())
 
 
-def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list[str]:
+def missing_of_variants(variants: Iterable[Variant], settings: Settings) -> list[Hint]:
     """Return a line about each encoder and each part of the evaluation's data that is missing; training data is checked by the plan."""
     variants = list(variants)
     encoders = [line for name in _encoders(variants) for line in missing_encoder(name, settings)]

@@ -10,11 +10,12 @@ from embedlab.core.durations import duration
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost, remaining_cost
+from embedlab.experiments.executors.local import visible_gpus
+from embedlab.experiments.executors.slurm import is_slurm
 from embedlab.experiments.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
+from embedlab.experiments.grid_trainings import expand_grid
 from embedlab.experiments.halving import check_rungs, rungs_for
-from embedlab.experiments.local import visible_gpus
 from embedlab.experiments.plan import GridFolder, GridPlace, GridPlan
-from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import entry_of_run
 from embedlab.experiments.queue import Queue, QueueEntry
 from embedlab.experiments.worker import is_alive
@@ -27,7 +28,7 @@ class Hands:
     """Who works on the cells: processes of this machine, or a cluster."""
 
     workers: int | None = None  # cells at once; absent = by the GPUs and processors of this machine
-    cluster: str | None = None  # the address of a Ray cluster
+    cluster: str | None = None  # the address of a Ray cluster, or slurm with options of sbatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimat
     plan, hands = planned.plan, planned.hands
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
     at_once = hands.workers or len(gpus) or _free_processors() // plan.threads or 1
-    where = f"on the Ray cluster {hands.cluster}" if hands.cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    where = _cluster(hands.cluster) if hands.cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
     cost = remaining_cost(plan, entries, at_once)
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
     text = f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
@@ -149,6 +150,10 @@ def _free_processors() -> int:
 def _existing(folder: Path) -> Path:
     """FOLDER, or the first folder above it that exists."""
     return next(path for path in (folder, *folder.parents) if path.is_dir())
+
+
+def _cluster(address: str) -> str:
+    return "as jobs of Slurm" if is_slurm(address) else f"on the Ray cluster {address}"
 
 
 def _threads(count: int) -> str:

@@ -5,12 +5,16 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 
 from embedlab.core.settings import Settings
-from embedlab.experiments.cluster import run_on_cluster
+from embedlab.experiments.executors.executor import Executor, run_cells
+from embedlab.experiments.executors.local import LocalWorkers
+from embedlab.experiments.executors.ray import ray_tasks
+from embedlab.experiments.executors.slurm import is_slurm, slurm_jobs
 from embedlab.experiments.grid_file import grid_names
-from embedlab.experiments.local import alone, run_cell, run_local, started, store_plan
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.experiments.preparation import alone, started, store_plan
 from embedlab.experiments.progress import GridFollower, GridProgress
 from embedlab.experiments.queue import QueueEntry
+from embedlab.experiments.single_cell import run_cell
 from embedlab.training.signals import stop_requests
 from embedlab.workflows.grid.checks import check_variants
 from embedlab.workflows.grid.plan import GridEstimate, PlannedGrid, estimate, plan_grid, start_of
@@ -89,10 +93,17 @@ def _run_cells(planned: PlannedGrid, expected: GridEstimate, look: Callable[[], 
         def is_stopping() -> bool:
             return stop.signal is not None
 
-        if (address := planned.hands.cluster) is None:
-            run_local(planned.plan, planned.folder, expected.at_once, gpus=expected.gpus, show=look, is_stopping=is_stopping)
-        else:
-            run_on_cluster(planned.plan, planned.folder, address, at_once=planned.hands.workers, show=look, is_stopping=is_stopping)
+        run_cells(planned.plan, planned.folder, _executor(planned, expected), show=look, is_stopping=is_stopping)
+
+
+def _executor(planned: PlannedGrid, expected: GridEstimate) -> AbstractContextManager[Executor]:
+    """Return what runs the cells: this machine, Slurm or a Ray cluster."""
+    plan, folder, hands = planned.plan, planned.folder, planned.hands
+    if hands.cluster is None:
+        return LocalWorkers(folder, expected.at_once, gpus=expected.gpus)
+    if is_slurm(hands.cluster):
+        return slurm_jobs(plan, folder, hands.cluster, at_once=hands.workers)
+    return ray_tasks(plan, folder, hands.cluster, at_once=hands.workers)
 
 
 def _plain_board(session: Session) -> Board:

@@ -5,7 +5,15 @@ from typing import Annotated
 
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.workflows.options.flag import Flag
-from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag, workers_flag
+from embedlab.workflows.options.trainings import (
+    cluster_flag,
+    encoder_flag,
+    override_flag,
+    profile_flag,
+    profile_override,
+    seeds_flag,
+    workers_flag,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +37,7 @@ class GridOptions(OfGrid):
         float | None,
         Flag(names=("--budget",), metavar="F", help="Stop hopeless cells early: take about this share of the full time."),
     ] = None
-    cluster: Annotated[str | None, Flag(names=("--cluster",), metavar="ADDRESS", help="Run the cells on this Ray cluster.")] = None
+    cluster: Annotated[str | None, cluster_flag("cells")] = None
 
     @property
     def all_overrides(self) -> tuple[str, ...]:

@@ -5,7 +5,15 @@ from typing import Annotated, Literal
 
 from embedlab.workflows.options.flag import Flag
 from embedlab.workflows.options.items import UNSEEN
-from embedlab.workflows.options.trainings import encoder_flag, override_flag, profile_flag, profile_override, seeds_flag, workers_flag
+from embedlab.workflows.options.trainings import (
+    cluster_flag,
+    encoder_flag,
+    override_flag,
+    profile_flag,
+    profile_override,
+    seeds_flag,
+    workers_flag,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +37,7 @@ class ReproductionOptions:
     encoder: Annotated[str | None, encoder_flag("Start every row")] = None
     unseen: Annotated[bool, UNSEEN] = False
     workers: Annotated[int | None, workers_flag("trainings.")] = None
+    cluster: Annotated[str | None, cluster_flag("trainings")] = None
 
     @property
     def profile_override(self) -> tuple[str, ...]:

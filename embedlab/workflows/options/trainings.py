@@ -23,6 +23,13 @@ def workers_flag(of: str) -> Flag:
     return Flag(names=("--workers",), metavar="N", help=f"Number of parallel {of}", min=1, max=4096)
 
 
+def cluster_flag(of: str) -> Flag:
+    """Return the flag of where trainings run, by what they are called."""
+    return Flag(
+        names=("--cluster",), metavar="ADDRESS", help=f"Run the {of} on this Ray cluster, or as jobs of Slurm: slurm[:KEY=VALUE,...]."
+    )
+
+
 def seeds_flag(help: str, *, typed: Any = None, reads: Callable[[int], Any] | None = None) -> Flag:
     """Return the flag of the seeds 1 to N."""
     return Flag(names=("--seeds",), metavar="N", help=help, min=1, max=10_000, typed=typed, reads=reads)

@@ -7,7 +7,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
 from embedlab.experiments.paper_table import PaperTable
-from embedlab.experiments.paper_trainings import TablePlan, for_encoder, for_profile, plan_cells, trainings
+from embedlab.experiments.paper_trainings import TablePlan, expand_table, for_encoder, for_profile, trainings
 from embedlab.experiments.plan import GridPlace, GridPlan
 from embedlab.workflows.grid.plan import Hands, PlannedGrid
 from embedlab.workflows.options.reproduce import ReproductionOptions
@@ -73,12 +73,12 @@ def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | Non
 def plan_table(table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings) -> TablePlan:
     """Return the trainings of a table whose rows all begin from START, where that is stated."""
     overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
-    return plan_cells(table, GridPlace.of(settings), seeds=seeds_of(table, options), threads=settings.threads or 1, overrides=overrides)
+    return expand_table(table, GridPlace.of(settings), seeds=seeds_of(table, options), threads=settings.threads or 1, overrides=overrides)
 
 
 def as_grid(plan: GridPlan, options: ReproductionOptions) -> PlannedGrid:
     """Return the trainings of a table as a grid that can run."""
-    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers))
+    return PlannedGrid(plan=plan, hands=Hands(workers=options.workers, cluster=options.cluster))
 
 
 def seeds_of(table: PaperTable, options: ReproductionOptions) -> range:

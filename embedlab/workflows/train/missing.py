@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, MissingError, NotDownloadedError, NotLoadedError
+from embedlab.core.hints import Hint
 from embedlab.core.network import is_reachable
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
@@ -19,7 +20,7 @@ from embedlab.workflows.starting import sample_encoder_folder
 from embedlab.workflows.train.plan import TrainPlan
 
 
-def missing_parts(recipe: Recipe, settings: Settings) -> list[str]:
+def missing_parts(recipe: Recipe, settings: Settings) -> list[Hint]:
     """Return a line about each dataset, file and encoder of a recipe that the training would fail on, leave out or have to download.
 
     A task that does not apply to the recipe is a UsageError, as it is when the training begins.
@@ -27,7 +28,7 @@ def missing_parts(recipe: Recipe, settings: Settings) -> list[str]:
     return [*missing_to_train(recipe, settings), *missing_evaluation(recipe, settings)]
 
 
-def missing_to_train(recipe: Recipe, settings: Settings) -> list[str]:
+def missing_to_train(recipe: Recipe, settings: Settings) -> list[Hint]:
     """Return a line about each dataset, file and encoder that is read before the first step."""
     return list(dict.fromkeys([*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]))
 
@@ -40,7 +41,7 @@ def check_rows(plan: TrainPlan, settings: Settings) -> None:
         open_stages(plan.recipe, replace(Source.from_settings(settings), downloads=False), plan.todo[0].seed)
 
 
-def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
+def missing_encoder(name: str, settings: Settings) -> Iterator[Hint]:
     """Yield a line about each set of weights of the encoder NAME that is not on this machine; the sample world builds its own."""
     if settings.sample and name == str(sample_encoder_folder(settings)):
         return
@@ -49,43 +50,43 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
             yield _from_hub(f"encoder {spec.location!r}", settings)
 
 
-def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
+def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
     """Yield a line about the missing data that a recipe's dev score or its tasks read, and one with the number of further datasets."""
     from embedlab.scoring.readiness import check_recipe_evaluation
 
     try:
         errors = check_recipe_evaluation(recipe, replace(Source.from_settings(settings), downloads=False))
         lines = list(dict.fromkeys(_line(error, settings) for error in errors if not isinstance(error, NotLoadedError)))
-        yield from (f"{line} (the evaluation goes on without it)" for line in lines[:1])
+        yield from (Hint(line, " (the evaluation goes on without it)") for line in lines[:1])
         if more := len(lines[1:]):
-            yield f"{more} more dataset{'s' if more > 1 else ''} of the evaluation {'are' if more > 1 else 'is'} missing"
+            yield Hint(f"{more} more dataset{'s' if more > 1 else ''} of the evaluation {'are' if more > 1 else 'is'} missing")
     except NotLoadedError:  # the training loads its plug-ins, and checks then
         return
     except MissingError as error:  # the training refuses to begin
         yield _line(error, settings)
 
 
-def _line(error: EmbedlabError, settings: Settings) -> str:
+def _line(error: EmbedlabError, settings: Settings) -> Hint:
     """What is missing in one line, with what the hub can do about it."""
     if isinstance(error, NotDownloadedError):
         return _from_hub(error.subject, settings)
-    return f"{error.message}; {error.hint}"
+    return Hint(f"{error.message}; ", error.advice)
 
 
-def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[str]:
+def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[Hint]:
     source = Source.from_settings(settings)
     for stage in recipe.stages:
         for file in stage.data.files or ():
             if not Path(file).is_file():
-                yield f"no file {file!r}"
+                yield Hint(f"no file {file!r}")
         for name in stage.data.datasets:
             try:
                 yield from _missing_dataset(source, name, stage.data.split, settings)
             except EmbedlabError as error:
-                yield f"{error.message}; {error.hint}"
+                yield Hint(f"{error.message}; ", error.advice)
 
 
-def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[str]:
+def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[Hint]:
     if is_hub_name(name):
         repository = parse_hub_name(name).source.repository
         if not is_local(repository):
@@ -99,10 +100,12 @@ def _missing_dataset(source: Source, name: str, split: str, settings: Settings) 
         yield _from_hub(f"dataset {name!r} ({split})", settings)
 
 
-def _from_hub(what: str, settings: Settings) -> str:
+def _from_hub(what: str, settings: Settings) -> Hint:
     if settings.offline:
-        return f"{what} is not on this machine, and --offline is set"
-    return f"{what} will be downloaded from the hub" if is_reachable() else f"{what} is not on this machine, and the hub cannot be reached"
+        return Hint(f"{what} is not on this machine, and --offline is set")
+    return Hint(
+        f"{what} will be downloaded from the hub" if is_reachable() else f"{what} is not on this machine, and the hub cannot be reached"
+    )
 
 
 def _is_downloaded(repository: str, revision: str | None) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.experiments.local import run_local
+from embedlab.experiments.executors.local import LocalWorkers
 from embedlab.workflows.grid.plan import cancel_grid, plan_grid
 from embedlab.workflows.grid.run import look_at_grid, run_grid
 from embedlab.workflows.notebook_session import NotebookSession
@@ -19,7 +19,7 @@ from tests.experiments.conftest import SHORT, STAND_IN
 def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(SHORT)
-    monkeypatch.setattr("embedlab.workflows.grid.run.run_local", partial(run_local, program=STAND_IN))
+    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN))
     session = NotebookSession(settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
     planned = plan_grid(GridOptions(grid="mine.toml", workers=2), session.settings)
     monkeypatch.setenv("FAULTS", json.dumps({planned.plan.cell(1).id: "diverge"}))
@@ -37,7 +37,7 @@ def test_what_no_cell_can_start_from_or_be_evaluated_on_is_refused_before_one_st
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("embedlab.workflows.grid.run.run_local", lambda *_, **__: pytest.fail("a cell was started"))
+    monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", lambda *_, **__: pytest.fail("a cell was started"))
     session = NotebookSession(settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
 
     def run(tasks: str, encoders: str) -> None:

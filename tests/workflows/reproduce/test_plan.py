@@ -7,6 +7,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.paper_file import select_tables
+from embedlab.workflows.grid.plan import entries_of_runs, estimate
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.reproduce.plan import check_selection, planned_trainings
 from embedlab.workflows.reproduce.run import trainings_of
@@ -14,9 +15,11 @@ from embedlab.workflows.reproduce.run import trainings_of
 
 def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_encoder_is_built(tmp_path: Path) -> None:
     settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
-    tables, options = select_tables("liao", "table6"), ReproductionOptions(encoder="nobody/nothing", seeds=1, workers=2)
+    tables = select_tables("liao", "table6")
+    options = ReproductionOptions(encoder="nobody/nothing", seeds=1, workers=2, cluster="slurm:partition=gpu")
     (planned,) = planned_trainings(tables, options, settings)
-    assert (len(planned.plan), planned.hands.workers) == (5, 2)
+    assert (len(planned.plan), planned.hands.workers, planned.hands.cluster) == (5, 2, "slurm:partition=gpu")
+    assert "as jobs of Slurm" in estimate(planned, entries_of_runs(planned.plan)).text
     assert not list(tmp_path.iterdir())
     own = ReproductionOptions(seeds=1)
     (prepared,) = trainings_of(tables, own, settings)

@@ -1,0 +1,22 @@
+"""The options in a hint are data, which each surface shows in its own way."""
+
+from embedlab.core.errors import UsageError
+from embedlab.core.hints import Hint, NamedOption, RecipeValue
+
+
+def test_a_command_line_shows_options_as_they_are_typed() -> None:
+    hint = Hint("use ", NamedOption("--name", "other"), ", ", RecipeValue("optim.lr", "1e-5"), " or ", NamedOption("--resume"))
+    assert str(hint) == "use --name other, --set optim.lr=1e-5 or --resume"
+    assert UsageError("wrong", hint=hint).hint == str(hint)
+
+
+def test_another_surface_shows_them_by_its_own_names() -> None:
+    hint = Hint("take ", Hint(NamedOption("--data", "DIR"), ""), " now")
+    assert hint.parts == ("take ", NamedOption("--data", "DIR"), " now")
+    assert hint.shown(lambda option: f"<{type(option).__name__}>") == "take <NamedOption> now"
+
+
+def test_an_error_with_a_plain_hint_has_it_as_advice() -> None:
+    error = UsageError("wrong", hint="type it again")
+    assert (error.hint, error.advice) == ("type it again", Hint("type it again"))
+    assert UsageError("wrong").advice == Hint()

@@ -1,0 +1,397 @@
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+import tomli_w
+
+from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
+from embedlab.experiments.cell import CellLock
+from embedlab.experiments.executors.executor import run_cells
+from embedlab.experiments.executors.local import LocalWorkers, assigned_gpus, visible_gpus
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid, started
+from embedlab.experiments.queue import Queue, QueueEntry
+from embedlab.experiments.single_cell import run_cell
+from embedlab.experiments.worker import Worker
+from embedlab.runs import events
+from embedlab.runs.status import run_status
+from tests.experiments.conftest import GRID, SHORT, STAND_IN, plan_of, work_here
+
+
+def entries(folder: GridFolder) -> list[QueueEntry]:
+    with Queue(folder.queue_file) as queue:
+        return queue.entries()
+
+
+def expected_value(plan: GridPlan, number: int) -> str:
+    """What an undisturbed cell computes."""
+    cell = plan.cell(number)
+    value = f"{zlib.crc32(tomli_w.dumps(cell.variant.recipe).encode()):08x}"
+    for step in range(1, 9):
+        value = f"{zlib.crc32(f'{value} {cell.seed} {step}'.encode()):08x}"
+    return value
+
+
+def assert_each_done_once(plan: GridPlan, folder: GridFolder) -> None:
+    assert Counter(entry.state for entry in entries(folder)) == {"done": len(plan)}
+    for cell in plan.cells:
+        run = plan.run(cell)
+        log, _ = events.events_after(run.events_file)
+        assert sum(isinstance(event, events.Finished) for event in log) == 1, cell.id
+        assert (run.path / "evaluated").read_text() == "sts\n", cell.id
+        assert (run.model / "value").read_text() == expected_value(plan, cell.number)
+        assert not run.checkpoints.exists()
+
+
+def six_cells(place: Path) -> tuple[GridPlan, GridFolder]:
+    """3 x 1 variants with 2 seeds: enough for several processes at once."""
+    plan = plan_of(place, GRID.replace('"cls", "mean"', '"cls"'))
+    return plan, GridFolder.of(plan.place.runs_folder, plan.name)
+
+
+def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
+    """What `embedlab grid run` does, in a process that can be killed."""
+    program = (
+        "import sys; from pathlib import Path; from embedlab.experiments.preparation import prepare_grid;"
+        "from embedlab.experiments.executors.executor import run_cells; from embedlab.experiments.executors.local import LocalWorkers;"
+        "from embedlab.experiments.plan import GridFolder, GridPlan;"
+        "folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
+        "prepare_grid(plan, folder); run_cells(plan, folder, LocalWorkers(folder, int(sys.argv[2]), program=sys.argv[3:]))"
+    )
+    return subprocess.Popen([sys.executable, "-c", program, str(folder.path), str(workers), *STAND_IN])
+
+
+def test_three_workers_do_a_grid_of_3_x_2_x_2_cells(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")  # of the grid's own process; a cell has what the plan says
+    assert len(plan) == 12
+    prepare_grid(plan, folder)
+    run_cells(plan, folder, LocalWorkers(folder, 3, program=STAND_IN))
+    assert_each_done_once(plan, folder)
+    assert {(plan.run(cell).path / "threads").read_text() for cell in plan.cells} == {"1 1"}
+    assert not list(folder.workers.iterdir())
+
+
+def test_a_grid_goes_on_where_its_runs_folder_was_moved(short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path) -> None:
+    prepare_grid(short_plan, short_folder)
+    run_cell(short_plan, short_folder, 2, program=STAND_IN)
+    now = GridFolder.of(short_plan.place.runs_folder.rename(tmp_path / "moved-sample"), short_plan.name)
+    plan = GridPlan.load(now.plan_file)
+    prepare_grid(plan, now)
+    with Queue(now.queue_file) as queue:
+        assert [entry.number for entry in queue.entries() if entry.state == "done"] == [2]
+    work_here(now)
+    assert_each_done_once(plan, now)
+    assert not short_folder.path.exists()
+
+
+def test_a_finished_grid_starts_nothing_again(short_plan: GridPlan, short_folder: GridFolder) -> None:
+    prepare_grid(short_plan, short_folder)
+    work_here(short_folder)
+    short_folder.queue_file.unlink()  # what is done is said by the runs
+    prepare_grid(short_plan, short_folder)
+    assert {entry.state for entry in entries(short_folder)} == {"done"}
+
+
+def test_a_removed_run_is_made_again_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
+    from embedlab.runs.store import remove_runs
+
+    prepare_grid(short_plan, short_folder)
+    work_here(short_folder)
+    remove_runs([short_plan.run(short_plan.cell(2))])
+    prepare_grid(short_plan, short_folder)
+    assert [entry.number for entry in entries(short_folder) if entry.state == "waiting"] == [2]
+    work_here(short_folder)
+    assert_each_done_once(short_plan, short_folder)
+
+
+def test_two_grids_started_at_once_share_the_cells(tmp_path: Path) -> None:
+    plan, folder = six_cells(tmp_path)
+    prepare_grid(plan, folder)
+    both = [grid_process(folder, workers=1) for _ in range(2)]
+    assert [process.wait(300) for process in both] == [0, 0]
+    assert_each_done_once(plan, folder)
+
+
+@pytest.mark.slow
+def test_kills_at_random_times_leave_every_cell_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, folder = six_cells(tmp_path)
+    monkeypatch.setenv("STEP_S", "0.06")
+    kill_until_done(plan, folder, random.Random(0), most=6)
+    assert_each_done_once(plan, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 14))
+def test_many_kills_at_random_times_leave_every_cell_done_once(
+    plan: GridPlan, folder: GridFolder, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEP_S", "0.05")
+    kill_until_done(plan, folder, random.Random(seed))
+    assert_each_done_once(plan, folder)
+
+
+def kill_until_done(plan: GridPlan, folder: GridFolder, rng: random.Random, most: int = 15) -> None:
+    """Start the grid again and again, and kill -9 the grid, a worker or a cell in between, until it ends by itself."""
+    prepare_grid(plan, folder)
+    deadline = time.monotonic() + 240
+    grid = grid_process(folder, workers=3)
+    kills = 0
+    while grid.poll() is None or {entry.state for entry in entries(folder)} != {"done"}:
+        assert time.monotonic() < deadline
+        if grid.poll() is not None:
+            grid = grid_process(folder, workers=3)
+        time.sleep(rng.uniform(0.05, 0.8))
+        victims = [grid.pid, *(child.pid for child in family(grid.pid))]
+        if grid.poll() is None and kills < most:
+            os.kill(rng.choice(victims), signal.SIGKILL)
+            kills += 1
+    assert kills > 2
+
+
+def family(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEP_S", "0.2")
+    prepare_grid(short_plan, short_folder)
+    grid = grid_process(short_folder, workers=1)
+    while not (started := [child for child in family(grid.pid) if "stand_in.py" in " ".join(child.cmdline())]):
+        time.sleep(0.02)
+    for process in (grid.pid, started[0].parent().pid):
+        os.kill(process, signal.SIGKILL)
+    monkeypatch.setenv("STEP_S", "0.01")
+    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN))
+    assert_each_done_once(short_plan, short_folder)
+    log, _ = events.events_after(short_plan.run(short_plan.cell(1)).events_file)
+    assert sum(isinstance(event, events.Started) for event in log) == 1
+
+
+def test_workers_end_with_the_process_that_started_them(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEP_S", "0.3")
+    prepare_grid(plan, folder)
+    grid = grid_process(folder, workers=2)
+    while len(children := family(grid.pid)) < 4:
+        time.sleep(0.05)
+    grid.kill()
+    grid.wait()
+    psutil.wait_procs(children, timeout=120)
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    assert "running" not in {entry.state for entry in entries(folder)}
+
+
+FAULTS = {
+    "raise": ("ValueError: it does not work", 2, 0),
+    "diverge": ("training diverged at step 3: the loss is nan", 2, 0),
+    "memory": ("out of memory: MemoryError: cannot allocate 4 TiB", 2, 0),
+    "usage": ("what was typed is wrong", 1, 0),
+    "suicide": ("killed by SIGKILL, as the system does when memory runs out", 0, 4),
+}
+
+
+def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_of(tmp_path, GRID.replace("[1, 2]", "[1]"))
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}))
+    prepare_grid(plan, folder)
+    run_cells(plan, folder, LocalWorkers(folder, 2, program=STAND_IN))
+    *bad, good = sorted(entries(folder), key=lambda entry: entry.number)
+    assert {entry.state for entry in bad} == {"failed"}
+    assert [(entry.reason, entry.errors, entry.kills) for entry in bad] == list(FAULTS.values())
+    assert good.state == "done"
+
+    monkeypatch.setenv("FAULTS", "{}")
+    prepare_grid(plan, folder)  # a new start is a new chance
+    work_here(folder)
+    assert_each_done_once(plan, folder)
+
+
+def test_a_passing_trouble_is_tried_again(short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(3).id: "once"}))
+    prepare_grid(short_plan, short_folder)
+    work_here(short_folder)
+    assert_each_done_once(short_plan, short_folder)
+    assert next(entry for entry in entries(short_folder) if entry.number == 3).errors == 1
+
+
+def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLD_AT", "4")
+    prepare_grid(short_plan, short_folder)
+    began = time.time()
+
+    def show() -> None:
+        with Queue(short_folder.queue_file) as queue:
+            if [entry.state for entry in queue.entries()].count("running") == 2 and not queue.is_cancelled(began):
+                queue.request_cancel()
+
+    with pytest.raises(Interrupted, match="is stopped"):
+        run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show)
+    assert "running" not in {entry.state for entry in entries(short_folder)}
+    monkeypatch.delenv("HOLD_AT")
+    prepare_grid(short_plan, short_folder)
+    work_here(short_folder)
+    assert_each_done_once(short_plan, short_folder)
+
+
+def test_one_cell_by_number_is_found_by_the_grid(plan: GridPlan, folder: GridFolder) -> None:
+    run_cell(plan, folder, 4, program=STAND_IN)
+    run_cell(plan, folder, 4, program=STAND_IN)
+    prepare_grid(plan, folder)
+    assert [entry.number for entry in entries(folder) if entry.state == "done"] == [4]
+    with pytest.raises(UsageError, match="no cell 13"):
+        run_cell(plan, folder, 13, program=STAND_IN)
+
+
+def test_a_failed_or_busy_cell_by_number_says_why(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
+    with pytest.raises(EmbedlabError, match=r"cell 1 .* failed: training diverged"):
+        run_cell(plan, folder, 1, program=STAND_IN)
+    lock = CellLock(plan, plan.cell(2))
+    assert lock.acquire()
+    with pytest.raises(EmbedlabError, match="is run by another process"):
+        run_cell(plan, folder, 2, program=STAND_IN)
+    lock.close()
+
+
+def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: GridPlan) -> None:
+    other = replace(plan, name="other")  # as two tables of a paper share a row
+    lock = CellLock(plan, plan.cell(2))
+    assert lock.acquire()
+    with pytest.raises(EmbedlabError, match="is run by another process"):
+        run_cell(other, GridFolder.of(other.place.runs_folder, other.name), 2, program=STAND_IN)
+    lock.close()
+
+
+def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: GridPlan, folder: GridFolder) -> None:
+    run, lock = plan.run(plan.cell(1)), CellLock(plan, plan.cell(1))
+    assert lock.acquire()
+    process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run).process
+    lock.close()
+    assert run_status(run).state == "starting"
+    process.terminate()
+    process.wait()
+    assert run_status(run).state == "crashed"
+    assert run.holder() is None
+
+
+def test_a_grid_file_edited_while_it_runs_is_refused(
+    short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEP_S", "0.1")
+    prepare_grid(short_plan, short_folder)
+    edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
+    refused = []
+
+    def show() -> None:
+        if not refused and any(entry.state == "running" for entry in entries(short_folder)):
+            with pytest.raises(UsageError, match="is running with another plan"):
+                prepare_grid(edited, short_folder)
+            refused.append(True)
+            monkeypatch.setenv("STEP_S", "0.01")
+
+    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 2, program=STAND_IN), show=show)
+    assert refused
+    assert_each_done_once(short_plan, short_folder)
+    prepare_grid(edited, short_folder)  # now only what the edit changed is to do
+    assert Counter(entry.state for entry in entries(short_folder)) == {"done": 2, "waiting": 1}
+
+
+def test_another_plan_is_refused_before_the_first_worker_is_there(short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path) -> None:
+    edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
+    with started(short_plan, short_folder):
+        with pytest.raises(UsageError, match="is running with another plan"), started(edited, short_folder):
+            pass
+        with started(short_plan, short_folder):  # the same one is shared
+            assert [entry.run for entry in entries(short_folder)] == [variant.run for variant in short_plan.variants]
+    with started(edited, short_folder):
+        assert [entry.run for entry in entries(short_folder)] == [variant.run for variant in edited.variants]
+
+
+def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(short_plan: GridPlan, short_folder: GridFolder) -> None:
+    prepare_grid(short_plan, short_folder)
+    orphan = Worker(short_folder, parent=-1, since=time.time(), program=STAND_IN)
+    late = Worker(short_folder, parent=os.getppid(), since=time.time(), program=STAND_IN)
+    with Queue(short_folder.queue_file) as queue:
+        queue.request_cancel()
+    assert (orphan.work(), late.work()) == (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED)
+    assert {entry.state for entry in entries(short_folder)} == {"waiting"}
+
+
+@pytest.mark.parametrize(
+    ("workers", "gpus", "assigned"),
+    [
+        (5, ["GPU-a", "GPU-b"], ["GPU-a", "GPU-b", "GPU-a", "GPU-b", "GPU-a"]),  # small cells share a GPU
+        (2, ["GPU-a", "GPU-b", "GPU-c"], ["GPU-a", "GPU-b"]),
+        (3, [], []),
+    ],
+)
+def test_workers_take_the_gpus_in_turn(workers: int, gpus: list[str], assigned: list[str]) -> None:
+    assert assigned_gpus(workers, gpus) == assigned
+
+
+def test_a_cell_sees_the_gpu_of_its_worker_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
+    prepare_grid(short_plan, short_folder)
+    run_cells(short_plan, short_folder, LocalWorkers(short_folder, 1, gpus=["GPU-b"], program=STAND_IN))
+    assert {(short_plan.run(cell).path / "gpu").read_text() for cell in short_plan.cells} == {"GPU-b"}
+
+
+def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho GPU-a\necho GPU-b\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert visible_gpus("auto") == visible_gpus("cuda") == ["GPU-a", "GPU-b"]
+    assert visible_gpus("cpu") == []
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
+    assert visible_gpus("auto") == ["3", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert visible_gpus("auto") == []
+
+
+def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing(
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("embedlab.experiments.executors.local.RESTARTS", 1)
+    prepare_grid(short_plan, short_folder)
+    with sqlite3.connect(short_folder.queue_file) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE UPDATE ON cells WHEN new.state = 'done' AND old.number = 2 "
+            "BEGIN SELECT raise(ABORT, 'database or disk is full'); END"
+        )
+    with pytest.raises(EmbedlabError, match=r"gave up: .*queue\.sqlite.*full") as caught:
+        run_cells(short_plan, short_folder, LocalWorkers(short_folder, 1, program=STAND_IN))
+    assert "then run the grid again" in caught.value.hint
+    with sqlite3.connect(short_folder.queue_file) as connection:
+        connection.execute("DROP TRIGGER full")
+    prepare_grid(short_plan, short_folder)
+    work_here(short_folder)
+    assert_each_done_once(short_plan, short_folder)
+
+
+def test_a_read_only_folder_is_refused_in_one_line(plan: GridPlan, folder: GridFolder, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        (tmp_path / "runs-sample").write_text("root may write anywhere but here")
+    else:
+        tmp_path.chmod(0o500)
+    with pytest.raises(MissingError, match="cannot write"):
+        prepare_grid(plan, folder)
+    tmp_path.chmod(0o700)

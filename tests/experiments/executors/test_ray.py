@@ -1,0 +1,120 @@
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embedlab.core.errors import MissingError
+from embedlab.experiments.executors.executor import run_cells
+from embedlab.experiments.executors.ray import pack_run, ray_tasks, run_in_scratch, run_on_node, unpack_run
+from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.preparation import prepare_grid
+from embedlab.experiments.queue import Queue
+from embedlab.runs.status import run_status
+from embedlab.runs.store import RunFolder
+from tests.experiments.conftest import STAND_IN
+from tests.experiments.executors.test_local import assert_each_done_once, expected_value
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Two nodes of one processor each on this machine, reached at 127.0.0.1 alone."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's switch for desktop systems: nodes keep to the loopback address. It is read when Ray is imported.
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    pytest.importorskip("ray", reason="the extra embedlab[ray] is not installed")
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+    started = Cluster(initialize_head=True, head_node_args=node)
+    started.add_node(num_cpus=1, object_store_memory=80 * 2**20, node_ip_address="127.0.0.1")
+    yield started
+    started.shutdown()
+
+
+@pytest.mark.slow
+def test_a_cluster_does_every_cell_once(plan: GridPlan, folder: GridFolder, cluster: Any) -> None:
+    prepare_grid(plan, folder)
+    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN))
+    assert_each_done_once(plan, folder)
+
+
+@pytest.mark.slow
+def test_nodes_import_nothing_from_the_working_folder(
+    plan: GridPlan, folder: GridFolder, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hostile").mkdir()
+    for name in ("statistics", "datasets", "polars", "tomli_w", "fcntl", "xxhash"):
+        (tmp_path / "hostile" / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n")
+    monkeypatch.chdir(tmp_path / "hostile")
+    prepare_grid(plan, folder)
+    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN))
+    assert_each_done_once(plan, folder)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.slow
+def test_a_node_that_is_killed_loses_nothing(plan: GridPlan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare_grid(plan, folder)
+    killed = []
+
+    def show() -> None:
+        with Queue(folder.queue_file) as queue:
+            is_busy = any(entry.state == "done" for entry in queue.entries())
+        if is_busy and not killed:
+            node = cluster.list_all_nodes()[-1]
+            cluster.remove_node(node, allow_graceful=False)
+            killed.append(node)
+
+    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN), show=show)
+    assert killed
+    assert_each_done_once(plan, folder)
+
+
+def test_a_cell_reports_by_its_files_alone(plan: GridPlan, folder: GridFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    prepare_grid(plan, folder)
+    log = plan.run(plan.cell(2)).log_file
+    log.parent.mkdir(parents=True)
+    log.write_text("printed before\n")
+    noisy = (sys.executable, "-c", "print('{\"step\": 1} \\x1b[31mred')")
+    assert run_on_node(plan.to_json(), str(folder.path), 2, noisy).returncode != 0  # it leaves no results
+    assert "\x1b[31mred" in log.read_text()
+    assert run_on_node(plan.to_json(), str(folder.path), 1, STAND_IN).returncode == 0
+    assert capfd.readouterr() == ("", "")  # Ray would bring it to whoever started the grid
+    assert run_status(plan.run(plan.cell(1))).state == "finished"
+
+
+def test_a_run_made_apart_is_brought_back(plan: GridPlan, tmp_path: Path) -> None:
+    outcome = run_in_scratch(plan.to_json(), tmp_path / "scratch", 2, STAND_IN)
+    assert (outcome.returncode, outcome.reason) == (0, "")
+    assert outcome.archive is not None
+    run = plan.run(plan.cell(2))
+    unpack_run(outcome.archive, run)
+    assert run_status(run).state == "finished"
+    assert (run.model / "value").read_text() == expected_value(plan, 2)
+
+
+def test_a_packed_run_leaves_its_checkpoints(tmp_path: Path) -> None:
+    run = RunFolder.of(tmp_path / "there", "mine", 1)
+    for name in ("model/weights", "checkpoints/step-1/weights"):
+        (run.path / name).parent.mkdir(parents=True)
+        (run.path / name).write_text(name)
+    here = RunFolder.of(tmp_path / "here", "mine", 1)
+    unpack_run(pack_run(run), here)
+    assert (here.model / "weights").read_text() == "model/weights"
+    assert not here.checkpoints.exists()
+
+
+def test_without_ray_the_extra_is_named(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingError) as caught:
+        run_cells(plan, folder, ray_tasks(plan, folder, "127.0.0.1:1"))
+    assert "embedlab[ray]" in caught.value.hint
+
+
+def test_an_address_where_no_process_listens_is_refused_at_once(plan: GridPlan, folder: GridFolder) -> None:
+    pytest.importorskip("ray")
+    prepare_grid(plan, folder)
+    with pytest.raises(MissingError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
+        run_cells(plan, folder, ray_tasks(plan, folder, "127.0.0.1:1"))

@@ -1,0 +1,86 @@
+"""Full garbage collections of the dashboard wait until no key is pressed."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from embedlab.tui.terminal import gc_control
+
+
+@pytest.fixture(autouse=True)
+def collection_as_before() -> Iterator[None]:
+    """Give the test process the collection that it had."""
+    thresholds = gc.get_threshold()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+    gc.enable()
+
+
+class Node:
+    """An object that refers to itself, so that only a collection frees it."""
+
+    freed = 0
+
+    def __init__(self) -> None:
+        self.own = self
+
+    def __del__(self) -> None:
+        Node.freed += 1
+
+
+def full_collections() -> int:
+    return gc.get_stats()[2]["collections"]
+
+
+def many_objects(collections: int) -> list[list[int]]:
+    """Objects that stay, until there were so many middle collections since the last full one."""
+    made: list[list[int]] = []
+    while gc.get_count()[2] < collections and len(made) < 1_000_000:
+        made.append([len(made)])
+    return made
+
+
+def collect_the_young_often() -> None:
+    gc.set_threshold(50, 2, gc.get_threshold()[2])
+
+
+def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_after_them() -> None:
+    gc_control.pause_collection()
+    assert not gc.isenabled()
+    gc_control.resume_collection()
+    assert gc.isenabled()
+    collect_the_young_often()
+    gc.collect()
+    before, Node.freed = full_collections(), 0
+    node = Node()
+    gc.collect(1)  # it is old now
+    made = many_objects(20)
+    del node
+    assert full_collections() == before, "no full collection comes by itself"
+    gc_control.collect_old(is_idle=False)
+    assert (full_collections(), Node.freed) == (before, 0)
+    gc_control.collect_old(is_idle=True)
+    assert (full_collections(), Node.freed) == (before + 1, 1)
+    assert made[-1] == [len(made) - 1]
+
+
+def test_who_never_pauses_gets_one_after_many_young_ones() -> None:
+    gc_control.pause_collection()
+    gc_control.resume_collection()
+    collect_the_young_often()
+    gc.collect()
+    before, made = full_collections(), many_objects(250)
+    gc_control.collect_old(is_idle=False)
+    assert full_collections() == before + 1
+    assert made[-1] == [len(made) - 1]
+
+
+def test_nothing_is_collected_by_hand_in_a_process_that_never_paused() -> None:
+    gc.collect()
+    gc.set_threshold(50, 2, 1_000_000)
+    before, made = full_collections(), many_objects(20)
+    gc_control.collect_old(is_idle=True)
+    assert full_collections() == before
+    assert made[-1] == [len(made) - 1]
