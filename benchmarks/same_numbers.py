@@ -1,11 +1,15 @@
 """Whether two checkouts give the same numbers, bit by bit, on one machine.
 
     python benchmarks/same_numbers.py OLD NEW [--model FOLDER --data DIR]
+    python benchmarks/same_numbers.py OLD NEW --recipes
 
-Both run the demo, a training that is interrupted and resumed, a grid of four cells, comparisons of pairs and of classified sentences,
-and a paper's table with its trainings on the sample world; with --model and --data also the seven STS sets. What is compared is what
-is stored: scores, weights of models and heads, and the numbers of evaluations; and what is printed of differences and of the table,
-intervals to 1e-12.
+With --recipes both train every recipe of OLD that has rows in the sample world, all of its stages, on few rows and in float32 on the
+processor: the weights, heads and losses of each run are compared, and where they differ whether its resolved recipe is the same.
+
+Without, both run the demo, a training that is interrupted and resumed, a grid of four cells, comparisons of pairs and of classified
+sentences, and a paper's table with its trainings on the sample world; with --model and --data also the seven STS sets. What is compared
+is what is stored: scores, weights of models and heads, and the numbers of evaluations; and what is printed of differences and of the
+table, intervals to 1e-12.
 """
 
 import argparse
@@ -26,6 +30,67 @@ PRINTED = ("compare.json", "table.json")  # what commands answer, one object aft
 
 # Keys of stored JSON that are not numbers of a result, or that older versions did not store.
 UNEQUAL = {"backend", "checksum", "declared", "dims", "scored_by", "seed", "signature", "title", "version", "time", "time_s", "seconds"}
+
+
+# Trains each recipe that is named into a run of its name, in one process; what fails is written beside them.
+TRAININGS = """
+import sys
+from pathlib import Path
+import embedlab
+for name in sys.argv[1:]:
+    values = {"stages.data.rows": 40, "stages.optim.epochs": 1, "evaluate.tasks": [], "evaluate.dev": "none", "evaluate.keep": "last"}
+    try:
+        embedlab.train(name, sample=True, threads=1, device="cpu", precision="float32", name="tiny-" + name, set=values)
+    except Exception as error:
+        Path(f"failed-{name}.txt").write_text(f"{type(error).__name__}: {error}")
+"""
+
+
+def train_recipes(checkout: Path, folder: Path, recipes: list[str]) -> None:
+    """Train RECIPES with a checkout in FOLDER."""
+    own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache"}
+    with (folder / "log.txt").open("ab") as log:
+        subprocess.run([sys.executable, "-c", TRAININGS, *recipes], cwd=folder, env=os.environ | own, stdout=log, stderr=log, check=True)
+
+
+def trained(folder: Path, recipe: str) -> dict[str, Any]:
+    """What the run of a RECIPE has left: digests of weights and heads, losses of its steps; or why it failed."""
+    if (failure := folder / f"failed-{recipe}.txt").exists():
+        return {"failure": failure.read_text()}
+    (run_folder,) = folder.glob(f"runs-sample/tiny-{recipe}/seed-1")
+    events = [json.loads(line) for line in (run_folder / "events.jsonl").read_text().splitlines()]
+    files = [path for path in run_folder.rglob("*.safetensors") if "checkpoints" not in path.parts]
+    weights = {str(path.relative_to(run_folder)): sha256(path.read_bytes()).hexdigest() for path in sorted(files)}
+    return {**weights, "losses": [event["loss"] for event in events if event["event"] == "step"]}
+
+
+def resolved(folder: Path, recipe: str) -> str:
+    """The resolved recipe of a run without what only its evaluation reads."""
+    path = folder / "runs-sample" / f"tiny-{recipe}" / "seed-1" / "recipe.toml"
+    return path.read_text().partition("[evaluate]")[0] if path.exists() else ""
+
+
+def compare_recipes(old: Path, new: Path) -> int:
+    """Train every recipe of OLD with both checkouts and print what differs; gives how many recipes differ without having changed."""
+    recipes = sorted(path.stem for path in (old / "recipes").glob("*.toml") if not path.stem.startswith("own-"))
+    with tempfile.TemporaryDirectory() as place:
+        folders = []
+        for checkout, label in ((old, "old"), (new, "new")):
+            folder = Path(place) / label / "lab"  # of one name for both: no path may make a difference
+            folder.mkdir(parents=True)
+            train_recipes(checkout.absolute(), folder, recipes)
+            folders.append(folder)
+        counts = dict.fromkeys(("equal", "other recipe", "differs", "trained by neither"), 0)
+        for recipe in recipes:
+            first, second = (trained(folder, recipe) for folder in folders)
+            is_same = len({resolved(folder, recipe) for folder in folders}) == 1
+            verdict = "equal" if first == second else "differs" if is_same else "other recipe"
+            verdict = "trained by neither" if "failure" in first and "failure" in second else verdict
+            counts[verdict] += 1
+            why = second.get("failure", "") or first.get("failure", "")
+            print(f"{recipe}: {verdict}" + (f" ({why})" if why else ""))
+    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return counts["differs"]
 
 
 def run(checkout: Path, folder: Path, *words: str, step: int | None = None, out: str = "log.txt") -> None:
@@ -132,7 +197,10 @@ def main() -> None:
     parser.add_argument("checkouts", nargs=2, type=Path, metavar="CHECKOUT")
     parser.add_argument("--model", type=Path)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--recipes", action="store_true", help="train every recipe in few steps")
     arguments = parser.parse_args()
+    if arguments.recipes:
+        sys.exit(bool(compare_recipes(*arguments.checkouts)))
     model, data = (path.absolute() if path else None for path in (arguments.model, arguments.data))
     found = []
     for checkout in arguments.checkouts:

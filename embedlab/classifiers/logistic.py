@@ -158,12 +158,12 @@ class _Memory:
         """The gradient times the inverse curvature."""
         product, parts = gradient.clone(), []
         for step, change, inverse in reversed(self.steps):
-            tensor = inverse * _dot(step, product)
-            product -= tensor * change
-            parts.append(tensor)
+            weight = inverse * _dot(step, product)
+            product -= weight * change
+            parts.append(weight)
         product *= self.scale / self.bound
-        for (step, change, inverse), tensor in zip(self.steps, reversed(parts), strict=True):
-            product += (tensor - inverse * _dot(change, product)) * step
+        for (step, change, inverse), weight in zip(self.steps, reversed(parts), strict=True):
+            product += (weight - inverse * _dot(change, product)) * step
         return product
 
     def restrict(self, places: Tensor) -> None:

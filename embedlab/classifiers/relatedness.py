@@ -51,15 +51,15 @@ def fit_relatedness(
     features: Tensor, gold: NDArray[np.float64], train: RowIndices, dev: RowIndices, *, seed: int, progress: ProgressCallback | None = None
 ) -> Regression:
     """Fit the regression on TRAIN, stopped early by DEV, of FEATURES (rows, dim) and GOLD of all rows; PROGRESS receives the checks."""
-    tensor, dev_features = features[_index(train, features)], features[_index(dev, features)]
-    with_ones = torch.cat([tensor, tensor.new_ones(len(tensor), 1)], dim=1)
-    goals = torch.from_numpy(score_distributions(gold[train])).to(tensor)
-    weights = start_weights(features.shape[1], GRADES, seed).to(tensor)
+    train_features, dev_features = features[_index(train, features)], features[_index(dev, features)]
+    with_ones = torch.cat([train_features, train_features.new_ones(len(train_features), 1)], dim=1)
+    goals = torch.from_numpy(score_distributions(gold[train])).to(train_features)
+    weights = start_weights(features.shape[1], GRADES, seed).to(train_features)
     optimiser = torch.optim.Adam([weights], lr=1e-3, fused=True)
     best, strikes = Regression(weights=weights.clone(), dev=nan), 0
     for check in range(MAX_CHECKS):
         for number in range(check * PASSES_PER_CHECK, (check + 1) * PASSES_PER_CHECK):
-            order = _index(shuffle_rows(len(train), seed, number), tensor)
+            order = _index(shuffle_rows(len(train), seed, number), train_features)
             for rows in order.split(BATCH):
                 weights.grad = _gradient(with_ones[rows], goals[rows], weights)
                 optimiser.step()
@@ -78,9 +78,9 @@ def fit_relatedness(
 
 def _gradient(features: Tensor, goals: Tensor, weights: Tensor) -> Tensor:
     """Of the mean squared error of the softmax."""
-    tensor = torch.softmax(features @ weights, dim=1)
-    errors = (tensor - goals) * (2 / goals.numel())
-    return features.T @ (tensor * (errors - (errors * tensor).sum(1, keepdim=True)))
+    shares = torch.softmax(features @ weights, dim=1)
+    errors = (shares - goals) * (2 / goals.numel())
+    return features.T @ (shares * (errors - (errors * shares).sum(1, keepdim=True)))
 
 
 def _distributions(features: Tensor, weights: Tensor) -> Tensor:

@@ -86,9 +86,9 @@ def _heads(states: Tensor, span: TokenSpan) -> Tensor:
     return copied.flatten(0, 1)
 
 
-def _put(tensor: Tensor, states: Tensor, span: TokenSpan) -> None:
+def _put(padded: Tensor, states: Tensor, span: TokenSpan) -> None:
     """Write (sentences x heads, tokens, head dim) to (tokens of all, heads, head dim)."""
-    _split(tensor, span).copy_(states.view(span.sentences, -1, *states.shape[-2:]))
+    _split(padded, span).copy_(states.view(span.sentences, -1, *states.shape[-2:]))
 
 
 def _softmax(queries: Tensor, keys: Tensor, scale: float) -> Tensor:

@@ -105,5 +105,5 @@ def _turned(blocks: Iterable[Tensor]) -> list[Tensor]:
 
 def _multiply(first: Iterable[Tensor], second: Iterable[Tensor], made: Iterable[Tensor]) -> None:
     """Write each block's product into its slice of MADE."""
-    for tensor, other, product in zip(first, second, made, strict=True):
-        torch.bmm(tensor, other, out=product)
+    for left, right, product in zip(first, second, made, strict=True):
+        torch.bmm(left, right, out=product)

@@ -43,8 +43,8 @@ def _numbers(*shape: int) -> Tensor:
     return torch.arange(1, torch.Size(shape).numel() + 1, dtype=torch.float64).mul(0.7).sin().view(shape)
 
 
-def _is_near(tensor: Tensor, expected: Tensor, tolerance: float) -> bool:
+def _is_near(computed: Tensor, expected: Tensor, tolerance: float) -> bool:
     """Return whether FOUND has the shape of EXPECTED and, relative to its largest number, its values."""
-    if tensor.shape != expected.shape:
+    if computed.shape != expected.shape:
         return False
-    return bool(((tensor.double() - expected).abs() <= tolerance * expected.abs().max()).all())  # False for nan
+    return bool(((computed.double() - expected).abs() <= tolerance * expected.abs().max()).all())  # False for nan

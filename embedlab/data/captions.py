@@ -16,7 +16,10 @@ PER_PICTURE = 5
 
 
 def read_captions(paths: Sequence[Path]) -> ParsedRows:
-    """Return the captions of several gzipped files, line n of each of which is of picture n: those of a picture together."""
+    """Return the captions of several gzipped files, line n of each of which is of picture n: those of a picture together.
+
+    Files with different numbers of lines are a MissingError.
+    """
     columns = [_lines(path) for path in paths]
     if odd := next((path for path, column in zip(paths, columns, strict=True) if len(column) != len(columns[0])), None):
         raise MissingError(f"{odd} and {paths[0]} have different numbers of lines", hint="get the files again")

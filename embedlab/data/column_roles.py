@@ -96,7 +96,7 @@ class FoundColumns:
         return cls(file=file, rows=rows, names=tuple(names), numbers=numbers, words=words, texts=texts, named=named)
 
     def decided(self) -> tuple[RowKind, dict[str, str]]:
-        """Return the kind of the rows, and the column of each of its parts."""
+        """Return the kind of the rows, and the column of each of its parts; parts that no kind has together are a UsageError."""
         said = {*self.file.roles}
         if said and not any(said <= {*kind.columns} for kind in KINDS):
             raise UsageError(f"{self.file.text!r}: {', '.join(self.file.roles)} are not parts of one kind of rows", hint=_KINDS_HINT)
@@ -164,7 +164,7 @@ class FoundColumns:
         return {"sentence": name}
 
     def meanings(self, name: str) -> dict[str, str]:
-        """Return which of the labels in a column are written otherwise than ours, and their meaning."""
+        """Return which labels in a column are written otherwise than ours, and their meaning; where it is unclear a UsageError."""
         values = self.rows[name]
         if values.dtype.is_float():
             values = values.cast(pl.Int64, strict=False)

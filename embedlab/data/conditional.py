@@ -21,7 +21,10 @@ _SCALE = (1.0, 5.0)
 
 
 def read_conditional(paths: Sequence[Path]) -> ParsedRows:
-    """Return the pairs of a CSV file with sentence1, sentence2, condition and label, each sentence behind its condition."""
+    """Return the pairs of a CSV file with sentence1, sentence2, condition and label, each sentence behind its condition.
+
+    A column that is absent is a MissingError.
+    """
     (path,) = paths
     rows = read_rows(path, needed=_COLUMNS)
     if absent := [name for name in _COLUMNS if name not in rows.columns]:

@@ -113,7 +113,7 @@ def is_row_file(name: str) -> bool:
 
 
 def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
-    """Return the scale `LOW-HIGH` that the option of a dataset's NAME states."""
+    """Return the scale `LOW-HIGH` that the option of a dataset's NAME states; another text is a UsageError."""
     if text is None:
         return None
     match = _SCALE.fullmatch(text)

@@ -24,7 +24,8 @@ def is_fetchable(dataset: Dataset) -> bool:
 def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> list[Path]:
     """Write the missing splits of a dataset to FOLDER, and return the written files.
 
-    The rows are checked against the manifest before anything is written; existing splits stay unchanged.
+    The rows are checked against the manifest before anything is written; existing splits stay unchanged. Without a network a missing split
+    is a MissingError.
     """
     absent = {name: split for name, split in dataset.splits.items() if not is_in_folder(split, folder)}
     if absent and offline:

@@ -44,7 +44,7 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
 def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
     """Return all columns of a split on the hub, or of a repository in the hub's layout in a local folder.
 
-    OTHERWISE is the hint for what can be done without the hub.
+    A hub that cannot be reached is a MissingError; OTHERWISE is its hint for what can be done without the hub.
     """
     if is_local(hub.repository):
         return _filtered(hub, _load(hub.repository, hub.config, hub.split, hub.revision, otherwise))
@@ -98,7 +98,10 @@ def copy_hashes(folder: Path) -> dict[str, str]:
 
 @cache  # one commit for a whole command
 def commit(repository: str, revision: str) -> str:
-    """Return the commit that a branch, tag or part of a commit's name, REVISION, names in a REPOSITORY on the hub."""
+    """Return the commit that a branch, tag or part of a commit's name, REVISION, names in a REPOSITORY on the hub.
+
+    One that the hub does not have, or a hub that cannot be reached, is a MissingError.
+    """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 

@@ -82,7 +82,10 @@ def find_mteb_files(path: Path) -> MtebFiles:
 
 
 def read_predictions(path: Path, split: str) -> Predictions | None:
-    """Return the similarities of SPLIT, a name of ours or "all", in a prediction file; None where it has none of that split."""
+    """Return the similarities of SPLIT, a name of ours or "all", in a prediction file; None where it has none of that split.
+
+    A file of another layout is a MissingError, one of another kind of task a UsageError.
+    """
     content = _object(path)
     if _META not in content:
         raise MissingError(f"{path}: no key {_META!r}", hint=_WRITTEN)
@@ -105,7 +108,10 @@ def _is_similarity(value: Any) -> bool:
 
 
 def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
-    """Return the figures of SPLIT, a name of ours or "all", in a result file; None where it has none of that split."""
+    """Return the figures of SPLIT, a name of ours or "all", in a result file; None where it has none of that split.
+
+    A file that mteb would not write is a MissingError.
+    """
     content = _object(path)
     if absent := [key for key in ("task_name", "dataset_revision", "scores") if key not in content]:
         raise MissingError(f"{path}: no key {absent[0]!r}", hint=_WRITTEN)

@@ -15,7 +15,7 @@ from embedlab.data.triplets import read_triplets
 def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None) -> Part:
     """Return the rows of the file that NAME means: definitions, plain sentences or triplets for that KIND, otherwise pairs.
 
-    Definitions are split by word into SPLIT (default: all); other files have no splits.
+    Definitions are split by word into SPLIT (default: all); other files have no splits. A path without a file is a MissingError.
     """
     path = file_path(name)
     readers: dict[DatasetKind, Callable[[], ParsedRows]] = {

@@ -51,7 +51,7 @@ _SUMMARIES = {
 
 
 def read_probing(paths: Sequence[Path], *, split: str) -> ParsedRows:
-    """Return the sentences of one SPLIT ("train", "dev" or "test") of a probing file."""
+    """Return the sentences of one SPLIT ("train", "dev" or "test") of a probing file; a file without it is a MissingError."""
     (path,) = paths
     status = path.stat()
     rows = _read_file(path, status.st_size, status.st_mtime_ns).filter(pl.col("split") == PROBING_SPLITS[split]).select("sentence", "label")
@@ -95,7 +95,10 @@ def suite_folder(name: str, folder: Path | None) -> Path | None:
 
 
 def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
-    """Return the tasks of the probing suite called NAME; without SentEval's names, one for each text file in the format."""
+    """Return the tasks of the probing suite called NAME; without SentEval's names, one for each text file in the format.
+
+    A folder without such a file is a MissingError.
+    """
     if name == SENTEVAL:
         return DATASETS
     path = _place(name, folder)

@@ -57,7 +57,10 @@ _PAIR_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
 
 
 def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
-    """Return the generated rows of a dataset's split: the same for the same name, split and seed."""
+    """Return the generated rows of a dataset's split: the same for the same name, split and seed.
+
+    A dataset that the sample world does not have is a MissingError.
+    """
     rng = Random(f"{dataset.name}/{split}/{seed}")
     if dataset.kind == "sts":
         rows = _sts_rows(rng, dataset, split)

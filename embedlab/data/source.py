@@ -99,7 +99,7 @@ class Source:
         return self.open_split(dataset(name), split)
 
     def open_split(self, chosen: Dataset, split: str | None = None) -> Part:
-        """The rows of one split of a dataset that is at hand."""
+        """Return the rows of one split of a dataset; an unknown split is a UsageError, one that is not at hand a MissingError."""
         split = split or chosen.default_split
         if split not in chosen.splits:
             raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")

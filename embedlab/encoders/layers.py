@@ -29,10 +29,10 @@ class Dense(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in, (batch, out) out."""
-        tensor: Tensor = self.activation_function(self.linear(vectors))
+        mapped: Tensor = self.activation_function(self.linear(vectors))
         if not self.has_residual:
-            return tensor
-        return tensor + (vectors if self.residual is None else self.residual(vectors))
+            return mapped
+        return mapped + (vectors if self.residual is None else self.residual(vectors))
 
 
 class LayerNorm(nn.Module):
@@ -44,8 +44,8 @@ class LayerNorm(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in and out."""
-        tensor: Tensor = self.norm(vectors)
-        return tensor
+        normed: Tensor = self.norm(vectors)
+        return normed
 
 
 class Normalise(nn.Module):

@@ -164,7 +164,10 @@ def _send(team: Sequence["subprocess.Popen[bytes]"], number: int) -> None:
 
 
 def cancel_run(run: RunFolder, *, force: bool = False) -> int:
-    """Make the run's process save a checkpoint and stop, or with FORCE end it at once; gives its process id."""
+    """Make the run's process save a checkpoint and stop, or with FORCE end it at once; gives its process id.
+
+    A run that is not running, or that another machine or user runs, is an EmbedlabError.
+    """
     holder = run.holder()
     if holder is None:
         raise _not_running(run)

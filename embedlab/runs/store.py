@@ -55,7 +55,7 @@ class RunFolder:
 
     @classmethod
     def of(cls, runs: Path, name: str, seed: int) -> "RunFolder":
-        """Return the folder of a run with this name and seed, whether it exists or not."""
+        """Return the folder of a run with this name and seed, whether it exists or not; what cannot be a name is a UsageError."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise UsageError(f"{name!r} cannot name a run", hint="use letters, digits, '.', '_', '+' and '-', for example snli-ce-2")
         if name in RESERVED:
@@ -141,7 +141,7 @@ class RunFolder:
         return self.path / "learnt.parquet"
 
     def recipe(self) -> "Recipe":
-        """The resolved recipe this run follows."""
+        """The resolved recipe that this run follows; a run without one is a MissingError."""
         from embedlab.core.recipe import read_resolved_recipe
 
         if self.path.is_dir() and not self.recipe_file.exists():
@@ -341,7 +341,7 @@ def in_other_world(kind: str, name: str, folder: Path) -> UsageError | None:
 
 
 def rename_runs(folder: Path, old: str, new: str) -> None:
-    """Give all seeds of the run OLD the name NEW."""
+    """Give all seeds of the run OLD the name NEW; a single seed is a UsageError."""
     runs = select_runs(folder, old)
     if runs[0].name != old:
         raise UsageError(f"a name belongs to all seeds of a run, not to {old!r} alone", hint=f"embedlab runs rename {runs[0].name} {new}")

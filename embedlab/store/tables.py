@@ -39,7 +39,7 @@ class TableFormat(Generic[V]):
         write_sealed(path, content.getvalue(), hint=hint)
 
     def read(self, path: Path, *, hint: str) -> V:
-        """Read the file at PATH and verify its seal."""
+        """Read the file at PATH and verify its seal; damage is a ValueError."""
         content = read_sealed(path, hint=hint)
         try:
             return self.from_table(StoredTable(frame=pl.read_parquet(BytesIO(content)), facts=self._facts(content)), path)
@@ -47,7 +47,7 @@ class TableFormat(Generic[V]):
             raise ValueError(str(error)) from error
 
     def read_facts(self, path: Path, *, hint: str) -> str:
-        """Read the facts alone; the seal of the whole file is verified."""
+        """Read the facts alone; the seal of the whole file is verified, and damage is a ValueError."""
         try:
             return self._facts(read_sealed(path, hint=hint))
         except pl.exceptions.PolarsError as error:

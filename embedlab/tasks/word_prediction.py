@@ -70,9 +70,9 @@ def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int6
     with torch.inference_mode():
         for start in range(0, len(words), LOGIT_ROWS):
             block = slice(start, start + LOGIT_ROWS)
-            tensor = torch.from_numpy(words[block]).to(vectors.device).unsqueeze(1)
+            target = torch.from_numpy(words[block]).to(vectors.device).unsqueeze(1)
             logits = head(vectors[block])
-            ranks[block] = (logits >= logits.gather(1, tensor)).sum(dim=1).cpu().numpy()
+            ranks[block] = (logits >= logits.gather(1, target)).sum(dim=1).cpu().numpy()
     return ranks
 
 

@@ -48,6 +48,7 @@ FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0
 AT_ONCE = 100_000  # pairs; of more, the sentences are shown before the scores are joined and ranked
 WRITE_AFTER_S = 0.3
+MARKS_AFTER_S = 0.2  # the pairs are drawn: what the marks of models import is not to delay them
 MARK_LIMIT = 2_000  # marks that are remembered
 
 
@@ -199,7 +200,8 @@ class Dashboard(TerminalApp):
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
             if path is not None:
                 store(data, path, self.settings)
-            if marks := marks_by_model([model.name for model in data.models], self.settings):
+            sleep(MARKS_AFTER_S)
+            if not worker.is_cancelled and (marks := marks_by_model([model.name for model in data.models], self.settings)):
                 self.call_from_thread(self._take_marks, data, marks)
 
     def _take_marks(self, data: PairData, marks: tuple[str, ...]) -> None:

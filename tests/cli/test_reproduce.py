@@ -92,6 +92,19 @@ def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(embedlab: Embe
     assert not list(tmp_path.rglob("plan.json"))
 
 
+@pytest.mark.parametrize(("paper", "table"), [("liao", "table2"), ("tsukagoshi", "table3"), ("sedghamiz", "table1"), ("chen", "table6")])
+def test_each_paper_has_a_dry_run_of_its_profiles(paper: str, table: str, embedlab: Embedlab) -> None:
+    words = ("reproduce", paper, table, "--dry-run", "--sample", "--encoder", "nobody/nothing", "--seeds", "1", "--json")
+    plain, stated, code = (embedlab(*words, *more) for more in ((), ("--profile", "paper"), ("--profile", "code")))
+    assert stated.rows == plain.rows != []
+    if paper == "chen":
+        assert "no code of its authors is public" in code.err
+    else:
+        runs = {row["run"] for row in code.rows}
+        assert runs
+        assert runs.isdisjoint({row["run"] for row in plain.rows})
+
+
 @pytest.mark.parametrize("words", [("liao",), ("liao", "table7", "--from", "runs"), ("liao", "table1"), ()])
 def test_a_dry_run_of_what_trains_nothing_is_refused(embedlab: Embedlab, words: tuple[str, ...]) -> None:
     assert embedlab("reproduce", *words, "--dry-run", "--sample").code == ExitCode.USAGE

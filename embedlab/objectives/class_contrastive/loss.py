@@ -18,10 +18,10 @@ def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: floa
     any anchor the loss is 0, still part of the graph.
     """
     vectors = F.normalize(vectors)
-    tensor = torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
+    is_self = torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
     scores = vectors @ vectors.T / temperature
-    surprise = scores.masked_fill(tensor, float("-inf")).logsumexp(dim=1, keepdim=True) - scores
-    positives = (labels.unsqueeze(0) == labels.unsqueeze(1)) & ~tensor
+    surprise = scores.masked_fill(is_self, float("-inf")).logsumexp(dim=1, keepdim=True) - scores
+    positives = (labels.unsqueeze(0) == labels.unsqueeze(1)) & ~is_self
     counts = positives.sum(dim=1)
     terms = surprise.masked_fill(~positives, 0.0).sum(dim=1) / counts.clamp(min=1)
     return terms.sum() if reduction == "sum" else terms.sum() / (counts > 0).sum().clamp(min=1)
@@ -64,8 +64,8 @@ class ClassContrastive(Objective):
             case "tenths":
                 return tenths(columns["gold"])
             case "exact":
-                tensor: Tensor = torch.unique(columns["gold"], return_inverse=True)[1]
-                return tensor
+                classes: Tensor = torch.unique(columns["gold"], return_inverse=True)[1]
+                return classes
             case "none":
                 return torch.arange(rows)
             case _:

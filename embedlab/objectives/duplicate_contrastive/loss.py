@@ -17,8 +17,8 @@ def duplicate_loss(first: Tensor, second: Tensor, is_duplicate: Tensor, *, tempe
     first, second: (pairs, dim), not normalised; is_duplicate: (pairs,) of 0 and 1. The cosine bounds it on both sides.
     """
     similarity = F.normalize(first) @ F.normalize(second).T
-    tensor = torch.arange(len(first), device=first.device)
-    losses = F.cross_entropy(similarity / temperature, tensor, reduction="none")
+    targets = torch.arange(len(first), device=first.device)
+    losses = F.cross_entropy(similarity / temperature, targets, reduction="none")
     return (losses * (2 * is_duplicate - 1)).mean()
 
 

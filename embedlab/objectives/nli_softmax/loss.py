@@ -44,8 +44,8 @@ class NliSoftmax(Objective):
 
     def pair_logits(self, first: Tensor, second: Tensor) -> Tensor:
         """The logits of the classes of each pair of vectors; (pairs, classes)."""
-        tensor: Tensor = self.head(pair_features(first, second))
-        return tensor
+        logits: Tensor = self.head(pair_features(first, second))
+        return logits
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The mean cross-entropy over the batch's pairs."""

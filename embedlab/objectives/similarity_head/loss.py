@@ -47,5 +47,5 @@ class SimilarityHead(Objective):
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The mean over the batch's pairs."""
-        tensor = self.similarity(vectors[columns["sentence1"]], vectors[columns["sentence2"]])
-        return F.mse_loss(tensor, columns["gold"] / self.options.highest)
+        similarities = self.similarity(vectors[columns["sentence1"]], vectors[columns["sentence2"]])
+        return F.mse_loss(similarities, columns["gold"] / self.options.highest)

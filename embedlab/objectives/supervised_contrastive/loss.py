@@ -73,8 +73,8 @@ class SupervisedContrastive(Objective):
         """The logits of the classes of each pair of vectors, (pairs, classes); λ = 1 trains no head for them."""
         if self.head is None:
             raise TypeError("no head was trained: the weight of the contrastive loss is 1")
-        tensor: Tensor = self.head(pair_features(first, second))
-        return tensor
+        logits: Tensor = self.head(pair_features(first, second))
+        return logits
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The weighted sum; a part whose weight is 0 is not computed."""
