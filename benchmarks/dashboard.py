@@ -27,7 +27,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard_hour import growth
 from dashboard_panes import at_rest, explanations, items, neighbours, panes, selections
 
 if TYPE_CHECKING:
@@ -335,6 +334,8 @@ def explanation_rows(arguments: argparse.Namespace, temporary: Path) -> Iterator
     score(real)
     yield from explained_rows(one("explained", real))
     if arguments.hour is not None:
+        from dashboard_hour import growth  # here: what it imports is not the dashboard's first paint
+
         minutes = [json.loads(line) for line in arguments.hour.read_text(encoding="utf-8").splitlines()]
         use = f"{minutes[-1]['keys']:,} random keys on all screens in {len(minutes)} minutes"
         yield f"memory at rest after 20 minutes, of {use}", f"{minutes[19]['mib']:.0f} MiB", ""
