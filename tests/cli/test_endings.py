@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from embedlab.cli.app import app, main
+from embedlab.cli.app import main, program
 
 HEADER = "sentence1\tsentence2\tscore\n"
 
 
 def evaluated(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[dict[str, object]]:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
-    answer = CliRunner().invoke(app, ["evaluate", "dice", "--task", str(file), "--json", *words], catch_exceptions=False)
+    answer = CliRunner().invoke(program(), ["evaluate", "dice", "--task", str(file), "--json", *words], catch_exceptions=False)
     assert answer.exit_code == 0
     rows: list[dict[str, object]] = json.loads(answer.stdout)["rows"]
     return rows
@@ -100,7 +100,7 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypa
     blocked.write_text("a file where the cache folder should be")
     monkeypatch.setenv("EMBEDLAB_CACHE", str(blocked))
     monkeypatch.setattr("embedlab.scoring.scored_pairs.merge_scores", _full)
-    answer = CliRunner().invoke(app, ["evaluate", "dice", "--task", "sts12", "--sample", "--json"], catch_exceptions=False)
+    answer = CliRunner().invoke(program(), ["evaluate", "dice", "--task", "sts12", "--sample", "--json"], catch_exceptions=False)
     assert answer.exit_code == 0
     assert json.loads(answer.stdout)["rows"][0]["score"] > 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from embedlab.cli.app import app, main
+from embedlab.cli.app import main, program
 from embedlab.cli.grid_board import sparkline
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
@@ -129,7 +129,7 @@ def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: GridPlan, tmp_pa
 def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("embedlab.workflows.grid.run.LocalWorkers", partial(LocalWorkers, program=STAND_IN))
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}))
-    ended = CliRunner().invoke(app, ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
+    ended = CliRunner().invoke(program(), ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
     assert ended.exit_code == ExitCode.FAILED
     table = json.loads(ended.stdout)
     assert {row["cell"]: (row["state"], row["reason"]) for row in table["rows"]} == {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from embedlab.cli.app import app, main
+from embedlab.cli.app import main, program
 from tests.tasks.labelled_sentences import write_lines, write_mr, write_mrpc, write_probing
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ QUIET = ("--data", "data", "--offline", "--allow-partial", "--threads", "1", "--
 def test_geometry_is_shown_for_each_model_and_stored(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ["evaluate", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "geometry", "--sample", "--json"]
-    answer = CliRunner().invoke(app, words, catch_exceptions=False)
+    answer = CliRunner().invoke(program(), words, catch_exceptions=False)
     rows = json.loads(answer.stdout)["rows"]
     measured = {(row["slice"], row["metric"], row["model"]): row["score"] for row in rows}
     assert 0 < measured["sts12", "mean cosine", str(tiny_encoder)] <= 1
@@ -96,8 +96,8 @@ def test_what_is_stored_is_shown_without_torch(embedlab: Embedlab, tiny_encoder:
     commands = [["evaluate", model, *selected.split(), "--setting", "exact", *QUIET[:4]] for selected in SELECTIONS]
     for words in commands:
         embedlab(*words)
-    program = [sys.executable, "-c", SHOW_ALL, json.dumps(commands)]
-    second = subprocess.run(program, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", SHOW_ALL, json.dumps(commands)]
+    second = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
     *shown, rest = second.stderr.split("---\n")
     assert (len(shown), rest) == (len(SELECTIONS), "")
     for selected, report in zip(SELECTIONS, shown, strict=True):
@@ -124,8 +124,8 @@ def test_a_folder_that_says_it_has_no_head_is_refused_before_torch_is_needed(emb
     shutil.copytree(tiny_encoder, bare)
     config = json.loads((bare / "config.json").read_text())
     (bare / "config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}))
-    program = "import sys; from embedlab.cli.app import main; sys.exit(main(sys.argv[1:]))"
-    words = ("-X", "importtime", "-c", program, "evaluate", "./bare", "--suite", "word_prediction", "--sample")
+    code = "import sys; from embedlab.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    words = ("-X", "importtime", "-c", code, "evaluate", "./bare", "--suite", "word_prediction", "--sample")
     refused = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "'./bare' has no masked-language-model head" in refused.stderr
