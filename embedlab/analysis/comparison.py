@@ -136,7 +136,7 @@ def compare_evidence(
     A closed-form TEST is used where a slice has its p and both models are single ones; it is corrected by the design effect.
     """
     drafts: list[_Draft] = []
-    previews = [_scored(evidence, models) for evidence in evidence] if preview is not None else []
+    previews = [_scored(each, models) for each in evidence] if preview is not None else []
     for index, of_slice in enumerate(evidence):
         if preview is not None:
             preview(tuple(previews))

@@ -85,11 +85,12 @@ def links_of(sentences: pl.Series) -> Links:
 
 def remembered(key: Hashable, find: Callable[[], Links]) -> Links:
     """Return the links that this process has under KEY, or those that FIND gives; the oldest of more than 64 are forgotten."""
-    if key not in _remembered:
-        _remembered[key] = find()
+    links = _remembered.get(key)
+    if links is None:
+        links = _remembered[key] = find()
         for oldest in list(_remembered)[:-_MOST_REMEMBERED]:
             _remembered.pop(oldest, None)
-    return _remembered[key]
+    return links  # what another thread forgets meanwhile is returned all the same
 
 
 def links_key(sentences: pl.Series) -> str:

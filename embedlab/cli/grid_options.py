@@ -23,7 +23,7 @@ def show_cells(planned: "Sequence[PlannedGrid]", terminal: Terminal) -> None:
     from embedlab.reports.grid_tables import cells_table
     from embedlab.workflows.grid.plan import entries_of_runs, estimate
 
-    entries = [entries_of_runs(planned.plan) for planned in planned]
-    terminal.show(*(cells_table(planned.plan, plan_entries) for planned, plan_entries in zip(planned, entries, strict=True)))
+    entries = [entries_of_runs(each.plan) for each in planned]
+    terminal.show(*(cells_table(each.plan, plan_entries) for each, plan_entries in zip(planned, entries, strict=True)))
     for plan, entry in zip(planned, entries, strict=True):
         terminal.note(estimate(plan, entry).text)

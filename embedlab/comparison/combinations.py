@@ -254,9 +254,9 @@ def _values(outcomes: Outcomes) -> Iterator[_Value]:
         if values.null_count() == len(values):
             continue
         applies = values.is_not_null().to_numpy()
-        named = [(named, _holding(named, len(applies))) for named in named_parts(outcomes, by, values)]
+        named = [(part, _holding(part, len(applies))) for part in named_parts(outcomes, by, values)]
         if by.kind == "name":
-            yield from (_Value(by=by.name, value=named.value, title=named.title, holds=holds, applies=applies) for named, holds in named)
+            yield from (_Value(by=by.name, value=each.value, title=each.title, holds=holds, applies=applies) for each, holds in named)
             continue
         number = np.zeros(len(applies), dtype=np.intp)
         for of_value, holds in named:

@@ -88,9 +88,7 @@ def explained(
 def _whole(outcomes: Outcomes, models: Sequence[ModelColumns], evidence: Sequence[Evidence]) -> ComparedSlice:
     """Return both models in the mean over the datasets, by the first measure of each."""
     keys = {(block.task, block.dataset, block.measures[0]) for block in outcomes.blocks}
-    evidences = [
-        evidence for evidence in evidence if (evidence.task, evidence.key, evidence.metric) in keys and not np.isnan(evidence.points).any()
-    ]
+    evidences = [each for each in evidence if (each.task, each.key, each.metric) in keys and not np.isnan(each.points).any()]
     return compare_evidence([evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)], models, models[0].name)[0]
 
 

@@ -74,9 +74,7 @@ def selected_score(
     parts = slices_of(outcomes, members, selection=selection)
     evidence = outcome_evidence(outcomes, members, parts, is_chosen=is_chosen, is_tested=is_tested and not is_chosen, progress=progress)
     datasets = {block.dataset for block in outcomes.blocks}
-    evidences = [
-        evidence for evidence in evidence if evidence.key in datasets and not evidence.average_of and not np.isnan(evidence.points).any()
-    ]
+    evidences = [each for each in evidence if each.key in datasets and not each.average_of and not np.isnan(each.points).any()]
     if not evidences:
         return None
     mean = evidences[0] if len(evidences) == 1 else average_evidence("selected", evidences)

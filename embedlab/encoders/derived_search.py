@@ -50,7 +50,7 @@ def derived_search(
     encoder = _encoder(spec, settings, similarity, stored)
     if encoder is None:
         return None
-    known = np.logical_and.reduce([stored.cache.knows(keys) for stored in stored])
+    known = np.logical_and.reduce([each.cache.knows(keys) for each in stored])
     numbers = np.flatnonzero(known)
     numbers = numbers[np.argsort(keys[numbers, 0], kind="stable")]
     if not len(numbers):
@@ -62,7 +62,7 @@ def derived_search(
 
 
 def _changes(stored: Sequence[_Stored]) -> Callable[[], bool]:
-    return lambda: any(stored.cache.state != stored.state for stored in stored)
+    return lambda: any(each.cache.state != each.state for each in stored)
 
 
 def _encoder(spec: ModelSpec, settings: Settings, similarity: Similarity, stored: list[_Stored]) -> Encoder | None:
@@ -71,7 +71,7 @@ def _encoder(spec: ModelSpec, settings: Settings, similarity: Similarity, stored
         inner = _encoder(spec.untransformed, settings, similarity, stored)
         return TransformedEncoder(spec=spec, inner=inner, similarity=similarity) if inner is not None else None
     if (kind := next((name for name in COMBINATION_NAMES if name == spec.kind), None)) is not None:
-        parts = [encoder for spec in spec.parts if (encoder := _encoder(spec, settings, similarity, stored)) is not None]
+        parts = [encoder for each in spec.parts if (encoder := _encoder(each, settings, similarity, stored)) is not None]
         return CombinedEncoder(name=spec.name, kind=kind, parts=parts) if len(parts) == len(spec.parts) else None
     place, folder = ScorePlace.of(spec, settings), settings.cache / EMBEDDINGS
     fingerprint = place.fingerprint

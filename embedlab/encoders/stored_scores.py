@@ -79,7 +79,7 @@ class ScorePlace:
 
 def _heads(spec: ModelSpec) -> list[str]:
     """Return the hashes of the heads that SPEC predicts with: its own, or those of an ensemble's members."""
-    runs = [Path(spec.location).parent for spec in (spec, *spec.parts) if spec.is_run]
+    runs = [Path(each.location).parent for each in (spec, *spec.parts) if each.is_run]
     return [file_hash(run / "heads.safetensors") for run in runs if (run / "heads.safetensors").is_file()]
 
 

@@ -159,7 +159,7 @@ def set_options(source: RowSource) -> list[str]:
 def keys_set(source: RowSource) -> set[str]:
     """Return the full recipe keys that a row sets beyond its recipe, without a task's own settings."""
     assert source.recipe is not None
-    plain = load_recipe(source.recipe, [text for text in set_options(source) if text.startswith(f"{TASK}=")])
+    plain = load_recipe(source.recipe, [f"{TASK}={source.set[TASK]}"] if TASK in source.set else [])
     return {key for key, _, _ in recipe_differences(plain, expected_recipe(source))}
 
 

@@ -171,7 +171,7 @@ def find_row_order(
     behind = _Behind(pairs=pairs, near=near, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
-        ordering = Ordering([ranked.ours for ranked in ranked])
+        ordering = Ordering([each.ours for each in ranked])
         reach = {row: weakest([row_model(row, members.get((row, columns[0]), ()), items.published)]) for row in table.sources}
         pair_orders += _pairs(table, columns, ranked, ordering, reach)
         rankings += _rankings(table, columns, ranked, ordering)
@@ -312,7 +312,7 @@ def _pairs(
     table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering, reach: Mapping[str, Reach]
 ) -> list[PairOrder]:
     """Return neighbours in the printed order within a group, then the other pairs that the text is about."""
-    by_row = {ranked.row: index for index, ranked in enumerate(ranked)}
+    by_row = {each.row: index for index, each in enumerate(ranked)}
     claims = {
         (claim.first, claim.second) if claim.direction == "above" else (claim.second, claim.first): claim.text or claim.statement
         for claim in table.claims.values()
@@ -320,7 +320,7 @@ def _pairs(
     }
     spoken: dict[tuple[str, str], str] = {}
     for group in dict.fromkeys(table.group(row) for row in table.sources):
-        printed = [ranked for ranked in ranked if table.group(ranked.row) == group and ranked.printed is not None]
+        printed = [each for each in ranked if table.group(each.row) == group and each.printed is not None]
         spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}
     return [
         PairOrder(
@@ -343,7 +343,7 @@ def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
 def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[Ranking]:
     rankings = []
     for group in dict.fromkeys(table.group(row) for row in table.sources):
-        places = [index for index, ranked in enumerate(ranked) if table.group(ranked.row) == group and ranked.printed is not None]
+        places = [index for index, each in enumerate(ranked) if table.group(each.row) == group and each.printed is not None]
         if len(places) > 2:
             printed = [cast("float", ranked[index].printed) for index in places]
             rankings.append(Ranking(columns=columns, group=group, rows=len(places), kendall=ordering.agreement(places, printed)))

@@ -44,8 +44,8 @@ def claims_table(
     is_short: bool = False,
 ) -> Table:
     """Return the verdicts on the claims about TABLES of a PAPER; what was not measured has no line where the table IS_SHORT."""
-    shown = [settled for settled in settled if not (is_short and settled.verdict == "not measured")]
-    measured = [settled for settled in settled if not isnan(settled.p)]
+    shown = [each for each in settled if not (is_short and each.verdict == "not measured")]
+    measured = [each for each in settled if not isnan(each.p)]
     columns = [
         Column(key="table", title="table", role="group"),
         Column(key="what", title="claim", role="text"),
@@ -95,12 +95,12 @@ def _verdict(settled: SettledClaim, digits: int) -> str:
 def _explanations(
     paper: str, tables: Mapping[str, PaperTable], settled: Sequence[SettledClaim], measured: Sequence[SettledClaim]
 ) -> Sequence[str]:
-    counts = Counter(settled.verdict for settled in settled)
+    counts = Counter(each.verdict for each in settled)
     notes = [", ".join(f"{counts[verdict]} {verdict}" for verdict in ("holds", "reversed", "open", "not measured") if counts[verdict])]
     if measured:
         notes.append(verdict_note(len(measured), "claim", f"of {paper} that are measured here"))
     notes += _signs(settled)
-    lacking = list(dict.fromkeys(settled.claim.table for settled in settled if settled.verdict == "not measured"))
+    lacking = list(dict.fromkeys(each.claim.table for each in settled if each.verdict == "not measured"))
     if lacking:
         commands = ", ".join(name.split("_")[0] for name in lacking)
         notes.append(f"not measured: `embedlab reproduce {paper} TABLE` trains the rows of {commands}")
@@ -109,11 +109,11 @@ def _explanations(
 
 def _signs(settled: Sequence[SettledClaim]) -> Iterator[str]:
     """Yield what the signs of verdicts mean, those that are used."""
-    if any(not isnan(settled.visible) for settled in settled):
+    if any(not isnan(each.visible) for each in settled):
         yield "seen from: the smallest difference that would have had a verdict with 80% power"
-    if any(settled.sign == REACHES["checkpoints"] for settled in settled):
+    if any(each.sign == REACHES["checkpoints"] for each in settled):
         yield REACH_SIGN.replace(" ", ": ", 1)
-    if any(isnan(settled.p) and settled.verdict == "open" for settled in settled):
+    if any(isnan(each.p) and each.verdict == "open" for each in settled):
         yield "without an interval: the items behind the numbers are not stored"
 
 
@@ -121,18 +121,18 @@ def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str])
     """Return the verdicts on the claims of a page of results; NAMES are those of models and slices that people read."""
     rows: TableRows = [
         {
-            "claim": settled.name,
-            "what": f"{_named(settled, names).statement}, {_where(settled, names)}",
-            "source": settled.claim.source or "this page",
-            "ours": _interval(settled, 2),
-            "verdict": _verdict(settled, 2),
+            "claim": each.name,
+            "what": f"{_named(each, names).statement}, {_where(each, names)}",
+            "source": each.claim.source or "this page",
+            "ours": _interval(each, 2),
+            "verdict": _verdict(each, 2),
         }
-        for settled in settled
+        for each in settled
     ]
     titles = {"claim": "claim", "what": "states", "source": "stated by", "ours": "first minus second", "verdict": "verdict"}
     columns = [Column(key=key, title=title, align="left") for key, title in titles.items()]
-    stated = sum(not isnan(settled.p) and settled.found_in is None for settled in settled)
-    tests = sorted({settled.found_in.tests for settled in settled if settled.found_in is not None})
+    stated = sum(not isnan(each.p) and each.found_in is None for each in settled)
+    tests = sorted({each.found_in.tests for each in settled if each.found_in is not None})
     notes = [verdict_note(stated, "claim", "that papers state")] if stated else []
     if tests:
         over = " and ".join(map(str, tests))
@@ -145,7 +145,7 @@ def claim_sentences(settled: Sequence[SettledClaim], names: Mapping[str, str]) -
 
     Those are the same two rows on several slices, several rows with one on the same slice, or one with several.
     """
-    groups = _merged([[settled] for settled in settled], lambda settled: (settled.claim.first, settled.claim.second))
+    groups = _merged([[each] for each in settled], lambda settled: (settled.claim.first, settled.claim.second))
     groups = _merged(groups, lambda settled: (settled.claim.second, settled.claim.columns))
     groups = _merged(groups, lambda settled: (settled.claim.first, settled.claim.columns))
     return "; ".join(_sentence(group, names) for group in groups)
@@ -162,8 +162,8 @@ def _merged(groups: Sequence[list[SettledClaim]], same: Callable[[SettledClaim],
 
 def _sentence(settled: Sequence[SettledClaim], names: Mapping[str, str]) -> str:
     first, second = ([*dict.fromkeys(names.get(row, row) for row in rows)] for rows in zip(*map(_rows_of, settled), strict=True))
-    where = _listed([*dict.fromkeys(_where(settled, names) for settled in settled)])
-    signs = [settled.sign.replace("*", r"\*") for settled in settled]  # two of them would be emphasis in Markdown
+    where = _listed([*dict.fromkeys(_where(each, names) for each in settled)])
+    signs = [each.sign.replace("*", r"\*") for each in settled]  # two of them would be emphasis in Markdown
     values = [_interval(settled_claim, 2) if len(settled) == 1 else f"{settled_claim.difference:+z.2f}" for settled_claim in settled]
     numbers = [f"{value}{sign}" for value, sign in zip(values, signs, strict=True)]
     verb = "is" if len(first) == 1 else "are"

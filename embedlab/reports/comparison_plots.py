@@ -74,9 +74,9 @@ def difference_plots(comparison: TaskComparison, task: str, slices: Sequence[Com
     series = [
         Series(
             name=title_of(model),
-            values=[100 * compared.differences[model].delta for compared in compared],
-            low=[100 * compared.differences[model].low for compared in compared],
-            high=[100 * compared.differences[model].high for compared in compared],
+            values=[100 * each.differences[model].delta for each in compared],
+            low=[100 * each.differences[model].low for each in compared],
+            high=[100 * each.differences[model].high for each in compared],
         )
         for model in others
     ]

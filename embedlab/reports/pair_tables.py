@@ -178,5 +178,5 @@ def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], metric:
         for aggregate in aggregates
         for evidence in outcome_evidence(outcomes, members, scored.slices(by), aggregate=aggregate, is_tested=False)
     ]
-    of_slices = dict.fromkeys(slice_note(evidence.key, note) for evidence in evidence for note in evidence.notes)
+    of_slices = dict.fromkeys(slice_note(each.key, note) for each in evidence for note in each.notes)
     return (*data_notes(scored), *of_slices, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

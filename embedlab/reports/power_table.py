@@ -74,7 +74,7 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
 
 
 def _caption(detectables: Sequence[Detectable], compared: TaskComparison, first: str, second: str) -> str:
-    averages = {compared.key for compared in compared.slices if compared.average_of}
+    averages = {each.key for each in compared.slices if each.average_of}
     counts = {detectable.slice_title: detectable.pairs for detectable in detectables if detectable.key not in averages}
     metrics = " and ".join(dict.fromkeys(detectable.metric.capitalize() for detectable in detectables))
     what = f"Differences of {second} from {first}, {metrics} × 100, and the smallest that would be detected"

@@ -109,10 +109,10 @@ def _refuse(path: str, index: int, fault: str) -> NoReturn:
 
 
 def _result(task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]) -> TaskResult:
-    states = [state for joined in joined for state in joined.gold.states]
+    states = [state for each in joined for state in each.gold.states]
     evaluation = brought_evaluation(task.name, spec, states, tuple(_scores(joined)), notes)
-    outcomes = tuple(_outcomes(evaluation, joined) for joined in joined)
-    return TaskResult(evaluation=evaluation, tested=tuple(joined.gold.part for joined in joined), outcomes=outcomes)
+    outcomes = tuple(_outcomes(evaluation, each) for each in joined)
+    return TaskResult(evaluation=evaluation, tested=tuple(each.gold.part for each in joined), outcomes=outcomes)
 
 
 def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:

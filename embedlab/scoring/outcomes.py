@@ -106,7 +106,7 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
 
 def shared_rows(evidence: Sequence[Evidence], overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
     """Return the text that each row shares with a training text, by its key; OVERLAPS are by slice."""
-    names = {evidence.key: evidence.slice_key for evidence in evidence}
-    behind = {evidence.key: [names[key] for key in evidence.average_of] or [names[evidence.key]] for evidence in evidence}
+    names = {each.key: each.slice_key for each in evidence}
+    behind = {each.key: [names[key] for key in each.average_of] or [names[each.key]] for each in evidence}
     totals = {key: total_overlap(overlaps[name] for name in datasets if name in overlaps) for key, datasets in behind.items()}
     return {key: counts for key, counts in totals.items() if counts}

@@ -29,7 +29,7 @@ class Readiness:
 
     def tasks(self, member: str, selected: Sequence[SelectedTask]) -> list[SelectedTask]:
         """Return those of the SELECTED tasks that can be evaluated for a member."""
-        return [selected for selected in selected if selected not in self.missing and (member, selected) not in self.unfit]
+        return [each for each in selected if each not in self.missing and (member, each) not in self.unfit]
 
 
 def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], setting: SettingName, settings: Settings) -> Readiness:

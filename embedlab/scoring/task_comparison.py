@@ -117,7 +117,7 @@ class Gathered:
         places = {task: index for index, task in reversed([*enumerate(self.order)])}
         evidence.sort(key=lambda evidence: places[evidence.task])  # numbers without items stay with their task
         slices = compare_evidence(evidence, self.models, self.models[0].name, test=slicing.test, margin=slicing.margin)
-        averages = {evidence.key for evidence in evidence if evidence.average_of}
+        averages = {each.key for each in evidence if each.average_of}
         counts = {
             name: {key: shared for key, shared in overlap.items() if shared and key not in averages} for name, overlap in overlaps.items()
         }
@@ -150,9 +150,7 @@ class Gathered:
         selection = select_items(outcomes, slicing.where, models) if slicing.where else None
         by = select_items(outcomes, slicing.by, models) if is_expression(slicing.by) else slicing.by
         parts = slices_of(outcomes, members, by=by, selection=selection, common=slicing.common, has_rest=slicing.has_rest)
-        is_chosen = any(
-            selection is not None and selection.is_by_results for selection in (selection, by if isinstance(by, ItemSelection) else None)
-        )
+        is_chosen = any(each is not None and each.is_by_results for each in (selection, by if isinstance(by, ItemSelection) else None))
         evidence = outcome_evidence(outcomes, members, parts, aggregate=slicing.aggregate, is_chosen=is_chosen, progress=progress)
         left_out = list(_left_out(outcomes, parts, slicing, selection, by))
         if not slicing.is_plain:

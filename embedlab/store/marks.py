@@ -97,7 +97,7 @@ def _own_encoder(folder: Path) -> list[Path]:
 
 
 def _own_file(path: Path) -> list[Path]:
-    return [path for path in _files([path]) if is_ours(path)]
+    return [each for each in _files([path]) if is_ours(each)]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -62,8 +62,8 @@ def predict_averages(
     predictions = {}
     for name, part in parts.items():
         said = {
-            spec.name: predict_rows(member, name, part.frame, start_progress(name))
-            for spec, member in zip(spec.parts, members, strict=True)
+            each.name: predict_rows(member, name, part.frame, start_progress(name))
+            for each, member in zip(spec.parts, members, strict=True)
         }
         voices = {member: values for member, values in said.items() if values is not None}
         if voices:

@@ -141,7 +141,7 @@ def open_task(name: str, source: Source) -> OpenedTask:
 
 def _refuse_others(name: str, task: Any) -> None:
     if task.is_aggregate:
-        names = ", ".join(f"{PREFIX}{task.metadata.name}" for task in task.tasks)
+        names = ", ".join(f"{PREFIX}{each.metadata.name}" for each in task.tasks)
         raise UsageError(f"{name} is an aggregate of several tasks", hint=f"name them: {names}"[:300])
     if task.modalities != ["text"]:
         raise UsageError(f"{name} is of {', '.join(task.modalities)}, not of text alone", hint="`mteb available-tasks` lists all")

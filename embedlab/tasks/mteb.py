@@ -46,7 +46,7 @@ def _evaluated(spec: ModelSpec, settings: Settings, start_progress: StartProgres
         result, predictions = _run(encoder, opened_task)
         scores += _scores(opened_task, result)
         predicted.append((opened_task, predictions))
-    states = [state for opened in opened for state in opened.states]
+    states = [state for each in opened for state in each.states]
     evaluation = evaluation_of("mteb", encoder.encoder, states, scores, encoder.prompt_notes)
     outcomes = [outcome for opened, predictions in predicted for outcome in _outcomes(opened, evaluation, predictions)]
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
@@ -165,9 +165,9 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
                 notes.append(f"{stated.origin}: a figure that mteb stated, without items")
     if not rows and not scores:
         raise UsageError(
-            f"{spec.name!r} has no numbers of {', '.join(opened.name for opened in opened)}", hint="name tasks that it has files of"
+            f"{spec.name!r} has no numbers of {', '.join(each.name for each in opened)}", hint="name tasks that it has files of"
         )
-    evaluation = brought_evaluation("mteb", spec, [state for opened in opened for state in opened.states], scores, notes)
+    evaluation = brought_evaluation("mteb", spec, [state for each in opened for state in each.states], scores, notes)
     outcomes = tuple(_similarities(evaluation, part, [float(x) for x in scores.scores]) for part, scores in rows)
     return TaskResult(evaluation=replace(evaluation, scores=(*scores, *(_correlation(outcome) for outcome in outcomes))), outcomes=outcomes)
 
@@ -227,12 +227,10 @@ class Mteb(Task):
         opened = [open_task(name, Source.from_settings(settings)) for name in _typed(selection.names)]
         result = _brought(spec, opened) if scores_rows(spec.kind) else _evaluated(spec, settings, start_progress, opened)
         declared = declared_tasks(spec)
-        shared = {
-            part.state.name: _DECLARED for opened in opened for part in opened.parts.values() if opened.task.metadata.name in declared
-        }
+        shared = {part.state.name: _DECLARED for each in opened for part in each.parts.values() if each.task.metadata.name in declared}
         return replace(
             result,
-            tested=tuple(part for opened in opened for part in opened.parts.values() if part.frame.width),
+            tested=tuple(part for each in opened for part in each.parts.values() if part.frame.width),
             evaluation=replace(result.evaluation, overlaps=shared),
             outcomes=tuple(replace(outcome, overlap=shared.get(outcome.dataset, NOTHING_SHARED)) for outcome in result.outcomes),
         )

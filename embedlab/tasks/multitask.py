@@ -144,7 +144,7 @@ class Multitask(Task):
         source = Source.from_settings(settings)
         parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
         is_ensemble = spec.kind == "ensemble"
-        members = [load_trained(spec, settings) for spec in (spec.parts if is_ensemble else (spec,))]
+        members = [load_trained(each, settings) for each in (spec.parts if is_ensemble else (spec,))]
         predictions = (
             predict_averages(spec, members, parts, start_progress)
             if is_ensemble

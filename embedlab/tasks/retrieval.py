@@ -122,14 +122,14 @@ class Retrieval(Task):
         searcher = searcher_of(spec, settings, start_progress)
         orders = [(queries, searcher.search(queries)) for queries in opened]
         ranked = [Ranked(queries=queries, ranks=order.ranks, notes=order.notes) for queries, order in orders]
-        scores = [score for ranked in ranked for score in query_scores(ranked)]
-        notes = [*searcher.notes, *skipped, *(note for ranked in ranked for note in ranked.notes)]
+        scores = [score for each in ranked for score in query_scores(each)]
+        notes = [*searcher.notes, *skipped, *(note for each in ranked for note in each.notes)]
         evaluation = evaluation_of(self.name, searcher, states, scores, notes)
         return TaskResult(
             evaluation=evaluation,
             missing=tuple(missing),
             tested=tuple(queries.part for queries in opened if queries.has_texts),
-            outcomes=tuple(replace(_outcomes(evaluation, ranked), notes=ranked.notes) for ranked in ranked),
+            outcomes=tuple(replace(_outcomes(evaluation, each), notes=each.notes) for each in ranked),
         )
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:

@@ -81,9 +81,9 @@ def evaluate_transfer(
     related = [
         _relate(encoder, task, seed=seed, device=device, start_progress=start_progress) for task in opened.tasks if task.name in RELATEDNESS
     ]
-    scores = [*_scores(results, opened, setting), *(score for related in related for score in related.scores())]
+    scores = [*_scores(results, opened, setting), *(score for each in related for score in each.scores())]
     evaluation = suite_evaluation("transfer", encoder, opened, setting, scores)
-    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(related.outcomes(evaluation) for related in related))
+    return SuiteResult(evaluation=evaluation, results=results, scored=tuple(each.outcomes(evaluation) for each in related))
 
 
 def second_class_f1(result: ClassificationResult) -> float:

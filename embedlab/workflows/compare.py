@@ -61,7 +61,7 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     names, stated = _apart(options.models, selected, session)
     slicing = _slicing(options)
     gathered = gather(names, selected, session, slicing=slicing, setting=options.setting)
-    if options.test != "mcnemar" and all(options.test in selected.definition.tests for selected in selected):
+    if options.test != "mcnemar" and all(options.test in each.definition.tests for each in selected):
         check_test(gathered.models, options.aggregate, options.test)
     comparison = compared(gathered, slicing, session)
     rows = (published_row(model) for model in names) if options.published else ()
@@ -89,7 +89,7 @@ def _slicing(options: CompareOptions) -> Slicing:
 
 def _apart(models: Sequence[str], selected: Sequence[SelectedTask], session: Session) -> tuple[list[str], list[StatedModel]]:
     """Return the names of MODELS that score items, and those of which only figures of pairs are known; none is an error."""
-    if not any(selected.definition.aggregates for selected in selected):
+    if not any(each.definition.aggregates for each in selected):
         return [*models], []
     names, stated = without_stated(models, session)
     if not names:
@@ -127,9 +127,9 @@ def _check_slices(options: CompareOptions) -> None:
 def _refuse_options(options: CompareOptions, selected: Sequence[SelectedTask]) -> None:
     """Refuse what no selected task has, and what is known of pairs alone."""
     refuse_without_items(selected, options.by, options.where)
-    if options.test == "mcnemar" and not any("mcnemar" in selected.definition.tests for selected in selected):
+    if options.test == "mcnemar" and not any("mcnemar" in each.definition.tests for each in selected):
         raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
-    if any(selected.definition.aggregates for selected in selected):
+    if any(each.definition.aggregates for each in selected):
         return
     if options.common:
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")

@@ -34,9 +34,7 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
     """Return what the models called NAMES are and predict on all selected tasks; what is missing is reported, nothing left is an error."""
     models = [resolve_model(name, session) for name in names]
     known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
-    gathered = Gathered(
-        models=[model_columns(model) for model in models], order=[selected.task for selected in selected], is_whole=known.is_whole
-    )
+    gathered = Gathered(models=[model_columns(model) for model in models], order=[each.task for each in selected], is_whole=known.is_whole)
     for selected_task in selected:
         if selected_task in known.ready.missing:
             continue
@@ -49,9 +47,7 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
             session.report(error)
             gathered.is_whole = False
     if gathered.is_empty:
-        raise MissingError(
-            f"nothing to compare on {', '.join(selected.task for selected in selected)}", hint="the notes say why of each task"
-        )
+        raise MissingError(f"nothing to compare on {', '.join(each.task for each in selected)}", hint="the notes say why of each task")
     return gathered
 
 
@@ -66,9 +62,9 @@ def compared(gathered: Gathered, slicing: Slicing, session: Session) -> TaskComp
 
 def refuse_without_items(selected: Sequence[SelectedTask], by: str, where: str) -> None:
     """Refuse to group BY a property or to pick WHERE an expression holds what none of the SELECTED tasks has: items."""
-    if not any(task(selected.task).outcomes != "none" for selected in selected) and (by != DATASET or where):
+    if not any(task(each.task).outcomes != "none" for each in selected) and (by != DATASET or where):
         what = f"group by {by!r}" if by != DATASET else f"pick by {where!r}"
-        names = ", ".join(dict.fromkeys(selected.task for selected in selected))
+        names = ", ".join(dict.fromkeys(each.task for each in selected))
         raise UsageError(f"{names} has no items to {what}", hint="remove the option, or select a task with items")
 
 

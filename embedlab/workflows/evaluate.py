@@ -92,7 +92,7 @@ def _is_of_items(options: EvaluateOptions, selected: Sequence[SelectedTask]) -> 
     """Whether what is shown is in no stored evaluation, so that single items are picked or grouped."""
     if options.where or options.by not in get_args(By):
         return True
-    return options.by != DATASET and not all(selected.definition.aggregates for selected in selected)
+    return options.by != DATASET and not all(each.definition.aggregates for each in selected)
 
 
 def _evaluate_items(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
@@ -174,7 +174,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
     tables: dict[str, Table] = {}
     joined: dict[str, SuiteEvaluations] = {}
     is_whole = known.is_whole
-    for selected_task in (selected for selected in selected if selected not in known.ready.missing):
+    for selected_task in (each for each in selected if each not in known.ready.missing):
         title = (
             selected_task.task if selected_task.is_each_alone else selected_task.stored_name()
         )  # datasets that are evaluated one by one share a table
@@ -199,7 +199,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
 
 def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:
     """No table: each task is missing or does not apply, as was reported."""
-    message, hint = f"nothing to evaluate on {', '.join(selected.task for selected in selected)}", "the notes say why of each task"
+    message, hint = f"nothing to evaluate on {', '.join(each.task for each in selected)}", "the notes say why of each task"
     return UsageError(message, hint=hint) if is_whole else MissingError(message, hint=hint)
 
 
@@ -212,7 +212,7 @@ def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pai
         f"metric {options.metric!r}": options.metric != "spearman",
         "mteb": options.mteb is not None,
     }
-    if options.common and not any(selected.definition.aggregates for selected in selected):
+    if options.common and not any(each.definition.aggregates for each in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     if options.common and options.mteb is not None:
         raise UsageError("option mteb writes scores of whole datasets, not of common pairs", hint="remove one of the two options")

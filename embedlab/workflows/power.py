@@ -30,14 +30,14 @@ def power_report(options: PowerOptions, session: Session) -> PowerReport:
     refuse_unknown_choices(options)
     _check(options)
     selected = select_from(options.suites, options.tasks, session.settings.data)
-    if options.common and not any(selected.definition.aggregates for selected in selected):
+    if options.common and not any(each.definition.aggregates for each in selected):
         raise UsageError("option common is for tasks of pairs alone", hint="remove it, or select the task sts")
     slicing = Slicing(common=options.common, where=options.expression)
     gathered = gather([options.first, options.second], selected, session, slicing=slicing, setting=options.setting)
     comparison = compared(gathered, slicing, session)
     tested = [evidence for evidence in comparison.evidence if evidence.rows is not None]
     if not tested:
-        names = ", ".join(selected.task for selected in selected)
+        names = ", ".join(each.task for each in selected)
         raise UsageError(f"{names} has no items whose differences are tested", hint="select a task with items, and no results in --where")
     if slicing.is_plain:
         for note in gathered.without_items():

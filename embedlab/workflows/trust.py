@@ -40,7 +40,7 @@ def trust_place(path: Path, *, plugins: bool) -> TrustedPlace:
         return TrustedPlace(place=str(path.absolute()), covers="a plug-in file as it is now", state=TRUSTED)
     file, values = _settings(path)
     folder = path.resolve()
-    inside = [file for file in plugins_of(values, folder / file.name) if file.resolve().is_relative_to(folder)] if plugins else []
+    inside = [each for each in plugins_of(values, folder / file.name) if each.resolve().is_relative_to(folder)] if plugins else []
     known, trusted_folder = trusted(), TrustedFolder(settings=digest_of(values), plugins=tuple(map(str, inside)))
     _store(replace(known, folders={**known.folders, str(folder): trusted_folder}))
     shown = [f"{key} = {value}" for key, value in values.items() if needs_trust(key, value) and key != "plugins"]

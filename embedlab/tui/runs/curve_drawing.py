@@ -71,7 +71,7 @@ def draw_curves(
 ) -> Content:
     """The plot in WIDTH x HEIGHT cells, axes and names included; CURSOR is the x whose values are named, from 0 to 1 of the axis."""
     options = options or CurveOptions()
-    known = [prepared for series in series if len((prepared := _prepared(series, options)).spread.x)]
+    known = [prepared for each in series if len((prepared := _prepared(each, options)).spread.x)]
     columns = width - LEFT - 1
     if not known or columns < 8 or height < _LEAST:
         return Content.styled(f"{title}: no events yet" if not known else title, "$text-faint")

@@ -83,7 +83,7 @@ def find_reasons(
     selection = None if view.is_whole else replace(view.picked(), holds=view.holds[places])
     members = member_columns(models)
     evidence = outcome_evidence(outcomes, members, slices_of(outcomes, members, selection=selection))
-    if all(np.isnan(evidence.points).any() for evidence in evidence):
+    if all(np.isnan(each.points).any() for each in evidence):
         raise UsageError(f"no dataset of {view.title or 'these pairs'} has a score of both models", hint="select more")
     rng = np.random.default_rng(HALVES_SEED)
     explanation = explained(outcomes, models, evidence, selection, rng=rng, examples=TYPICAL, progress=progress)

@@ -47,7 +47,7 @@ def settled_rows(paper: str, claimed: Sequence[PaperTable], known: Sequence[Know
         paper=paper,
         tables={table.name: table for table in claimed},
         settled=tuple(settle_claims(claims, measured)),
-        marks=tuple(sorted({*evaluated, *(mark for scored in scored for mark in scored.marks)})),
+        marks=tuple(sorted({*evaluated, *(mark for each in scored for mark in each.marks)})),
         notes=tuple(dict.fromkeys(note for rows in known for note in rows.notes)),
-        states=tuple(state for scored in scored for state in scored.states),
+        states=tuple(state for each in scored for state in each.states),
     )

@@ -15,5 +15,5 @@ def cancel(options: CancelOptions, *, terminal: Terminal) -> None:
     from embedlab.workflows.runs import cancel_runs
 
     cancelled = cancel_runs(options.run, terminal.settings, force=options.force)
-    shown = [f"{cancelled.run.id} (process {cancelled.pid})" for cancelled in cancelled]
-    terminal.done(f"requested the stop of {', '.join(shown)}", cancelled=[cancelled.run.id for cancelled in cancelled])
+    shown = [f"{each.run.id} (process {each.pid})" for each in cancelled]
+    terminal.done(f"requested the stop of {', '.join(shown)}", cancelled=[each.run.id for each in cancelled])
