@@ -107,7 +107,7 @@ def test_what_groups_of_common_words_can_add_is_never_below_what_they_add(seed: 
 def test_links_are_found_once_in_a_process_for_equal_sentences_in_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tested, "_remembered", {})
     texts, found = pl.Series(sentences(20, 5)), []
-    monkeypatch.setattr(tested, "similar_pairs", lambda own: found.append(len(own)))
+    monkeypatch.setattr(tested, "similar_pairs", lambda own: found.append(len(own)) or near([], [], [], []).links)
     for own in (texts, texts.clone(), texts.reverse(), texts[1:]):
         tested.links_of(own)
     assert found == [len(texts), len(texts), len(texts) - 1]
