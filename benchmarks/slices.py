@@ -161,7 +161,7 @@ class Seeds:
         return bool(search_combinations(self.outcomes, self.topics, models, None, rng).confirmed)
 
     def confirms_one_of_exchanged(self, size: int, rng: Rng) -> bool:
-        """Return whether a combination is confirmed of models that differ nowhere: in half of the topics, drawn, each is the other."""
+        """Return whether a combination is confirmed of models that do not differ: in half of the topics, drawn, each is the other."""
         first, second = self.models(self.dealt(size, rng))
         is_exchanged = pl.Series(rng.integers(0, 2, int(self.topics.max()) + 1).astype(bool)[self.topics])
         columns = []
