@@ -87,7 +87,8 @@ def main() -> None:
         rows = [counted(one, results) for one in chosen if one.table == name]
         if options.write:
             packages = ("embedlab", "polars", "numpy")
-            write_table(FILES[name], TITLES[name], COLUMNS, rows, packages=packages, notes=NOTES[name])
+            of_recipe = "" if options.recipe == RECIPE else f"-{options.recipe}"
+            write_table(f"{FILES[name]}{of_recipe}", TITLES[name], COLUMNS, rows, packages=packages, notes=NOTES[name])
         else:
             for row in (COLUMNS, *rows):
                 print(*row, sep="\t")
@@ -263,7 +264,11 @@ COLUMNS = ("try", "tries", "starred", "share")
 TITLES = {"kinds": "Kinds of items that `why` names", "combinations": "Combinations of two properties that `why` confirms"}
 FILES = {"kinds": "slices", "combinations": "slices-combined"}
 NOTES = {
-    "kinds": ["deals of twelve seeds overlap: the tries are not independent", "damaged are six seeds beside six others of the same recipe"],
+    "kinds": [
+        "deals of twelve seeds overlap: the tries are not independent",
+        "damaged are six seeds beside six others of the same recipe",
+        "the damaged questions have more than ten words, and so are a combination of two properties: slices-combined.md",
+    ],
     "combinations": [
         "deals of twelve seeds overlap, and so do halves of the same pairs: the tries are not independent",
         "six seeds a side are halved with the topics; three are not, and what they confirm is marked as of these checkpoints",
