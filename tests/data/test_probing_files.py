@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.readers import delimited
 from embedlab.data.probing import suite, suite_names
+from embedlab.data.readers import delimited
 from embedlab.data.source import Source
 from embedlab.data.text_file import read_fields
 

@@ -160,7 +160,8 @@ def _with_numbers(path: Path, rows: pl.DataFrame, options: DelimitedOptions, spl
     if name is None:
         return rows, {}
     is_class, theirs = name != "gold", options.columns[name]
-    title = str(theirs) if is_class else "gold score" if isinstance(theirs, int) else theirs.replace("_", " ")
+    is_unnamed = isinstance(theirs, int) or theirs == "score"
+    title = str(theirs) if is_class else "gold score" if is_unnamed else theirs.replace("_", " ")
     values = read_numbers(path, rows[name], rows["line"], *numbers[name], title, is_class=is_class)
     if not options.blank and (blank := rows["line"].filter(values.is_null())).len():
         raise bad_line(path, blank[0], f"no {title}")
