@@ -191,11 +191,11 @@ def test_the_dashboard_shows_the_pairs_of_a_plugin_and_plans_its_objective_witho
     modules = {name for name in sys.modules if name.startswith("embedlab_plugin")}
 
     data = open_pairs(load_settings({})[0])
-    assert data.datasets == ["weather"]
-    assert data.table.height == 8
-    assert data.gold_ranges == {"weather": (0.0, 5.0)}
+    assert data.datasets == ["rain", "weather"]
+    assert data.table.height == 16
+    assert data.gold_ranges == {"rain": (0.0, 5.0), "weather": (0.0, 5.0)}
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("stored pairs are read again"))
-    assert open_pairs(load_settings({})[0]).datasets == ["weather"]
+    assert open_pairs(load_settings({})[0]).datasets == ["rain", "weather"]
 
     fields = {field.key: field.value for field in recipe_fields("mine.toml")}
     assert fields["objective.margin"] == "0.3"
