@@ -160,13 +160,17 @@ def _with_numbers(path: Path, rows: pl.DataFrame, options: DelimitedOptions, spl
     if name is None:
         return rows, {}
     is_class, theirs = name != "gold", options.columns[name]
-    is_unnamed = isinstance(theirs, int) or theirs == "score"
-    title = str(theirs) if is_class else "gold score" if is_unnamed else theirs.replace("_", " ")
+    title = str(theirs) if is_class else _score_title(theirs)
     values = read_numbers(path, rows[name], rows["line"], *numbers[name], title, is_class=is_class)
     if not options.blank and (blank := rows["line"].filter(values.is_null())).len():
         raise bad_line(path, blank[0], f"no {title}")
     found = rows.with_columns(values.cast(pl.Int8 if is_class else pl.Float64).alias(name)).drop_nulls(name)
     return found, _counted(options.blank, len(rows) - len(found))
+
+
+def _score_title(column: str | int) -> str:
+    """Return what errors call a score: as its COLUMN, where that says more than a score."""
+    return "gold score" if isinstance(column, int) or column == "score" else column.replace("_", " ")
 
 
 def _counted(reason: str, count: int) -> Mapping[str, int]:
