@@ -94,10 +94,11 @@ def cosines_of(column: ScoreColumn, model: str) -> list[float]:
     stored = stored_answers.stored_comparison(column.file)
     trainings = {name: member.training for own in stored.members.values() for name, member in own.items()}
     members = next((one.members for one in stored.models if one.name == model), ())
-    found = [trainings[member].cosines for member in members]
-    if not found or None in found:
+    pairs = [trainings[member].cosines for member in members]
+    found = [value for pair in pairs if pair is not None and (value := pair[COSINES[column.slice]]) is not None]
+    if not found:
         raise SystemExit(f"{column.file}: no mean cosine of {model!r} is stored")
-    return [one[COSINES[column.slice]] for one in found if one is not None]
+    return found
 
 
 def scores_table(columns: Sequence[ScoreColumn], rows: Sequence[str], settings: Settings, *, items: bool, difference: str = "") -> str:
