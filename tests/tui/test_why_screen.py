@@ -106,6 +106,8 @@ async def test_reasons_are_forgotten_with_the_models_that_they_are_about(opened:
         await pilot.press("6")  # the same pairs, in other tables
         await until(pilot, lambda: why.is_current and why.model.reasons is not None)
         app.choose_models(["near"])
-        await until(pilot, lambda: why.model.reasons is None and "two models are needed" in str(why.query_one("#why-status", Static).content))
+        await until(
+            pilot, lambda: why.model.reasons is None and "two models are needed" in str(why.query_one("#why-status", Static).content)
+        )
         await pilot.press("enter")
         assert app.current_mode == "why"

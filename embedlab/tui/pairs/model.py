@@ -9,7 +9,7 @@ from embedlab.analysis.filter_ranges import with_name
 from embedlab.tui.face_to_face import VERDICTS
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import MARKED, PairView
-from embedlab.tui.pairs.columns import item_columns, longest_origin, numbers_fit
+from embedlab.tui.pairs.columns import LONGEST_NAMES, all_fit, item_columns, longest_origin, numbers_fit
 from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.what_if import WhatIf
 from embedlab.tui.pairs.word_effects import PairWords, WordView
@@ -55,8 +55,9 @@ class PairsModel:
         is_one = view.shown_dataset is not None or len(view.data.datasets) == 1
         needs = None if is_one else self._origin_needs
         columns = partial(item_columns, view.data, hidden, added=_added(view), origin_needs=needs)
-        beside = columns()
-        return columns(is_stacked=True) if (stacked if stacked is not None else not numbers_fit(beside, room)) else beside
+        is_stacked = stacked if stacked is not None else not numbers_fit(columns(), room)
+        fitting = (columns(is_stacked=is_stacked, longest_name=cells) for cells in LONGEST_NAMES)
+        return next((shown for shown in fitting if all_fit(shown, room)), None) or columns(is_stacked=is_stacked)
 
 
 def exported_columns(view: PairView, hidden: Sequence[str]) -> list[FrameColumn]:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
-_KEYS = "  ".join([*(f"{entry.key.shown[0]}  {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
-
+_KEYS = "  ".join([*(f"{entry.key.shown[0]} {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab other", "esc close"])
 
 _FAULTS: Mapping[EditFault, str] = {
     "unsafe": "the rule {0!r} is not safe in either sentence",

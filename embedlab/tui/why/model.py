@@ -295,4 +295,4 @@ def _surest(side: Side) -> Iterator[Common]:
 
 
 def _interval(scale: float, value: float, low: float, high: float) -> str:
-    return f"{scale * value:+z.1f}" + ("" if isnan(low) else f" [{scale * low:+z.1f}, {scale * high:+z.1f}]")
+    return f"{scale * value:+z.1f}" + ("" if isnan(low) else f" [{scale * low:+z.1f} {scale * high:+z.1f}]")
