@@ -113,6 +113,7 @@ class Dashboard(TerminalApp):
         self.report(error, severity="warning")
 
     def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return the filters of every line: those of Textual, and the one that removes control characters."""
         return [*super().get_line_filters(), self._plain]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:

@@ -16,9 +16,10 @@ from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.difference_pane import DifferencePane
 from embedlab.tui.compare.disagreement_list import DisagreementList
-from embedlab.tui.compare.forest_plot import DifferencePane
+from embedlab.tui.compare.fifths_map import FifthsMap
+from embedlab.tui.compare.forest_plot import Forest
 from embedlab.tui.compare.model import SlicedComparison, compare_slices, slice_order
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.compare.slice_detail import SliceDetail

@@ -12,7 +12,7 @@ from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.disagreement_list import DisagreementList
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.pair_table.data import PairData, load_pairs, with_models
-from embedlab.tui.pair_table.identity import RowIdentity, identities, rows_of
+from embedlab.tui.pair_table.identity import RowIdentity, identified_rows, identities
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.facts import FactFinder
 from embedlab.tui.pairs.screen import PairsScreen
@@ -52,8 +52,8 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> PairData:
 
 def moved(table: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
     """TABLE without the first of sts12, and with ROWS swapped to its end: later pairs have other places."""
-    kept = [row for row in range(table.height) if row not in rows]
-    return table[[*kept, *rows]].with_columns(pair=pl.int_range(pl.len(), dtype=pl.UInt32).over("dataset"))
+    others = [row for row in range(table.height) if row not in rows]
+    return table[[*others, *rows]].with_columns(pair=pl.int_range(pl.len(), dtype=pl.UInt32).over("dataset"))
 
 
 def test_a_row_is_found_by_its_place_and_a_moved_one_by_a_text_that_it_alone_has(copied: PairData) -> None:
@@ -62,14 +62,14 @@ def test_a_row_is_found_by_its_place_and_a_moved_one_by_a_text_that_it_alone_has
     _, second, other = copies_of(table, 0)
     assert [table["dataset"][row] for row in (second, other)] == ["sts12", "sick-r"]
     marked = identities(table, "", [second, alone])
-    assert rows_of(table, "", marked) == ([alone, second], [])
+    assert identified_rows(table, "", marked) == ([alone, second], [])
     in_other_order = moved(table, [3, alone])
-    rows, absent = rows_of(in_other_order, "", marked)
+    rows, absent = identified_rows(in_other_order, "", marked)
     assert in_other_order["sentence1"][rows].to_list() == [table["sentence1"][alone]]
     assert absent == [marked[0]]  # of its two copies none is the one that was marked
     lacking = table.filter(pl.col("dataset") == "sick-r")
-    assert rows_of(lacking, "", marked) == ([], marked)  # the copy there was never marked
-    assert rows_of(table, "sick-e", marked) == ([], marked)  # items of a task with the same texts
+    assert identified_rows(lacking, "", marked) == ([], marked)  # the copy there was never marked
+    assert identified_rows(table, "sick-e", marked) == ([], marked)  # items of a task with the same texts
 
 
 async def test_a_mark_is_on_one_of_three_copies_also_after_a_restart(opened: Open, copied: PairData) -> None:
@@ -150,3 +150,35 @@ def test_copies_are_named_in_the_details_and_are_not_neighbours_of_each_other(co
     assert found[1].corpus is not None
     assert found[0].corpus.sentences == found[1].corpus.sentences
     assert before == after
+
+
+async def test_the_cursor_stays_on_its_pair_and_on_its_slice_when_other_data_are_read(
+    opened: Open, copied: PairData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = next(row for row in range(COPIES, copied.table.height) if len(copies_of(copied.table, row)) == 1)
+    async with opened() as pilot:
+        app = pilot.app
+        table = app.screen.query_one(FrameTable)
+        table.cursor_row = int(np.flatnonzero(table.rows == alone)[0])
+        monkeypatch.setattr("embedlab.tui.app.open_pairs", lambda *_: replace(copied, table=moved(copied.table, [0, 7])))
+        before = app.data
+        await pilot.press("r")
+        await until(pilot, lambda: app.data is not before and table.frame.height == copied.table.height)
+        await until(pilot, lambda: table.frame["sentence1"][table.current_row] == copied.table["sentence1"][alone])
+        assert table.current_row == alone - 2  # two pairs before it are gone to the end
+        await pilot.press("2")
+        compare = await on_top(pilot, CompareScreen)
+        await until(pilot, lambda: compare.model.result is not None and not compare.model.is_preview)
+        slices = compare.query_one(FrameTable)
+
+        def slice_title() -> str:
+            return compare.model.result.comparison.slices[slices.current_row].title
+
+        await pilot.press("j")
+        title = slice_title()
+        app.selected.type(f"dataset:{title}")  # the only slice that is left
+        await until(pilot, lambda: len(slices.rows) == 1)
+        assert slice_title() == title
+        app.selected.clear()
+        await until(pilot, lambda: len(slices.rows) > 1)
+        assert slice_title() == title

@@ -35,9 +35,11 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
         row: int  # of the pair table
 
     def compose(self) -> ComposeResult:
+        """Yield the text of all pairs."""
         yield Static()
 
     def on_mount(self) -> None:
+        """Begin without pairs."""
         self.pairs: Sequence[Mapping[str, Any]] = ()
         self._models: Sequence[str] = ()
         self.cursor = 0
@@ -85,6 +87,7 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
     # keys
 
     def action_move_rows(self, by: int) -> None:
+        """Move the cursor by so many pairs, and what is shown with it."""
         self.cursor = max(0, min(self.cursor + by, len(self.pairs) - 1))
         self._draw()
         if not self.pairs:
@@ -95,9 +98,11 @@ class DisagreementList(VerticalScroll, inherit_bindings=False):
             self.scroll_to(y=max(0, first - 1), animate=False)
 
     def action_move_pages(self, by: int) -> None:
+        """Move the cursor by as many pairs as the pane shows."""
         self.action_move_rows(by * max(1, self.scrollable_content_region.height // _LINES))
 
     def action_move_to_end(self, end: int) -> None:
+        """Go to the last pair, or with a negative END to the first."""
         self.action_move_rows(end * len(self.pairs))
 
     def action_open(self) -> None:

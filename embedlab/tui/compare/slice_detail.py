@@ -40,9 +40,11 @@ class SliceDetail(VerticalScroll):
     """The slice under the cursor."""
 
     def compose(self) -> ComposeResult:
+        """Yield the text of the slice."""
         yield Static()
 
     def on_mount(self) -> None:
+        """Begin without a slice."""
         self._shown: tuple[ComparedSlice | None, ModelFacts] = (None, ModelFacts(reference=""))
 
     def show(self, compared: ComparedSlice | None, facts: "ModelFacts") -> None:

@@ -28,7 +28,7 @@ def identities(pairs: pl.DataFrame, task: str, rows: Sequence[int]) -> list[RowI
     return [RowIdentity(dataset=dataset, item=item, key=key, task=task) for dataset, item, key in facts]
 
 
-def rows_of(pairs: pl.DataFrame, task: str, wanted: Collection[RowIdentity]) -> tuple[list[int], list[RowIdentity]]:
+def identified_rows(pairs: pl.DataFrame, task: str, wanted: Collection[RowIdentity]) -> tuple[list[int], list[RowIdentity]]:
     """Return the rows of a pair table that are WANTED, and what of it the table lacks.
 
     A row that moved in its dataset is found by its text if one row alone has that; a copy in another dataset never is.

@@ -20,7 +20,7 @@ from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.outcomes.property import Property, refuse_lacking
 from embedlab.outcomes.selection import ItemSelection, readable_properties
 from embedlab.tui.pair_table.data import PairData
-from embedlab.tui.pair_table.identity import RowIdentity, identities, rows_of
+from embedlab.tui.pair_table.identity import RowIdentity, identified_rows, identities
 
 RowNumbers = NDArray[np.intp]
 MARKED = "marked pairs"
@@ -192,7 +192,7 @@ class PairView:
 
     def mark(self, wanted: Collection[RowIdentity]) -> None:
         """Mark the WANTED rows; those that the data lack are marked again once they are there."""
-        rows, absent = rows_of(self.data.table, self.data.task, wanted)
+        rows, absent = identified_rows(self.data.table, self.data.task, wanted)
         self.marks, self.absent_marks = frozenset(rows), tuple(absent)
 
     def clear_marks(self) -> None:

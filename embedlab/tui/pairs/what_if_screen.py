@@ -58,6 +58,7 @@ class WhatIfScreen(ModalScreen[None]):
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
+        """Yield both lines, the overlap, the scores, a note and the keys."""
         with Vertical(classes="dialog"):
             yield Static("What if: edit the pair" if any(self._pair.sentences) else "A pair of your own", classes="dialog-title")
             yield Input(plain(self._pair.sentences[0]), id="first", placeholder="sentence 1", compact=True)

@@ -58,6 +58,7 @@ class WhyScreen(DashboardScreen):
         self.model = WhyModel()
 
     def compose_body(self) -> ComposeResult:
+        """Yield the status, and a table with its title and notes for each pane."""
         yield Static("", id="why-status", classes="status", markup=False)
         with Container(id="why-panes"):
             for name in PANES:
@@ -67,6 +68,7 @@ class WhyScreen(DashboardScreen):
                     yield Static("", classes="why-note", markup=False)
 
     def on_mount(self) -> None:
+        """Follow the selection from now on."""
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self._show_panes()
 

@@ -225,6 +225,7 @@ class PairPlot(Widget, can_focus=True):
     # drawing
 
     def notify_style_update(self) -> None:
+        """Forget the styles of before."""
         super().notify_style_update()
         self._styles.clear()
 
@@ -238,6 +239,7 @@ class PairPlot(Widget, can_focus=True):
         return self._styles[key]
 
     def render_line(self, y: int) -> Strip:
+        """Return line Y: the title, a row of cells, the x axis, the legend, or what is under the cursor."""
         width = self.content_size.width
         segments = list(self._segments(y))
         return Strip(segments).adjust_cell_length(width, self._style("blank"))
