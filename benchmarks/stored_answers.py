@@ -4,10 +4,11 @@
     python benchmarks/stored_answers.py show results/scores/NAME.parquet [MODEL…] [--by PROPERTY] [--dataset NAME] [--measure NAME]
     python benchmarks/stored_answers.py refresh results/PAGE.md…
 
-MODEL may be NAME=MODEL. `store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no
-text; the value of each PROPERTY that tables are cut by; and, as metadata, what titles and notes of tables say. Models are compared with
-the first. `show` prints what `embedlab compare MODEL… --suite TASK` prints; the correction is over the datasets that are shown. `refresh`
-writes each table of a page again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
+MODEL may be NAME=MODEL; where tables and claims are made, "largest class" always gives the most frequent label. `store` writes every
+member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; the value of each PROPERTY that tables are
+cut by; and, as metadata, what titles and notes of tables say. Models are compared with the first. `show` prints what
+`embedlab compare MODEL… --suite TASK` prints; the correction is over the datasets that are shown. `refresh` writes each table of a page
+again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
 
     <!-- answers scores/NAME.parquet [MODEL…] [--by PROPERTY] [--dataset NAME] [--measure NAME] [--notes] [--signature] -->
     <!-- end of answers -->
@@ -49,6 +50,7 @@ from embedlab.workflows.options.models import with_aliases
 FACTS = "embedlab-answers"  # the parquet metadata key
 OF_ITEM = "item:"  # before the name of a property in the names of columns
 WHOSE = ("task", "member", "name")  # of the items: columns next to those of outcomes
+LARGEST = "largest class"  # the model that always gives the most frequent label of the items
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,17 +188,42 @@ def stored_comparison(path: Path) -> StoredComparison:
     return TypeAdapter(StoredComparison).validate_json(pl.read_parquet_metadata(path)[FACTS])
 
 
-def compared_again(path: Path, names: Sequence[str] = (), rows: ShownRows = ALL_ROWS) -> TaskComparison:
-    """Return the comparison of the models called NAMES (none: all) on ROWS of the file at PATH by the procedure of today."""
-    stored = stored_comparison(path)
+def stored_answers(path: Path, names: Sequence[str]) -> tuple[StoredComparison, pl.DataFrame]:
+    """Return what is known of the models in the file at PATH, and their answers; with those of the largest class if NAMES have it."""
+    stored, items = stored_comparison(path), pl.read_parquet(path)
+    return with_largest_class(stored, items) if LARGEST in names else (stored, items)
+
+
+def chosen_models(path: Path, stored: StoredComparison, names: Sequence[str]) -> list[ModelColumns]:
+    """Return the models called NAMES, in their order, of what is STORED in the file at PATH."""
     known = {model.name: model for model in stored.models}
     if lacking := [name for name in names if name not in known]:
         raise SystemExit(f"{path}: no model {lacking[0]!r}; it has {', '.join(known)}")
-    items, columns = pl.read_parquet(path), [known[name] for name in names or known]
+    return [known[name] for name in names]
+
+
+def with_largest_class(stored: StoredComparison, items: pl.DataFrame) -> tuple[StoredComparison, pl.DataFrame]:
+    """Return STORED answers to ITEMS with a model more, which answers every item of a dataset with its most frequent gold label."""
+    members, answers = {}, [items]
+    for task, own in stored.members.items():
+        first, known = next(iter(own.items()))
+        members[task] = {**own, LARGEST: StoredMember(outcomes=known.outcomes, scores=())}
+        gold = items.filter(task=task, member=first)
+        largest = gold.group_by("name").agg(predicted=pl.col("gold").mode().sort().first())
+        rule = gold.drop("predicted").join(largest, on="name", maintain_order="left").with_columns(member=pl.lit(LARGEST))
+        answers.append(rule.select(items.columns))
+    models = (*stored.models, ModelColumns(name=LARGEST, members=(LARGEST,), is_published=True))
+    return replace(stored, models=models, members=members), pl.concat(answers)
+
+
+def compared_again(path: Path, names: Sequence[str] = (), rows: ShownRows = ALL_ROWS) -> TaskComparison:
+    """Return the comparison of the models called NAMES (none: all) on ROWS of the file at PATH by the procedure of today."""
+    stored, items = stored_answers(path, names)
+    columns = chosen_models(path, stored, names or [model.name for model in stored.models])
     members = member_columns(columns)
     found = evidence_again(stored, items, members, rows)
     slices = compare_evidence(found, columns, columns[0].name)
-    others = tuple(f"{name}: " for name in known if name not in {model.name for model in columns})
+    others = tuple(f"{model.name}: " for model in stored.models if model not in columns)
     left_out = tuple(f"{state.name} " for state in stored.states if rows.datasets and state.name not in rows.datasets)
     said = [note for note in stored.notes if not note.startswith(others + left_out)]
     names_of_tables = {item.name for item in fields(TaskComparison)}

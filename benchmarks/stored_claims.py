@@ -143,8 +143,8 @@ def evidence_of_file(
         scored = stored_tables.unseen_pairs(scored, settings)[0] if slices.unseen else scored
         compared = stored_tables.compared_pairs(scored, by=slices.by, aggregate=slices.aggregate)
         return scored.models, {one.key: one for one in compared.evidence}
-    stored, items = stored_answers.stored_comparison(path), pl.read_parquet(path)
-    columns = [model for name in models for model in stored.models if model.name == name]
+    stored, items = stored_answers.stored_answers(path, models)
+    columns = stored_answers.chosen_models(path, stored, models)
     rows = stored_answers.ShownRows(by=slices.by, datasets=(slices.dataset,) if slices.dataset else (), measure=slices.measure)
     found = stored_answers.evidence_again(stored, items, member_columns(columns), rows)
     return columns, {one.key: one for one in found}

@@ -7,6 +7,7 @@ from typing import Any
 
 from embedlab.core.recipe import recipe_to_table
 from embedlab.models.catalog import ModelSpec
+from embedlab.runs.events import VectorSpread, events_after
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.training_text import runs_in
 
@@ -17,6 +18,7 @@ class StoredTraining:
 
     recipe: Mapping[str, Any] | None = None  # resolved; none for a combination
     data: tuple[Mapping[str, Any], ...] = ()  # the states of what it read, of a combination those of its parts
+    cosines: tuple[float, float] | None = None  # the mean cosine of its texts before and after its contrastive stages; none without such
 
 
 UNTRAINED = StoredTraining()
@@ -30,7 +32,13 @@ def stored_training(spec: ModelSpec) -> StoredTraining:
     recipe = recipe_to_table(next(runs_of(spec)).recipe())
     start = recipe["encoder"]["model"]
     encoder = {**recipe["encoder"], "model": Path(start).name if Path(start).is_absolute() else start}
-    return StoredTraining(recipe={**recipe, "encoder": encoder}, data=data)
+    return StoredTraining(recipe={**recipe, "encoder": encoder}, data=data, cosines=cosines_of(next(runs_of(spec))))
+
+
+def cosines_of(run: RunFolder) -> tuple[float, float] | None:
+    """Return the mean cosine of texts before the contrastive stages of RUN and at its last measurement."""
+    spreads = [event for event in events_after(run.events_file)[0] if isinstance(event, VectorSpread)]
+    return (spreads[0].before, spreads[-1].mean_cosine) if spreads else None
 
 
 def runs_of(spec: ModelSpec) -> Iterator[RunFolder]:

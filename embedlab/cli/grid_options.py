@@ -19,11 +19,13 @@ class CellsOptions:
 
 
 def show_cells(planned: "Sequence[PlannedGrid]", terminal: Terminal) -> None:
-    """Show the cells of every plan, which of them are done, and what the others would cost; nothing runs."""
+    """Show the cells of every plan, which of them are done, what the others would cost, and which rows lack data; nothing runs."""
     from embedlab.reports.grid_tables import cells_table
-    from embedlab.workflows.grid.plan import entries_of_runs, estimate
+    from embedlab.workflows.grid.plan import absent_trainings, entries_of_runs, estimate
 
     entries = [entries_of_runs(each.plan) for each in planned]
     terminal.show(*(cells_table(each.plan, plan_entries) for each, plan_entries in zip(planned, entries, strict=True)))
     for plan, entry in zip(planned, entries, strict=True):
         terminal.note(estimate(plan, entry).text)
+        for error in absent_trainings(plan):
+            terminal.report(error)

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of
 from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_differences, recipe_table, recipe_to_table
@@ -21,6 +21,7 @@ class TablePlan:
 
     plan: GridPlan | None  # None: nothing to train
     variants: Mapping[str, Variant]  # by the source's `training_key`
+    absent: Mapping[str, MissingError] = field(default_factory=dict)  # what the trainings lack that were left out, by label
 
 
 def training_key(source: RowSource) -> str:
@@ -116,19 +117,36 @@ def _started(source: RowSource) -> RowSource:
     return replace(source, set={key: value for key, value in source.set.items() if key != ENCODER})
 
 
-def expand_table(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> TablePlan:
-    """Return the cells of a table as one grid; a cell that another table or grid already has keeps that name."""
+def expand_table(
+    table: PaperTable,
+    place: GridPlace,
+    *,
+    seeds: Sequence[int],
+    threads: int,
+    overrides: Sequence[str],
+    leaves_out: bool = False,
+) -> TablePlan:
+    """Return the cells of a table as one grid; a cell that another table or grid already has keeps that name.
+
+    Trainings whose data is missing are left out if LEAVES_OUT, and refused otherwise.
+    """
     axis = table.key[-1] if table.by is None else "row"
     planner = Planner(table.paper, where=f"{table.paper} {table.name}", tasks=table.tasks, threads=threads, place=place)
     set_everywhere = with_full_keys(overrides)
     variants: dict[str, Variant] = {}
+    absent: dict[str, MissingError] = {}
     for key, (label, source) in trainings(table).items():
         assert source.recipe is not None
         _refuse_clash(table, source, overrides)
         training = Training(recipe=source.recipe, labels={axis: label}, fixed=(*set_options(source), *set_everywhere))
-        variants[key] = planner.variant(training)
+        try:
+            variants[key] = planner.variant(training)
+        except MissingError as error:
+            if not leaves_out:
+                raise
+            absent[label] = error
     if not variants:
-        return TablePlan(plan=None, variants={})
+        return TablePlan(plan=None, variants={}, absent=absent)
     # With one encoder for all, several rows may be the same training: that of the first of them.
     first = {run_identity(variant.run): variant for variant in reversed(variants.values())}
     distinct = with_existing_runs([*reversed(first.values())], place.runs_folder)
@@ -140,7 +158,8 @@ def expand_table(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], t
         axes={axis: [variant.labels[axis] for variant in distinct]},
         seeds=seeds,
     )
-    return TablePlan(plan=plan, variants={key: by_identity[run_identity(variant.run)] for key, variant in variants.items()})
+    named = {key: by_identity[run_identity(variant.run)] for key, variant in variants.items()}
+    return TablePlan(plan=plan, variants=named, absent=absent)
 
 
 def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:

@@ -92,6 +92,24 @@ def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(embedlab: Embe
     assert not list(tmp_path.rglob("plan.json"))
 
 
+def test_a_dry_run_lists_the_rows_whose_data_is_there_and_names_what_the_others_lack(embedlab: Embedlab, tmp_path: Path) -> None:
+    words = ("reproduce", "sedghamiz", "table2", "--dry-run", "--encoder", "nobody/nothing", "--seeds", "1", "--offline", "--json")
+    task = tmp_path / "data" / "GLUE" / "CoLA"
+    task.mkdir(parents=True)
+    nothing = embedlab(*words, "--data", str(tmp_path / "data"))
+    assert (nothing.code, nothing.out, nothing.err.count("embedlab: error: ")) == (ExitCode.MISSING, "", 1)
+    (task / "train.tsv").write_text("gj04\t1\t\tOur friends won't buy this.\n" * 2)
+    some = embedlab(*words, "--data", str(tmp_path / "data"))
+    assert some.code == ExitCode.OK, some.err
+    assert [row["system"] for row in some.rows] == ["Standard CoLA_mcc", "Dropout Augmented CoLA_mcc", "SupCL-Seq CoLA_mcc"]
+    lines = some.err.splitlines()
+    (place,) = [number for number, line in enumerate(lines) if "'glue-qqp'" in line]  # once for both rows
+    assert lines[place].startswith("embedlab: error: left out (Standard QQP_f1, SupCL-Seq QQP_f1): dataset 'glue-qqp' (train) is missing")
+    assert lines[place + 1].startswith("hint: ")
+    trained = embedlab(*(word for word in words if word != "--dry-run"), "--data", str(tmp_path / "data"))
+    assert trained.code == ExitCode.MISSING
+
+
 @pytest.mark.parametrize(("paper", "table"), [("liao", "table2"), ("tsukagoshi", "table3"), ("sedghamiz", "table1"), ("chen", "table6")])
 def test_each_paper_has_a_dry_run_of_its_profiles(paper: str, table: str, embedlab: Embedlab) -> None:
     words = ("reproduce", paper, table, "--dry-run", "--sample", "--encoder", "nobody/nothing", "--seeds", "1", "--json")

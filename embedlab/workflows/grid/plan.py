@@ -2,12 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from embedlab.core.durations import duration
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.estimate import Cost, remaining_cost
 from embedlab.experiments.executors.local import visible_gpus
@@ -38,6 +38,7 @@ class PlannedGrid:
     plan: GridPlan
     rungs: tuple[float, ...] = ()  # shares of a training after which the worse half stops
     hands: Hands = Hands()
+    absent: Mapping[str, MissingError] = field(default_factory=dict)  # what rows of a paper lack that are not in the plan, by label
 
     @property
     def folder(self) -> GridFolder:
@@ -86,6 +87,15 @@ def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimat
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
     text = f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
     return GridEstimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
+
+
+def absent_trainings(planned: PlannedGrid) -> list[MissingError]:
+    """Return what the rows lack that a plan leaves out: one error for all rows that lack the same."""
+    labels: dict[str, list[str]] = {}
+    for label, error in planned.absent.items():
+        labels.setdefault(error.message, []).append(label)
+    errors = {error.message: error for error in planned.absent.values()}
+    return [MissingError(f"left out ({', '.join(rows)}): {message}", hint=errors[message].advice) for message, rows in labels.items()]
 
 
 def cancel_grid(name: str, settings: Settings) -> GridPlan:

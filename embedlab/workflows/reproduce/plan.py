@@ -1,6 +1,7 @@
 """What a user selects of a reproduction, and the trainings that it needs. Nothing is written."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from embedlab.core.errors import UsageError
@@ -53,12 +54,19 @@ def check_selection(options: ReproductionOptions, *, is_plan: bool = False, is_p
 
 
 def planned_trainings(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
-    """Return the trainings of TABLES, one grid a table that needs any; a list without a single training is a UsageError."""
+    """Return the trainings of TABLES, one grid a table that needs any; a list without a single training is a UsageError.
+
+    A row whose data is missing is left out and named, unless no training would remain.
+    """
     if not any(trainings(table) for table in tables):
         raise UsageError(f"nothing is trained for {tables[0].name!r}", hint=f"embedlab reproduce {tables[0].typed}")
     start = start_of_rows(options, settings)
-    plans = (plan_table(for_encoder(for_profile(table, options.profile)[0], start)[0], options, start, settings).plan for table in tables)
-    return [as_grid(plan, options) for plan in plans if plan is not None]
+    rows = (for_encoder(for_profile(table, options.profile)[0], start)[0] for table in tables)
+    plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
+    planned = [replace(as_grid(plan.plan, options), absent=plan.absent) for plan in plans if plan.plan is not None]
+    if not planned:
+        raise next(error for plan in plans for error in plan.absent.values())
+    return planned
 
 
 def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | None:
@@ -70,10 +78,16 @@ def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | Non
     return start if options.encoder is not None or start is None or Path(start).is_dir() else None
 
 
-def plan_table(table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings) -> TablePlan:
-    """Return the trainings of a table whose rows all begin from START, where that is stated."""
+def plan_table(
+    table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings, *, leaves_out: bool = False
+) -> TablePlan:
+    """Return the trainings of a table whose rows all begin from START, where that is stated.
+
+    Those whose data is missing are left out if LEAVES_OUT, and refused otherwise.
+    """
     overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
-    return expand_table(table, GridPlace.of(settings), seeds=seeds_of(table, options), threads=settings.threads or 1, overrides=overrides)
+    place, seeds, threads = GridPlace.of(settings), seeds_of(table, options), settings.threads or 1
+    return expand_table(table, place, seeds=seeds, threads=threads, overrides=overrides, leaves_out=leaves_out)
 
 
 def as_grid(plan: GridPlan, options: ReproductionOptions) -> PlannedGrid:
