@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from embedlab.core import plugins
-from embedlab.data.shipped import shipped_aliases
+from embedlab.data.corpus_facts import shipped_aliases
 
 SETS = {  # datasets that have a name together
     "multitask": ("sentiment", "paraphrases", "sts-course"),

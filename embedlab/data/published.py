@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from embedlab.data.shipped import shipped_hashes
+from embedlab.data.corpus_facts import shipped_hashes
 
 Content = Literal["published", "unknown", "unrecorded"]
 

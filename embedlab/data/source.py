@@ -15,6 +15,7 @@ from embedlab.core.paths import file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name
+from embedlab.data.corpus_facts import shipped_aliases
 from embedlab.data.corpus_file import read_corpus
 from embedlab.data.dataset import Dataset, DatasetKind, DatasetOrigin, DatasetState, FileLayout, ParsedRows, Part, Split
 from embedlab.data.fetched import revision_of
@@ -23,7 +24,6 @@ from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs, parse_hub_name
 from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
-from embedlab.data.shipped import shipped_aliases
 from embedlab.data.starter import CORPORA, OFFER, is_starter, refuse_damage
 
 Wanted = TypeVar("Wanted")

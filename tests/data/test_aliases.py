@@ -5,7 +5,7 @@ import pytest
 from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.data.aliases import canonical_name
-from embedlab.data.shipped import shipped_aliases
+from embedlab.data.corpus_facts import shipped_aliases
 from embedlab.data.source import dataset, dataset_names
 from embedlab.scoring.selection import select_tasks
 

@@ -4,10 +4,10 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
+from embedlab.data.corpus_facts import shipped_hashes
 from embedlab.data.dataset import DatasetState
 from embedlab.data.probing import suite
 from embedlab.data.published import content_of, other_files, published_hash, remarks
-from embedlab.data.shipped import shipped_hashes
 from embedlab.data.source import Source, all_datasets
 
 SICK = "SICK/SICK_trial.txt"
