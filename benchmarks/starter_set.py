@@ -25,10 +25,9 @@ import polars as pl
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from embedlab.core.paths import STARTER_FOLDER
-from embedlab.data.nli import read_jsonl, write_jsonl
 from embedlab.data.overlaps import KnownText
+from embedlab.data.source import dataset
 from embedlab.data.starter import MANIFEST, SOURCES
-from embedlab.data.sts import read_benchmark
 
 PAIRS, DEFINITIONS = 8_000, 2_000
 MOST_DEFINITIONS = 4  # of a word: a word with twenty meanings says little about any of them
@@ -40,9 +39,11 @@ _WORD = re.compile(r"[a-z]{3,}")
 def starter_files(corpora: Path) -> dict[str, str]:
     """Return the text of each file of the set, by its path in the layout of the corpora."""
     files = {path: _lines(corpora / path, 1, SOURCES) for path in STS}
-    scored = pl.concat([read_benchmark([corpora / path]).frame for path in STS]).filter(pl.col("source").is_in(SOURCES))
-    pairs = selected_pairs(read_jsonl([corpora / SNLI]).frame, scored.select("sentence1", "sentence2"))
-    files[SNLI] = write_jsonl(pairs)[0]
+    pair_file, nli_file = (dataset(name).splits["train"].layouts[0] for name in ("sts-benchmark", "snli"))
+    scored = pl.concat([pair_file.read([corpora / path]).frame for path in STS]).filter(pl.col("source").is_in(SOURCES))
+    pairs = selected_pairs(nli_file.read([corpora / SNLI]).frame, scored.select("sentence1", "sentence2"))
+    assert nli_file.write is not None
+    (files[SNLI],) = nli_file.write(pairs)
     words = selected_words(corpora / OEWN, [*pairs["premise"].unique(maintain_order=True), *pairs["hypothesis"]])
     files[OEWN] = _lines(corpora / OEWN, 0, words)
     return files

@@ -68,6 +68,30 @@ def overlap(first: str, second: str, *, terminal: Terminal) -> None:
 
     terminal.show(Table(columns=(Column(key="dice", title="Dice", digits=2),), rows=[{"dice": dice(first, second)}]))
 '''
+CORPUS = """
+kind = "sts"
+summary = "pairs about brooks"
+home = "https://example.org/brooks"
+aliases = ["creeks"]
+
+[splits.train]
+rows = 8
+
+[splits.test]
+classes = { upper = 2, lower = 1 }
+
+[[layout]]
+files = ["brooks/{split}.tsv"]
+
+[layout.reader]
+name = "delimited"
+columns = { sentence1 = "one", sentence2 = "other", gold = "closeness", source = "where" }
+"""
+HEADER = "where\tone\tother\tcloseness\n"
+BROOKS = {
+    "train": HEADER + "".join(f"upper\tbrook {number} is cold\tbrook {number} is not warm\t{number % 6}\n" for number in range(8)),
+    "test": HEADER + "upper\ta brook\tone brook\t4\nupper\ta brook\ta road\t0\nlower\tit is deep\tit is not deep\t1.5\n",
+}
 RECIPE = PLUGINS["mine.toml"].replace('"close-pairs"', "").replace('"ends"', '"mean"')
 
 ADDED = {  # what is added → its files
@@ -80,7 +104,7 @@ ADDED = {  # what is added → its files
         ),
     },
     "task": {"embedlab/tasks/close_pairs.py": PLUGINS["close_pairs.py"]},
-    "dataset": {"embedlab/data/weather.py": PLUGINS["weather.py"] + "\nDATASETS = (WEATHER,)\n"},
+    "dataset": {"embedlab/data/corpora/brooks.toml": CORPUS},
     "pooling": {"embedlab/encoders/poolings/ends.py": PLUGINS["ends.py"]},
     "kind of encoder": {"embedlab/encoders/kinds/letters.py": PLUGINS["letters.py"]},
     "property": {"embedlab/outcomes/properties/capitals.py": PLUGINS["capitals.py"]},
@@ -107,8 +131,16 @@ json.dump(shown, open(sys.argv[2], "w"))
 COMPARED = ["compare", "letters:64", "dice", "--sample", "--task", "close-pairs", "--task", "sts12", "--by", "capitals", "--json"]
 PLANNED = ["reproduce", "weights", "table1", "--sample", "--dry-run", "--seeds", "2", "--json"]
 TABLED = ["reproduce", "weights", "table1", "--sample", "--from", "runs", "--json"]
+DATA = ["--data", "data", "--json"]
+FOLLOW = ["--set", 'data.datasets=["brooks"]', "--set", "evaluate.tasks=[]", "--set", "evaluate.dev=none"]
+TRAINED = ["train", "own-scored-pairs", *FOLLOW, "--set", "encoder.model=encoder", "--max-steps", "2", "--quiet", "--data", "data"]
 COMMANDS = [
     ["--help"],
+    ["data", "ls", "brooks", *DATA],
+    ["data", "check", "creeks", *DATA],
+    ["evaluate", "dice", "--task", "creeks", *DATA],
+    TRAINED,
+    ["runs", "ls", "--json"],
     ["recipes", "--json"],
     ["train", "margin", "--sample", "--dry-run"],
     ["data", "ls", "--sample", "--json"],
@@ -141,11 +173,15 @@ def below(folder: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+def shown(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> dict[str, tuple[int, str]]:
     """What commands show where one of each thing was added: exit code and output, by the words of the command."""
     clone = tmp_path_factory.mktemp("clone")
     linked(clone / "embedlab", PACKAGE, below("embedlab"))
     linked(clone / "recipes", ROOT / "recipes", below("recipes"))
+    (clone / "encoder").symlink_to(tiny_encoder)
+    (clone / "data" / "brooks").mkdir(parents=True)
+    for split, text in BROOKS.items():
+        (clone / "data" / "brooks" / f"{split}.tsv").write_text(text, encoding="utf-8")
     program, answers = clone / "program.py", clone / "answers.json"
     program.write_text(PROGRAM, encoding="utf-8")
     homes = {f"XDG_{name}_HOME": str(clone / "home") for name in ("CACHE", "STATE", "CONFIG")}
@@ -181,8 +217,23 @@ def test_a_recipe_with_an_objective_trains(shown: dict[str, tuple[int, str]]) ->
     assert "margin" in shown["train margin --sample --dry-run"][1]
 
 
-def test_a_dataset_is_listed(shown: dict[str, tuple[int, str]]) -> None:
-    assert "weather" in {row["dataset"] for row in json.loads(shown["data ls --sample --json"][1])["rows"]}
+def test_a_corpus_is_listed_checked_scored_and_trained_on(shown: dict[str, tuple[int, str]]) -> None:
+    def rows(*words: str) -> list[dict[str, object]]:
+        found: list[dict[str, object]] = json.loads(shown[" ".join([*words, *DATA])][1])["rows"]
+        return found
+
+    assert "brooks" in {row["dataset"] for row in json.loads(shown["data ls --sample --json"][1])["rows"]}
+    listed = rows("data", "ls", "brooks")
+    assert [(row["split"], row["expected"], row["from"]) for row in listed] == [("train", 8, "folder"), ("test", 3, "folder")]
+    checked = rows("data", "check", "creeks")
+    assert [(row["dataset"], row["state"], row["rows"]) for row in checked] == [
+        ("brooks", "counts right", 8),
+        ("brooks", "counts right", 3),
+    ]
+    scored = rows("evaluate", "dice", "--task", "creeks")
+    assert {(row["slice"], row["items"]) for row in scored} == {("brooks", 3)}
+    (run,) = json.loads(shown["runs ls --json"][1])["rows"]
+    assert run["state"] == "finished"
 
 
 def test_a_task_a_kind_of_encoder_and_a_property_meet_in_one_table(shown: dict[str, tuple[int, str]]) -> None:

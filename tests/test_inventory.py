@@ -13,6 +13,7 @@ REMOVED: dict[str, set[str]] = {  # part of the inventory → its lines that wen
         *("compare.md", "launch.md", "pairs.md", "runs.md"),  # each is help.md in its screen's folder
         *("chen.toml", "liao.toml", "sedghamiz.toml", "tsukagoshi.toml"),  # each is paper.toml in its paper's folder
         "published.toml",  # [published] of the papers' files
+        "published.tsv",  # [sha256] of the corpora's files
     },
     "commands": {
         *(f"{name} / --by = one of dataset, dice, source" for name in ("compare", "evaluate")),  # any property of items

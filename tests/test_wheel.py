@@ -65,6 +65,14 @@ def test_the_wheel_is_what_runs_and_brings_its_recipes(site: Path, tmp_path: Pat
     assert list((site / "embedlab" / "tui").rglob("help.md"))
 
 
+def test_the_wheel_brings_a_file_for_each_corpus(site: Path) -> None:
+    ours, theirs = (
+        {path.relative_to(folder) for path in (folder / "embedlab" / "data" / "corpora").rglob("*.toml")} for folder in (ROOT, site)
+    )
+    assert ours == theirs
+    assert len(ours) > 60
+
+
 def test_the_wheel_brings_the_starter_set_with_its_licences(site: Path) -> None:
     ours, theirs = (folder / "embedlab" / "data" / "starter" for folder in (ROOT, site))
     files = {path.relative_to(ours): path.read_bytes() for path in ours.rglob("*") if path.is_file()}

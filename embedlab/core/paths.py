@@ -14,6 +14,7 @@ from embedlab.core.hints import Hint, NamedOption
 PACKAGE = Path(__file__).parents[1]
 STARTER = "starter"  # names the real data inside the package where a data folder is named
 STARTER_FOLDER = PACKAGE / "data" / STARTER
+CORPORA_FOLDER = PACKAGE / "data" / "corpora"  # a file each
 
 
 def recipes_folder() -> Path:

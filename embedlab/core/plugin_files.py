@@ -4,6 +4,8 @@ A file declares what it adds in one literal at its top level, which is read with
 
     PLUGINS = {"poolings": {"ends": "pool_ends"}}    # kind → name → attribute of the file
 
+A TOML file is one dataset, called after it: it declares a corpus (embedlab/data/corpus_file.py), and runs nothing.
+
 Files that the user's own settings name may run. A file that a folder's settings or EMBEDLAB_PLUGINS name may run after
 `embedlab plugins trust FILE` has stored its SHA-256, or `embedlab trust FOLDER` its path: then it may change.
 """
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import ast
 
 DECLARATION = "PLUGINS"
+_CORPUS = ".toml"
 LARGEST_FILE = 4 * MIB
 Declared = Mapping[str, Mapping[str, str]]
 """Kind → name → attribute of the file."""
@@ -63,6 +66,11 @@ class PluginFile:
         """What the file says that it adds, read without running it; a file without a valid declaration is a MissingError."""
         return _declared(self.read(), self.path)
 
+    @property
+    def is_corpus(self) -> bool:
+        """Whether it declares one dataset without any code."""
+        return self.path.suffix == _CORPUS
+
     def distrust(self, content: bytes) -> UntrustedError | None:
         """Return why CONTENT may not run as this file; None where it may."""
         if not self.needs_trust:
@@ -87,6 +95,12 @@ class PluginFile:
                     current = folder_settings(Path(path))
                     return current is not None and digest_of(current[1]) == folder.settings
         return False
+
+    def checked_path(self) -> Path:
+        """Return the path of a file that may be used as it is now."""
+        if self.needs_trust and (refusal := self.distrust(self.read())):
+            raise refusal
+        return self.path
 
     def run(self) -> ModuleType:
         """Return the module of the file, which runs once for each content; whatever it raises is a MissingError of one line."""
@@ -153,6 +167,8 @@ def _typed(path: Path) -> str:
 
 @lru_cache(maxsize=64)
 def _declared(content: bytes, path: Path) -> Declared:
+    if path.suffix == _CORPUS:
+        return {"datasets": {path.stem: ""}}
     import ast  # only where there is a file
 
     try:

@@ -2,9 +2,9 @@
 
 `discover` lists them in this order without importing anything of a package or file; `load` imports one, in the process that
 uses it. A package adds by entry points of the groups embedlab.objectives, embedlab.tasks …, a file by its declaration
-(plugin_files). What is shipped is found in the same way: objectives by folder, datasets by the DATASETS of the files of
-embedlab/data, the others by file. A file that declares PLUGINS has the same names inside the package as outside; without a
-declaration it is called after the file.
+(plugin_files). What is shipped is found in the same way: objectives by folder, the others by file. A dataset may be a TOML file
+that runs nothing. A file that declares PLUGINS has the same names inside the package as outside; without a declaration it is
+called after the file.
 """
 
 import re
@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.nearest import nearest_name, unknown
-from embedlab.core.paths import PACKAGE
+from embedlab.core.paths import CORPORA_FOLDER, PACKAGE
 from embedlab.core.plugin_files import DECLARATION, PluginFile, digest, error_line, plugin_files
 from embedlab.core.plugin_packages import package_entries
 
@@ -66,15 +66,18 @@ class Plugin:
         return self.origin == SHIPPED
 
     def load(self) -> Any:
-        """Import it; what cannot be used, or fails to import, is an EmbedlabError of one line that names where it is from."""
+        """Import it; what cannot be used, or fails to import, is an EmbedlabError of one line that names where it is from.
+
+        Of a dataset in a TOML file, which runs nothing, it is the path.
+        """
         if self.fault is not None:
             raise self.fault
-        if self.is_shipped:
+        if self.is_shipped and self.file is None:
             return _attribute(import_module(self.module), self)
-        if _loading_refused:
+        if _loading_refused and not self.is_shipped:
             raise NotLoadedError(f"{self.title} is not loaded: {_loading_refused[0]}", hint="type the command in a terminal")
         if self.file is not None:
-            return _attribute(self.file.run(), self)
+            return self.file.checked_path() if self.file.is_corpus else _attribute(self.file.run(), self)
         try:
             return _attribute(import_module(self.module), self)
         except EmbedlabError:
@@ -318,10 +321,8 @@ def _declared(kind: Kind, path: Path) -> Mapping[str, str]:
 
 
 def _shipped_datasets() -> Iterator[Plugin]:
-    """A file of embedlab/data may hold several, so that their names are in its DATASETS."""
-    for name in _modules("data"):
-        for dataset in getattr(import_module(f"{SHIPPED}.data.{name}"), "DATASETS", ()):
-            yield _own("datasets", dataset.name, f"data.{name}", "DATASETS")
+    for path in sorted(CORPORA_FOLDER.glob("*.toml")):
+        yield Plugin(kind="datasets", name=path.stem, origin=SHIPPED, file=PluginFile(path=path, needs_trust=False))
 
 
 def _own(kind: Kind, name: str, module: str, attribute: str = "") -> Plugin:

@@ -4,18 +4,8 @@ import re
 from collections.abc import Sequence
 
 from embedlab.core import plugins
+from embedlab.data.corpus_facts import shipped_aliases
 
-# Names in other programs and in papers, written without signs between their parts.
-ALIASES = {
-    "stsb": "sts-benchmark",
-    "stsbtest": "sts-benchmark",
-    "sick": "sick-r",
-    "sickrelatedness": "sick-r",
-    "sickentailment": "sick-e",
-    "allnli": "nli-triplets",
-    "quora": "paraphrases",
-    **{name: f"glue-{name}" for name in ("cola", "rte", "wnli", "qnli", "qqp", "mnli")},
-}
 SETS = {  # datasets that have a name together
     "multitask": ("sentiment", "paraphrases", "sts-course"),
     "sts": ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r"),
@@ -34,7 +24,7 @@ def canonical_name(name: str) -> str:
     if base in shipped or "/" in base:
         return name
     typed = _squeezed(base)
-    canonical = next((known for known in shipped if _squeezed(known) == typed), ALIASES.get(typed))
+    canonical = next((known for known in shipped if _squeezed(known) == typed), None) or shipped_aliases().get(typed)
     is_own = canonical is not None and any(plugins.find(kind, base) is not None for kind in ("datasets", "tasks"))  # a plug-in's name
     return name if canonical is None or is_own else f"{canonical}{colon}{split}"
 

@@ -1,15 +1,20 @@
 """Open a user's own file where a dataset name is expected, as the requested kind of data."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.dataset import DatasetKind, ParsedRows, Part
-from embedlab.data.definitions import WORD_SPLITS, read_definitions
+from embedlab.data.dataset import DatasetKind, Part
+from embedlab.data.definitions import WORD_SPLITS
 from embedlab.data.file_name import file_path
 from embedlab.data.pair_file import open_pair_file
 from embedlab.data.query_file import holds_queries, open_query_file
-from embedlab.data.sentences import read_whole_lines
-from embedlab.data.triplets import read_triplets
+from embedlab.data.shipped import shipped
+
+# The corpus whose files a user's own file of a kind is like, with the split that is read where it has none.
+_LIKE: Mapping[DatasetKind, tuple[str, str]] = MappingProxyType(
+    {"definitions": ("definitions", "all"), "sentences": ("wiki-1m", "train"), "triplets": ("nli-triplets", "train")}
+)
 
 
 def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None) -> Part:
@@ -18,18 +23,17 @@ def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None
     Definitions are split by word into SPLIT (default: all); other files have no splits. A path without a file is a MissingError.
     """
     path = file_path(name)
-    readers: dict[DatasetKind, Callable[[], ParsedRows]] = {
-        "definitions": lambda: read_definitions([path], split=_word_split(split)),
-        "sentences": lambda: read_whole_lines([path]),
-        "triplets": lambda: read_triplets([path]),
-    }
-    if kind not in readers:
+    if kind not in _LIKE:
         return open_pair_file(name)
     if path.is_dir():
         raise MissingError(f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it")
     if not path.is_file():
         raise MissingError(f"no file {str(path)!r}", hint="a dataset is a name from `embedlab data ls` or the path of a file")
-    return Part.of_file(path, readers[kind](), name=name, split=_word_split(split) if kind == "definitions" else "all")
+    corpus, its_split = _LIKE[kind]
+    if kind == "definitions":
+        its_split = _word_split(split)
+    rows = shipped(corpus).splits[its_split].layouts[0].read([path])
+    return Part.of_file(path, rows, name=name, split=its_split if kind == "definitions" else "all")
 
 
 def open_evaluated_file(name: str) -> Part:

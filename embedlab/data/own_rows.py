@@ -13,8 +13,8 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.file_name import TEXT_FILE
+from embedlab.data.readers.lines import read_whole_lines
 from embedlab.data.row_file import PLACE, TABLES, class_texts, number_of, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
-from embedlab.data.sentences import read_whole_lines
 from embedlab.data.topics import is_held_out
 
 # Under these names the corpora that embedlab reads have the columns: the pair files, SNLI and SimCSE's triplets.
@@ -90,7 +90,7 @@ def _lines(path: Path, shape: RowShape) -> ParsedRows:
         )
     if not path.is_file():
         raise MissingError(f"no file {str(path)!r}", hint="give the path of a file with one sentence a line")
-    rows = read_whole_lines([path])
+    rows = read_whole_lines(path)
     return ParsedRows(frame=rows.frame.rename({"sentence": shape.texts[0]}), skipped=rows.skipped)
 
 

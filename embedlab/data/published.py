@@ -1,30 +1,22 @@
 """Hashes of the published corpora's files, and the remarks about data that differs from them."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal
+
+from embedlab.data.corpus_facts import shipped_hashes
 
 Content = Literal["published", "unknown", "unrecorded"]
 
 # How often a rule was wrong among the rows that were read, by the dataset that it makes of real data: benchmarks/results/contrast-rules.md.
 _MADE_BY_RULE = {"contrast-number": "of 50 that were read, 2 do not contradict the anchor (4%, 95%: 0.5 to 13.7%)"}
-_TABLE = Path(__file__).with_name("published.tsv")
 # The same file occurs in folders of other names: in SentEval's own data folder, in the archives of SNLI and MultiNLI.
 _FOLDERS = {"downstream/": "SentEval/downstream/", "snli_1.0/": "SNLI/", "multinli_1.0/": "MultiNLI/"}
-
-
-@cache
-def published_hashes() -> Mapping[str, str]:
-    """Return the sha256 of each published file by its path in a data folder."""
-    _, *lines = _TABLE.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t") for line in lines)
 
 
 def published_hash(file: str) -> str | None:
     """Return the sha256 of the published FILE; None if none is recorded."""
     folder = next((name for name in _FOLDERS if file.startswith(name)), "")
-    return published_hashes().get(_FOLDERS.get(folder, "") + file.removeprefix(folder))
+    return shipped_hashes().get(_FOLDERS.get(folder, "") + file.removeprefix(folder))
 
 
 def other_files(sha256: Mapping[str, str]) -> list[str]:

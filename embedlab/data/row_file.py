@@ -11,7 +11,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.hints import Hint
 from embedlab.core.name_options import outside_quotes
-from embedlab.data.nli import json_object, refuse_json_values
+from embedlab.data.json_objects import json_object, refuse_json_values
 from embedlab.data.text_file import bad_line, csv_rows, read_lines, read_text
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")

@@ -67,7 +67,7 @@ def _table(path: Path, rows: Iterator[tuple[int, list[str]]], column: str | None
 
 
 def _json_lines(path: Path, file: TextIO, column: str) -> Iterator[str]:
-    from embedlab.data.nli import json_object
+    from embedlab.data.json_objects import json_object
 
     for number, line in enumerate(file, start=1):
         if not line.strip():

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib import import_module
+from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Self, TypeVar
 
 import polars as pl
@@ -16,7 +14,9 @@ from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
-from embedlab.data.aliases import ALIASES, canonical_name
+from embedlab.data.aliases import canonical_name
+from embedlab.data.corpus_facts import shipped_aliases
+from embedlab.data.corpus_file import read_corpus
 from embedlab.data.dataset import Dataset, DatasetKind, DatasetOrigin, DatasetState, FileLayout, ParsedRows, Part, Split
 from embedlab.data.fetched import revision_of
 from embedlab.data.hub import is_local, read_hub
@@ -31,7 +31,7 @@ Opened = TypeVar("Opened")
 
 
 def all_datasets() -> Mapping[str, Dataset]:
-    """Every dataset by its name: what files of this folder list as DATASETS, and those of plug-ins."""
+    """Every dataset by its name: the files of embedlab/data/corpora, and those of plug-ins."""
     return plugins.loaded("datasets", _load)
 
 
@@ -45,20 +45,13 @@ def dataset_names(kind: DatasetKind | None = None) -> list[str]:
 def dataset(name: str) -> Dataset:
     """The dataset called NAME, or by another of its names."""
     listing = "`embedlab data ls` lists all; for your own pairs give the path of their file"
-    return _load(plugins.require("datasets", canonical_name(name), listing=listing, also=ALIASES))
+    plugin = plugins.find("datasets", canonical := canonical_name(name))
+    return _load(plugin or plugins.require("datasets", canonical, listing=listing, also=shipped_aliases()))
 
 
 def _load(plugin: Plugin) -> Dataset:
     loaded = plugin.load()
-    if plugin.is_shipped:
-        return _by_name(plugin.module)[plugin.name]
-    return plugin.checked(loaded, Dataset, named=True)
-
-
-@cache
-def _by_name(module: str) -> Mapping[str, Dataset]:
-    """The datasets that a file of this folder lists."""
-    return MappingProxyType({shipped.name: shipped for shipped in import_module(module).DATASETS})
+    return read_corpus(loaded) if isinstance(loaded, Path) else plugin.checked(loaded, Dataset, named=True)
 
 
 @lru_cache(maxsize=256)  # more than there are: a training with its evaluation opens each several times

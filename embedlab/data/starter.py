@@ -5,25 +5,18 @@ partial. Its pairs are also one dataset, `starter`: those of the three splits of
 benchmarks/starter_set.py makes the files.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import polars as pl
-
 from embedlab.core.errors import MissingError
 from embedlab.core.hints import Hint, NamedOption
-from embedlab.core.paths import STARTER, STARTER_FOLDER
-from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
-from embedlab.data.sts import read_benchmark
+from embedlab.core.paths import STARTER_FOLDER
 
 MANIFEST = "MANIFEST.tsv"  # path, lines and sha256 of each file
 SOURCES = ("images", "track5.en-en")  # of STS Benchmark: those whose text may be passed on
 CORPORA = ("sts-benchmark", "snli", "definitions")  # of which it holds a part
 OFFER = Hint(NamedOption("--data", "starter"), " for the small parts of STS-B, SNLI and WordNet inside embedlab")  # where data are missing
-
-_PAIRS = tuple(f"STS/STSBenchmark/sts-{split}.csv" for split in ("train", "dev", "test"))
-_ALL_PAIRS = 8_628  # of STS Benchmark
 
 
 def is_starter(folder: Path | None) -> bool:
@@ -41,19 +34,3 @@ def refuse_damage(sha256: Mapping[str, str]) -> None:
 def _hashes() -> Mapping[str, str]:
     _, *lines = (STARTER_FOLDER / MANIFEST).read_text(encoding="utf-8").splitlines()
     return {path: digest for path, _, digest in (line.split("\t") for line in lines)}
-
-
-def _read_pairs(paths: Sequence[Path]) -> ParsedRows:
-    return ParsedRows(frame=pl.concat([read_benchmark([path]).frame for path in paths]))
-
-
-DATASETS = (
-    Dataset(
-        name=STARTER,
-        kind="sts",
-        summary="1,750 pairs of STS Benchmark inside embedlab, of its three splits: captions of pictures (Cer 2017)",
-        home="http://ixa2.si.ehu.eus/stswiki",
-        folder=STARTER_FOLDER,
-        splits={"test": Split(layouts=(FileLayout(files=_PAIRS, read=_read_pairs),), expected=Expected(rows=_ALL_PAIRS))},
-    ),
-)

@@ -134,3 +134,9 @@ def read_numbers(
     if (row := wrong.arg_max()) is not None and wrong[row]:
         raise bad_line(path, lines[row], f"{what} {texts[row]!r} is not a {'whole ' * is_class}number from {low:g} to {high:g}")
     return values
+
+
+def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:
+    """Return lines of tab-separated fields without quoting, as in the corpora: a tab or line end inside a text becomes a blank."""
+    plain = frame.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
+    return plain.write_csv(separator="\t", include_header=header, quote_style="never")

@@ -11,7 +11,8 @@ from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.nearest import unknown
-from embedlab.data.aliases import ALIASES, canonical_names
+from embedlab.data.aliases import canonical_names
+from embedlab.data.corpus_facts import shipped_aliases
 from embedlab.data.source import dataset
 from embedlab.tasks.task import Task, all_tasks
 from embedlab.tasks.task import task as find_task
@@ -131,5 +132,5 @@ def _task_of(name: str) -> str:
     if "," in name:
         each = " ".join(f"--task {text.strip()}" for text in name.split(",") if text.strip())
         raise UsageError(f"no task or dataset named {name!r}", hint=f"name them one by one: {each}")
-    known = [*task_names(), *(dataset_name for task in all_tasks() for dataset_name in task.datasets), *ALIASES]
+    known = [*task_names(), *(dataset_name for task in all_tasks() for dataset_name in task.datasets), *shipped_aliases()]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

@@ -10,7 +10,7 @@ from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.nearest import unknown
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.probing import DATASETS, SENTEVAL, set_of, suite, suite_folder, suite_names, suite_title
+from embedlab.data.probing import SENTEVAL, SENTEVAL_TASKS, set_of, suite, suite_folder, suite_names, suite_title
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import torch
 
 
-_SENTEVAL_NAMES = tuple(sorted(dataset.name for dataset in DATASETS))
+_SENTEVAL_NAMES = tuple(sorted(SENTEVAL_TASKS))
 
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:

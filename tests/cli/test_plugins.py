@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,18 +28,20 @@ from tests.cli.conftest import Embedlab
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 FILES = {block.facts["file"]: block.text for block in blocks_of(PAGE) if "file" in block.facts}
 
+NAMED = tomllib.loads(FILES["embedlab.toml"])["plugins"]["files"]
+
 
 @pytest.fixture
 def project(tmp_path: Path, tiny_encoder: Path) -> Path:
     """The files of the page, in a folder outside the package; every plug-in among them is trusted."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-        if name.endswith(".py"):
+        if name in NAMED:
             trust_file(tmp_path / name)
     return tmp_path
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".py")])
+@pytest.mark.parametrize("name", NAMED)
 def test_each_kind_takes_fewer_than_25_lines(name: str) -> None:
     assert len(FILES[name].splitlines()) < 25
 
@@ -122,6 +125,21 @@ def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(embedl
     assert not list(load_settings({})[0].cache.rglob("sts.json"))
 
 
+def test_a_dataset_of_one_toml_file_is_scored_and_checked_and_runs_only_as_it_was_trusted(embedlab: Embedlab, project: Path) -> None:
+    (one,) = embedlab("data", "check", "rain", "--json").rows
+    assert (one["state"], one["rows"]) == ("counts right", 8)
+    scored = embedlab("evaluate", "dice", "--task", "rain", "--json")
+    assert {row["slice"] for row in scored.rows} == {"rain"}
+    path = project / "rain.toml"
+    path.write_text(FILES["rain.toml"].replace("rows =", "row ="), encoding="utf-8")
+    assert "'rain.toml' is changed since it was trusted" in embedlab("evaluate", "dice", "--task", "rain").err.replace(f"{project}/", "")
+    trust_file(path)
+    refused = embedlab("evaluate", "dice", "--task", "rain")
+    assert refused.code == 2
+    assert f"{path}: unknown key 'splits.test.row'" in refused.err
+    assert "did you mean 'rows'?" in refused.err
+
+
 def test_an_untrusted_file_is_refused_with_the_command_to_type(embedlab: Embedlab, project: Path) -> None:
     (project / "letters.py").write_text(FILES["letters.py"] + "# changed\n", encoding="utf-8")
 
@@ -173,11 +191,11 @@ def test_the_dashboard_shows_the_pairs_of_a_plugin_and_plans_its_objective_witho
     modules = {name for name in sys.modules if name.startswith("embedlab_plugin")}
 
     data = open_pairs(load_settings({})[0])
-    assert data.datasets == ["weather"]
-    assert data.table.height == 8
-    assert data.gold_ranges == {"weather": (0.0, 5.0)}
+    assert data.datasets == ["rain", "weather"]
+    assert data.table.height == 16
+    assert data.gold_ranges == {"rain": (0.0, 5.0), "weather": (0.0, 5.0)}
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("stored pairs are read again"))
-    assert open_pairs(load_settings({})[0]).datasets == ["weather"]
+    assert open_pairs(load_settings({})[0]).datasets == ["rain", "weather"]
 
     fields = {field.key: field.value for field in recipe_fields("mine.toml")}
     assert fields["objective.margin"] == "0.3"

@@ -4,7 +4,8 @@ import pytest
 
 from embedlab.core import plugins
 from embedlab.core.errors import UsageError
-from embedlab.data.aliases import ALIASES, canonical_name
+from embedlab.data.aliases import canonical_name
+from embedlab.data.corpus_facts import shipped_aliases
 from embedlab.data.source import dataset, dataset_names
 from embedlab.scoring.selection import select_tasks
 
@@ -36,8 +37,8 @@ def test_a_name_means_one_dataset_in_any_writing(typed: str, name: str) -> None:
 
 
 def test_every_alias_means_a_dataset_and_hides_none() -> None:
-    assert set(ALIASES.values()) <= set(dataset_names())
-    assert not set(ALIASES) & set(dataset_names())
+    assert set(shipped_aliases().values()) <= set(dataset_names())
+    assert not set(shipped_aliases()) & set(dataset_names())
 
 
 def test_tasks_are_selected_by_such_names_once() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.definitions import WORD_SPLITS, read_definitions, split_of
+from embedlab.data.definitions import WORD_SPLITS, split_of
 from embedlab.data.source import Source
-from tests.data.conftest import Write
+from tests.data.conftest import Write, read_as
 
 WORDS = [f"word{number}" for number in range(2000)]
 
@@ -32,14 +32,14 @@ def test_the_splits_together_are_the_whole(write: Write) -> None:
 
 def test_an_empty_definition_is_refused_with_its_line(write: Write) -> None:
     with pytest.raises(MissingError, match="line 2: an empty definition"):
-        read_definitions([write("d.tsv", "dog\tan animal\ncat\t \n")])
+        read_as("definitions", [write("d.tsv", "dog\tan animal\ncat\t \n")], "all")
     with pytest.raises(MissingError, match="line 1: an empty word"):
-        read_definitions([write("d.tsv", "\tan animal\n")])
+        read_as("definitions", [write("d.tsv", "\tan animal\n")], "all")
 
 
 def test_a_third_column_is_refused_rather_than_taken_for_the_definition(write: Write) -> None:
     with pytest.raises(MissingError, match="line 2: 3 tab-separated fields: expected a word and its definition"):
-        read_definitions([write("d.tsv", "dog\tan animal\ncat\tnoun\tanother animal\n")])
+        read_as("definitions", [write("d.tsv", "dog\tan animal\ncat\tnoun\tanother animal\n")], "all")
 
 
 def test_sentences_of_a_users_own_file_are_its_lines(write: Write) -> None:
@@ -58,8 +58,8 @@ def test_the_words_of_wordnet_are_parted_by_word(shared_data: Path) -> None:
 
 def test_a_file_is_read_again_when_it_has_changed(write: Write) -> None:
     path = write("d.tsv", "dog\tan animal\n")
-    assert read_definitions([path]).frame.rows() == [("dog", "an animal")]
+    assert read_as("definitions", [path], "all").frame.rows() == [("dog", "an animal")]
     write("d.tsv", "dog\tan animal\ncat\tanother\n")
-    assert len(read_definitions([path]).frame) == 2
-    parted = [row for split in ("train", "dev", "test") for row in read_definitions([path], split=split).frame.rows()]
+    assert len(read_as("definitions", [path], "all").frame) == 2
+    parted = [row for split in ("train", "dev", "test") for row in read_as("definitions", [path], split).frame.rows()]
     assert sorted(parted) == [("cat", "another"), ("dog", "an animal")]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.nli import read_jsonl
 from embedlab.data.own_rows import ColumnMap, RowShape, open_own_rows
 from embedlab.data.pair_file import open_pair_file
 from embedlab.data.sentence_file import sentences
 from embedlab.encoders.kinds.items import read_items
 from embedlab.encoders.kinds.scores import open_scores
+from tests.data.conftest import read_as
 
 VALUES = {"5.10": "5.1", "7": "7", "-1e3": "-1000.0", "true": "True", '["a", "b"]': r"\['a', 'b'\]", '{"a": 1}': r"\{'a': 1\}"}
 PAIR = {"sentence1": "a man", "sentence2": "a woman", "score": 1.5}
@@ -22,7 +22,7 @@ READERS: dict[str, tuple[dict[str, Any], str, Callable[[Path], Any]]] = {
     "pairs": (PAIR, "sentence2", open_pair_file),
     "scores": (PAIR, "sentence1", lambda path: open_scores(f"{path}#score")),
     "items": ({"dataset": "mr", "item": 1, "prediction": "1"}, "dataset", lambda path: read_items(str(path))),
-    "nli": (NLI, "sentence1", lambda path: read_jsonl([path])),
+    "nli": (NLI, "sentence1", lambda path: read_as("snli", [path])),
     "own rows": (NLI, "sentence2", lambda path: open_own_rows(path, RowShape(texts=("premise", "hypothesis")), ColumnMap())),
     "sentences": ({"sentence": "a man"}, "sentence", lambda path: list(sentences(path))),
 }

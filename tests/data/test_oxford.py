@@ -7,7 +7,7 @@ import pytest
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import load_recipe
 from embedlab.data.definitions import split_of
-from embedlab.data.oxford import as_text
+from embedlab.data.readers.oxford import as_text
 from embedlab.data.source import Source
 from embedlab.training.stage_data import open_stage
 

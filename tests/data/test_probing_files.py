@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data import probing
 from embedlab.data.probing import suite, suite_names
+from embedlab.data.readers import delimited
 from embedlab.data.source import Source
 from embedlab.data.text_file import read_fields
 
@@ -43,7 +43,7 @@ def test_another_folder_is_a_suite_under_its_own_name(tmp_path: Path) -> None:
 
 def test_the_splits_of_a_file_are_parted_from_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    monkeypatch.setattr(probing, "read_fields", lambda path, *rest, **named: read.append(path) or read_fields(path, *rest, **named))
+    monkeypatch.setattr(delimited, "read_fields", lambda path, *rest, **named: read.append(path) or read_fields(path, *rest, **named))
     file = tmp_path / "probing_mine/past_present.txt"
     write(file, LINES)
     (only,) = suite("mine-probing", tmp_path)

@@ -4,9 +4,10 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
+from embedlab.data.corpus_facts import shipped_hashes
 from embedlab.data.dataset import DatasetState
 from embedlab.data.probing import suite
-from embedlab.data.published import content_of, other_files, published_hash, published_hashes, remarks
+from embedlab.data.published import content_of, other_files, published_hash, remarks
 from embedlab.data.source import Source, all_datasets
 
 SICK = "SICK/SICK_trial.txt"
@@ -20,10 +21,10 @@ def state(sha256: dict[str, str], *, rows: int = 500, partial: bool = False, emp
 
 
 def test_a_file_of_another_content_is_distinguished_from_the_published_one() -> None:
-    published = published_hashes()[SICK]
+    published = shipped_hashes()[SICK]
     assert content_of({SICK: published}) == "published"
     assert content_of({SICK: published, "SNLI/snli_1.0_dev.jsonl": "0" * 64}) == "unrecorded"
-    assert content_of({SICK: "0" * 64, "SICK/SICK_train.txt": published_hashes()["SICK/SICK_train.txt"]}) == "unknown"
+    assert content_of({SICK: "0" * 64, "SICK/SICK_train.txt": shipped_hashes()["SICK/SICK_train.txt"]}) == "unknown"
     assert content_of({}) == "unrecorded"
     assert other_files({SICK: "0" * 64}) == [SICK]
 
@@ -33,7 +34,7 @@ def test_sentevals_own_data_folder_has_the_same_files() -> None:
 
 
 def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
-    published = {SICK: published_hashes()[SICK]}
+    published = {SICK: shipped_hashes()[SICK]}
     assert list(remarks(state(published))) == []
     assert list(remarks(state({SICK: "0" * 64}))) == [f"sick-r dev: counts right, content unknown: {SICK!r} is not the published file"]
     assert list(remarks(state({SICK: "0" * 64}, rows=7, partial=True))) == ["sick-r is partial: 7 of 500 rows"]
@@ -46,7 +47,7 @@ def test_what_is_said_of_data_follows_from_its_stored_state() -> None:
 def test_every_recorded_file_is_one_that_a_dataset_reads(shared_data: Path) -> None:
     known = [*all_datasets().values(), *suite("gum-probing", shared_data)]
     files = {file for one in known for split in one.splits.values() for layout in split.layouts for file in layout.files}
-    assert set(published_hashes()) <= files
+    assert set(shipped_hashes()) <= files
 
 
 def test_a_re_encoded_copy_stays_usable_and_is_said_to_be_unknown(shared_data: Path, tmp_path: Path) -> None:

@@ -1,14 +1,23 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.data.dataset import ParsedRows
+from embedlab.data.reader import ReadSplit
+from embedlab.data.readers.gold_beside import READER, GoldBesideOptions
 from embedlab.data.source import Source
-from embedlab.data.sts import read_benchmark, read_sick, read_year, write_benchmark, write_year
-from tests.data.conftest import Write
+from tests.data.conftest import Write, read_as, write_as
 
 SEVEN = {"sts12": 3108, "sts13": 1500, "sts14": 3750, "sts15": 3000, "sts16": 1186, "sts-benchmark": 1379, "sick-r": 4927}
+
+
+def read_year(paths: Sequence[Path], *, sources: Sequence[str], fields: tuple[int, ...] = (2,)) -> ParsedRows:
+    """The pairs of two files a source, as the sets of the years have them."""
+    split = ReadSplit(kind="sts", name="test", title="test", titles=("test",), classes=tuple(sources), has_file_per_class=True)
+    return READER.read(paths, options=GoldBesideOptions(fields=fields), split=split)
 
 
 def year_files(write: Write, pairs: str | bytes, gold: str | bytes, source: str = "headlines") -> list[Path]:
@@ -54,30 +63,30 @@ def test_benchmark_lines_have_seven_or_nine_fields_and_literal_quotes(write: Wri
         "sts-dev.csv",
         'news\tMSRpar\t2012\t1\t2.5\t"a b\tc\nnews\theadlines\t2013\t2\t5.000\td\te\tlicence (http://a)\tlicence (http://b)\n',
     )
-    assert read_benchmark([path]).frame.rows() == [('"a b', "c", 2.5, "MSRpar"), ("d", "e", 5.0, "headlines")]
+    assert read_as("sts-benchmark", [path]).frame.rows() == [('"a b', "c", 2.5, "MSRpar"), ("d", "e", 5.0, "headlines")]
 
 
 def test_a_tab_within_a_benchmark_sentence_is_refused(write: Write) -> None:
     with pytest.raises(MissingError, match=r"sts-dev\.csv, line 1: 8 tab-separated fields: expected a pair in 7 or 9 fields"):
-        read_benchmark([write("sts-dev.csv", "news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\n")])
+        read_as("sts-benchmark", [write("sts-dev.csv", "news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\n")])
     with pytest.raises(MissingError, match=r"sts-dev\.csv, line 1: its last two of 9 fields are not licences"):
-        read_benchmark([write("sts-dev.csv", "news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\td\n")])
+        read_as("sts-benchmark", [write("sts-dev.csv", "news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\td\n")])
 
 
 def test_sick_scores_go_from_one_to_five(write: Write) -> None:
     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    assert read_sick([write("ok.txt", f"{header}1\ta\tb\t4.5\tNEUTRAL\r\n")]).frame.rows() == [("a", "b", 4.5, "SICK")]
+    assert read_as("sick-r", [write("ok.txt", f"{header}1\ta\tb\t4.5\tNEUTRAL\r\n")]).frame.rows() == [("a", "b", 4.5, "SICK")]
     with pytest.raises(MissingError, match=r"line 2: relatedness score '0\.5' is not a number from 1 to 5"):
-        read_sick([write("bad.txt", f"{header}1\ta\tb\t0.5\tNEUTRAL\n")])
+        read_as("sick-r", [write("bad.txt", f"{header}1\ta\tb\t0.5\tNEUTRAL\n")])
 
 
 def test_what_is_written_is_read_back(write: Write) -> None:
     frame = pl.DataFrame({"sentence1": ['a "q', "c"], "sentence2": ["b\t1", "d"], "gold": [1.2, 3.0], "source": ["x", "y"]})
     plain = frame.with_columns(pl.col("sentence2").str.replace("\t", " "))
-    assert read_benchmark([write("b.csv", *write_benchmark(frame))]).frame.equals(plain)
-    pairs, gold = write_year(frame)
+    assert read_as("sts-benchmark", [write("b.csv", *write_as("sts-benchmark", frame))]).frame.equals(plain)
+    pairs, gold = write_as("sts13", frame)
     unknown = plain.with_columns(pl.lit(None, pl.String).alias("source"))
-    assert read_year(year_files(write, pairs, gold, "ALL"), sources=[None]).frame.equals(unknown)
+    assert read_as("sts13", year_files(write, pairs, gold, "ALL"), layout=2).frame.equals(unknown)
 
 
 def test_every_sts_set_is_whole_in_the_real_corpora(shared_data: Path) -> None:

@@ -19,12 +19,14 @@ def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) 
     for one in executed:
         answers.setdefault(one.command, []).append(one.output.out)
     before, after = answers["embedlab plugins ls"]
-    assert (before.count("not trusted"), before.count(" ok")) == (7, 0)
-    assert after.count(" ok") == 7
+    assert (before.count("not trusted"), before.count(" ok")) == (8, 0)
+    assert after.count(" ok") == 8
     assert "close-pairs x 100" in answers["embedlab train mine.toml --sample --max-steps 4"][0]
     assert "letters:64" in answers["embedlab evaluate mine letters:64 --sample --suite close-pairs"][0]
     assert re.search(r"weather +8 +\d", answers["embedlab compare letters:64 dice --task weather"][0])
     assert "both years" in answers["embedlab compare letters:64 dice --sample --suite two-years"][0]
+    assert re.search(r"rain +test +8 +8 +counts right", answers["embedlab data check rain"][0])
+    assert re.search(r"rain +81\.44", answers["embedlab evaluate dice --task rain"][0])
     assert " weather " in answers["embedlab data ls --sample"][0]
     assert "8 of 8 pairs" in answers["embedlab pairs letters:64 dice --dataset weather"][0]
     assert "capitals" in answers["embedlab compare letters:64 dice --task weather --by capitals"][0]

@@ -19,6 +19,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.tasks.nli import SOURCES, TASK
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.training.stages import train_run
+from tests.data.conftest import write_as
 
 SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
 SAMPLE = Source(sample=True)
@@ -136,11 +137,9 @@ def test_a_file_of_labelled_pairs_is_scored_with_its_own_names(run: ModelSpec, t
 
 
 def test_what_is_not_at_hand_is_named_beside_what_is(run: ModelSpec, tmp_path: Path) -> None:
-    from embedlab.data.nli import write_jsonl
-
     folder = tmp_path / "data" / "SNLI"
     folder.mkdir(parents=True)
-    (text,) = write_jsonl(SAMPLE.open("snli", "dev").frame)
+    (text,) = write_as("snli", SAMPLE.open("snli", "dev").frame)
     (folder / "snli_1.0_dev.jsonl").write_text(text)
     settings = Settings(data=tmp_path / "data", allow_partial=True, device="cpu", threads=1, cache_gib=0, offline=True)
     found = TASK.evaluate(run, settings, lambda _: lambda done, total: None, Selection())

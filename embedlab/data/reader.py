@@ -1,0 +1,52 @@
+"""What a reader of corpora is: a file of embedlab/data/readers with a READER, which the files of corpora name by its own name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from embedlab.core.errors import UsageError
+from embedlab.core.nearest import nearest_name
+from embedlab.data.dataset import DatasetKind, ParsedRows
+
+_FOLDER = Path(__file__).with_name("readers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadSplit:
+    """What a reader knows of the split whose files it reads."""
+
+    kind: DatasetKind
+    name: str
+    title: str  # what the files call it
+    titles: tuple[str, ...]  # those of all splits, for files that hold several
+    classes: tuple[str, ...] = ()  # that it is expected to have; of STS its sources
+    has_file_per_class: bool = False
+    gold_range: tuple[float, float] = (0.0, 5.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """Reads files of one family of layouts."""
+
+    options: type  # a table of what a corpus says of its files
+    read: Callable[..., ParsedRows]  # of their paths, `options` and `split`
+    write: Callable[..., tuple[str, ...]] | None = None  # the text of each file, of a frame and `options`: what `data get` fetches
+    kinds: tuple[DatasetKind, ...] = ()  # of rows that it reads; empty: of any
+
+
+def reader_names() -> list[str]:
+    """Return the names of the readers, in alphabetical order."""
+    return sorted(path.stem.replace("_", "-") for path in _FOLDER.glob("*.py") if not path.name.startswith("_"))
+
+
+def find_reader(name: str, kind: DatasetKind, *, where: str) -> Reader:
+    """Return the reader called NAME, of rows of a KIND; what does not exist is a UsageError that says WHERE the name is written."""
+    if name not in reader_names():
+        guess = nearest_name(name, reader_names())
+        hint = f"did you mean {guess!r}?" if guess else f"readers: {', '.join(reader_names())}"
+        raise UsageError(f"{where}: no reader named {name!r}", hint=hint)
+    found: Reader = import_module(f"embedlab.data.readers.{name.replace('-', '_')}").READER
+    if found.kinds and kind not in found.kinds:
+        raise UsageError(f"{where}: {name!r} reads {', '.join(found.kinds)}, not {kind}", hint=f"readers: {', '.join(reader_names())}")
+    return found

@@ -1,0 +1,164 @@
+"""A corpus of one TOML file: what it may say, what is refused with the file and the key, and that all shipped ones are read lazily."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import CORPORA_FOLDER
+from embedlab.data.corpus_facts import shipped_aliases, shipped_hashes
+from embedlab.data.corpus_file import read_corpus
+from embedlab.data.dataset import COLUMNS
+from embedlab.data.get import get_dataset
+from embedlab.data.reader import reader_names
+from embedlab.data.shipped import shipped, shipped_tasks
+from embedlab.data.source import Source, dataset_names
+from tests.data.conftest import Write
+
+CORPUS = """
+kind = "classification"
+summary = "colours of birds"
+home = "https://example.org/birds"
+
+[splits.train]
+title = "first"
+classes = { red = 2, blue = 1 }
+
+[splits.test]
+rows = 1
+
+[[layout]]
+folders = ["birds", "elsewhere/birds"]
+files = ["{split}.tsv"]
+
+[layout.reader]
+name = "delimited"
+columns = { sentence = "text", label = "colour" }
+stripped = ["sentence"]
+"""
+
+
+@pytest.fixture
+def corpus(write: Write) -> Path:
+    return write("birds.toml", CORPUS)
+
+
+def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(corpus: Path, write: Write, tmp_path: Path) -> None:
+    found = read_corpus(corpus)
+    assert (found.name, found.default_split, [*found.splits]) == ("birds", "train", ["train", "test"])
+    write("elsewhere/birds/first.tsv", "text\tcolour\n a robin\tred\none tit\tblue\na finch \tred\n")
+    source = Source(folder=tmp_path / "data", offline=True)
+    assert source.open_split(found).frame.rows() == [("a robin", "red"), ("one tit", "blue"), ("a finch", "red")]
+    write("birds/first.tsv", "text\tcolour\na crow\tblack\n")
+    with pytest.raises(Exception, match=r"birds/first\.tsv, line 2: label 'black' is none of red, blue"):
+        source.open_split(found)
+
+
+def test_a_corpus_is_the_same_object_until_its_file_changes(corpus: Path) -> None:
+    first = read_corpus(corpus)
+    assert read_corpus(corpus) is first
+    corpus.write_text(CORPUS.replace("colours of birds", "colours of all birds"))
+    assert read_corpus(corpus).summary == "colours of all birds"
+
+
+def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> None:
+    text = CORPUS.partition("[[layout]]")[0].replace("kind", 'folder = "files"\nkind', 1)
+    path = write(
+        "birds.toml",
+        text.replace("rows = 1", "classes = { red = 1 }") + '[[layout]]\nfiles = ["{split}.{class}"]\nreader = { name = "lines" }\n',
+    )
+    write("files/first.red", "a robin\na finch\n")
+    write("files/first.blue", "one tit\n")
+    found = read_corpus(path)
+    assert [layout.files for layout in found.splits["train"].layouts] == [("first.red", "first.blue")]
+    assert Source(offline=True).open_split(found).frame.rows() == [("a robin", "red"), ("a finch", "red"), ("one tit", "blue")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message", "hint"),
+    [
+        ("summary", "sumary", "unknown key 'sumary'", "did you mean 'summary'?"),
+        ("title =", "titel =", "unknown key 'splits.train.titel'", "did you mean 'title'?"),
+        ("stripped", "striped", "unknown key 'layout.0.reader.striped'", "did you mean 'stripped'?"),
+        ("folders =", "folder =", "unknown key 'layout.0.folder'", "did you mean 'folders'?"),
+        ('"classification"', '"clasification"', "'kind' is 'clasification'", ""),
+        ('"delimited"', '"delimitted"', "'layout.0.reader.name': no reader named 'delimitted'", "did you mean 'delimited'?"),
+        ('"delimited"', '"json-lines"', "'layout.0.reader.name': 'json-lines' reads nli, not classification", "readers: "),
+        ("{split}.tsv", "{splits}.tsv", "'layout.0.files': unknown name 'splits'", "did you mean 'split'?"),
+        ("rows = 1\n", "rows = 1\nclasses = { red = 2 }\n", "'splits.test.rows' is 1, its classes have 2", "correct one of them"),
+        ("[[layout]]", '[[layout]]\nsplits = ["tests"]', "'layout.0.splits': unknown name 'tests'", "did you mean 'test'?"),
+        ("[[layout]]", '[[layout]]\nsplits = ["test"]', "no layout has the split 'train'", "add it to the splits of a layout"),
+        (
+            "[[layout]]",
+            '[hub]\nrepository = "a/b"\nrevision = "c"\ncolumns = { sentense = "text" }\n[[layout]]',
+            "'hub.columns': unknown name 'sentense'",
+            "did you mean 'sentence'?",
+        ),
+        ("summary = ", "summary ", "not valid TOML", ""),
+    ],
+)
+def test_a_fault_is_refused_with_file_key_and_the_nearest_name(write: Write, before: str, after: str, message: str, hint: str) -> None:
+    path = write("birds.toml", CORPUS.replace(before, after, 1))
+    with pytest.raises(UsageError) as caught:
+        read_corpus(path)
+    assert caught.value.message.startswith(f"{path}: ")
+    assert message in caught.value.message
+    assert hint in str(caught.value.hint)
+
+
+def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
+    used = {
+        layout.read.func.__module__.rpartition(".")[2].replace("_", "-")
+        for name in dataset_names()
+        for split in shipped(name).splits.values()
+        for layout in split.layouts
+    }
+    assert used == {*reader_names()}
+    assert {path.stem for path in CORPORA_FOLDER.glob("*.toml")} == {*dataset_names()}
+    assert [*shipped_tasks("gum-probing")] == sorted(path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir())
+    assert shipped_tasks("mine-probing") == {}
+
+
+def test_other_names_and_hashes_of_files_are_stated_once() -> None:
+    texts = [path.read_text("utf-8") for path in CORPORA_FOLDER.rglob("*.toml")]
+    assert sum(text.count("\naliases = ") for text in texts) == len({*shipped_aliases().values()})
+    assert len(shipped_hashes()) == sum(line.count(" = ") for text in texts for line in text.partition("[sha256]")[2].splitlines()[1:])
+    assert {len(digest) for digest in shipped_hashes().values()} == {64}
+
+
+def test_a_corpus_that_is_named_reads_its_own_file_alone() -> None:
+    code = (
+        "import embedlab.core.schema as schema, embedlab.data.corpus_file as files\n"
+        "read = []\n"
+        "real = files.read_toml\n"
+        "files.read_toml = lambda path: read.append(path.stem) or real(path)\n"
+        "from embedlab.data.source import dataset, dataset_names\n"
+        "dataset_names(); dataset('sts12'); dataset('sts12')\n"
+        "print(read)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['sts12']"
+
+
+def test_what_is_fetched_has_the_header_of_its_corpus_and_is_read_back(write: Write, tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    pl.DataFrame({"text": ["a\ttit"], "colour": ["blue"]}).write_parquet(repository / "test.parquet")
+    hub = f'[hub]\nrepository = "{repository}"\nrevision = "main"\ncolumns = {{ sentence = "text", label = "colour" }}\n'
+    text = (
+        CORPUS.partition("[splits.train]")[0]
+        + "[splits.test]\nclasses = { blue = 1 }\n"
+        + hub
+        + "[[layout]]"
+        + CORPUS.partition("[[layout]]")[2]
+    )
+    path = write("birds.toml", text.replace("files =", "written = true\nfiles =") + 'header = ["id", "colour", "year", "text"]\n')
+    found = read_corpus(path)
+    assert get_dataset(found, tmp_path / "fetched") == [tmp_path / "fetched" / "birds" / "test.tsv"]
+    assert (tmp_path / "fetched" / "birds" / "test.tsv").read_text() == "id\tcolour\tyear\ttext\n1\tblue\t\ta tit\n"
+    again = Source(folder=tmp_path / "fetched", offline=True).open_split(found)
+    assert again.frame.rows() == [("a tit", "blue")]
+    assert again.frame.columns == [*COLUMNS["classification"]]
