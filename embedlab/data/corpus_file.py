@@ -17,6 +17,7 @@ from embedlab.data.reader import ReadSplit, find_reader
 _PLACEHOLDERS = ("split", "class")  # in the names of files
 _PLACEHOLDER = re.compile(r"\{(.*?)\}")
 _PER_CLASS = "{class}"
+_EXAMPLE = "docs/plugins.md shows a whole one"
 
 
 @table
@@ -90,7 +91,7 @@ def read_corpus(path: Path, name: str | None = None) -> Dataset:
 def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     """Return the dataset of a file of that size, last modified at that time."""
     where = str(path)
-    corpus = build(_Corpus, read_toml(path), where=where)
+    corpus = build(_Corpus, read_toml(path), where=where, example=_EXAMPLE)
     _refuse_faults(corpus, where)
     layouts = {split: tuple(_layouts(corpus, split, where)) for split in corpus.splits}
     if absent := next((split for split, own in layouts.items() if not own), None):
@@ -140,7 +141,7 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
         values = dict(layout.reader)
         key = f"layout.{number}.reader"
         reader = find_reader(str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'")
-        options: Any = build(reader.options, values, where=where, prefix=key)
+        options: Any = build(reader.options, values, where=where, prefix=key, example=_EXAMPLE)
         has_file_per_class = any(_PER_CLASS in file for file in layout.files)
         read_split = ReadSplit(
             kind=corpus.kind,
