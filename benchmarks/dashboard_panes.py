@@ -51,7 +51,7 @@ async def explanations(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[
     await settle()
     why = app.screen
     assert isinstance(why, WhyScreen)
-    while why.reasons is None:
+    while why.model.reasons is None:
         await of("key on Why while it explains", partial(why.action_pane, 1), settle)
         await asyncio.sleep(0.1)
     arrived["Why of two models on all pairs"] = time.perf_counter() - started

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
+from embedlab.core.paths import CORPORA_FOLDER
 from embedlab.core.schema import build, read_toml, table
 from embedlab.data.dataset import COLUMNS, Dataset, DatasetKind, Expected, FileLayout, HubSource, Split
 from embedlab.data.reader import ReadSplit, find_reader
@@ -17,6 +18,8 @@ from embedlab.data.reader import ReadSplit, find_reader
 _PLACEHOLDERS = ("split", "class")  # in the names of files
 _PLACEHOLDER = re.compile(r"\{(.*?)\}")
 _PER_CLASS = "{class}"
+_EXAMPLE = "docs/plugins.md shows a whole one"
+_OF_SHIPPED = ("mteb", "aliases", "sha256")  # keys that are looked up in the files of the package alone
 
 
 @table
@@ -71,8 +74,8 @@ class _Corpus:
     hub: _Hub | None = None
     gold_range: tuple[float, float] = (0.0, 5.0)
     folder: str | None = None  # of its files, relative to this file; absent: the data folder
-    mteb: str = ""
-    unit: int = 1
+    unit: int = 1  # consecutive rows that belong together
+    mteb: str = ""  # the task of mteb that scores the same test pairs
     aliases: tuple[str, ...] = ()  # other names that people type
     sha256: dict[str, str] = field(default_factory=dict)  # of published files, by their paths in a data folder
 
@@ -90,7 +93,9 @@ def read_corpus(path: Path, name: str | None = None) -> Dataset:
 def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     """Return the dataset of a file of that size, last modified at that time."""
     where = str(path)
-    corpus = build(_Corpus, read_toml(path), where=where)
+    corpus = build(_Corpus, read_toml(path), where=where, example=_EXAMPLE)
+    if CORPORA_FOLDER not in path.parents and (key := next((key for key in _OF_SHIPPED if getattr(corpus, key)), None)):
+        raise UsageError(f"{where}: {key!r} is of shipped corpora alone", hint="remove it")
     _refuse_faults(corpus, where)
     layouts = {split: tuple(_layouts(corpus, split, where)) for split in corpus.splits}
     if absent := next((split for split, own in layouts.items() if not own), None):
@@ -140,7 +145,7 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
         values = dict(layout.reader)
         key = f"layout.{number}.reader"
         reader = find_reader(str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'")
-        options: Any = build(reader.options, values, where=where, prefix=key)
+        options: Any = build(reader.options, values, where=where, prefix=key, example=_EXAMPLE)
         has_file_per_class = any(_PER_CLASS in file for file in layout.files)
         read_split = ReadSplit(
             kind=corpus.kind,

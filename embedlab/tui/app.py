@@ -30,6 +30,7 @@ from embedlab.tui.model_chooser import ChooseModels, ChooserLine, lines_of
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.model_marks import marks_by_model
 from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, unscored_by, warn_unscored, with_models
+from embedlab.tui.pair_table.identity import have_same_rows
 from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pair_table.scorer import ScorerProcess
 from embedlab.tui.pair_table.view import PairSelection, PairView
@@ -112,6 +113,7 @@ class Dashboard(TerminalApp):
         self.report(error, severity="warning")
 
     def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return the filters of every line: those of Textual, and the one that removes control characters."""
         return [*super().get_line_filters(), self._plain]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
@@ -316,10 +318,10 @@ class Dashboard(TerminalApp):
             is_descending=old.is_descending if old else state.is_descending,
             cache=self.settings.cache,
         )
-        if old is not None and data.table["pair_key"].equals(old.data.table["pair_key"]):
-            view.marks, view.absent_marks = old.marks, old.absent_marks  # by row: two equal pairs have one key
+        if old is not None and data.task == old.data.task and have_same_rows(data.table, old.data.table):
+            view.marks, view.absent_marks = old.marks, old.absent_marks
             return view, old.selection
-        view.mark_keys(old.marked_keys if old else state.marks)
+        view.mark(old.marked() if old else state.marks)
         if old is not None:
             self.selected.path.clear()  # it holds row numbers, as what is within a slice does
             return view, replace(old.selection, within=None)
@@ -339,7 +341,7 @@ class Dashboard(TerminalApp):
             dataset=view.selection.dataset,
             sort=view.sort,
             is_descending=view.is_descending,
-            marks=tuple(view.marked_keys[:MARK_LIMIT]),
+            marks=tuple(view.marked(MARK_LIMIT)),
         )
         self.remember(replace(state, pairs=pairs))
 

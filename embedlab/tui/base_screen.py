@@ -43,6 +43,7 @@ class DashboardScreen(PacedScreen[None]):
         return cast("Dashboard", self.app)
 
     def compose(self) -> ComposeResult:
+        """Yield the lines that all screens have, and the body of this one between them."""
         yield ModeBar(self.SCOPE)
         yield SelectionLine(is_of_screen=self.IS_OF_SELECTION)
         yield from self.compose_body()

@@ -30,6 +30,7 @@ class Confirm(ModalScreen[bool]):
         self._question, self._is_safe = question, is_safe
 
     def compose(self) -> ComposeResult:
+        """Yield the question and its keys."""
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
             yield Static("y enter  yes      n  no" if self._is_safe else "y  yes      n enter  no", classes="dialog-hint")
@@ -65,6 +66,7 @@ class TextDialog(ModalScreen[str | None]):
         self._suggestions = suggestions
 
     def compose(self) -> ComposeResult:
+        """Yield the title, the line to type in, its error and its hint."""
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
             yield Input(self._value, suggester=NamesAndFolders(self._suggestions) if self._suggestions is not None else None)
@@ -100,11 +102,12 @@ class Choose(ModalScreen[list[str] | None]):
     def __init__(self, question: str, options: Sequence[tuple[str, str, bool]]) -> None:
         """OPTIONS: the label, the value, and whether it is chosen already."""
         super().__init__()
-        self._question, self._options = question, options
+        self.question, self._options = question, options
 
     def compose(self) -> ComposeResult:
+        """Yield the title, the list and its keys."""
         with Vertical(classes="dialog"):
-            yield Static(self._question, classes="dialog-title", markup=False)
+            yield Static(self.question, classes="dialog-title", markup=False)
             yield ChoiceList(self._options)
             yield Static("space  choose   enter  take   esc  close", classes="dialog-hint")
 

@@ -36,6 +36,7 @@ class HelpScreen(ModalScreen[None]):
         self._screen, self._marks = screen, marks
 
     def compose(self) -> ComposeResult:
+        """Yield the sections of the help and the line to search them."""
         bar = FilterBar("search: words of a key's effect")
         bar.display = False
         with Vertical(classes="dialog"):

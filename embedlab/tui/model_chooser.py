@@ -60,8 +60,9 @@ class ChooseModels(Choose):
         self._unfolded: set[str] = set()
 
     def compose(self) -> ComposeResult:
+        """Yield the line to search in, the list and its keys."""
         with Vertical(classes="dialog"):
-            yield Static(self._question, classes="dialog-title", markup=False)
+            yield Static(self.question, classes="dialog-title", markup=False)
             yield Input(
                 placeholder="/  search, or a name, folder, scores:FILE, http://HOST/v1#MODEL",
                 compact=True,

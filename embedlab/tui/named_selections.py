@@ -78,6 +78,7 @@ class NamedSelections(ModalScreen[str | None]):
         self._is_naming = is_naming
 
     def compose(self) -> ComposeResult:
+        """Yield what is selected, the line for its name, and the list of all names."""
         with Vertical(classes="dialog"):
             yield Static("Selections with a name, here and on the command line: @NAME", classes="dialog-title", markup=False)
             yield Static(self._what, markup=False)

@@ -12,6 +12,7 @@ from embedlab.core.schema import build, table
 from embedlab.core.seal import json_values
 from embedlab.store.entries import EntryKind, Store
 from embedlab.store.json_files import JsonFormat
+from embedlab.tui.pair_table.identity import RowIdentity
 
 SCHEMA = 1
 
@@ -28,7 +29,7 @@ class PairsState:
     hidden: tuple[str, ...] = ()  # columns
     stacked: bool | None = None  # a sentence above the other; absent = where the numbers need the room
     models: tuple[str, ...] | None = None  # absent = never chosen: the first few
-    marks: tuple[int, ...] = ()  # pair keys
+    marks: tuple[RowIdentity, ...] = ()
 
 
 @table

@@ -33,6 +33,7 @@ class ChooseTask(ModalScreen[str | None]):
         self._tasks, self._shown = list(tasks), shown
 
     def compose(self) -> ComposeResult:
+        """Yield the title, the list of tasks and its keys."""
         with Vertical(classes="dialog"):
             yield Static("Show the pairs or items of", classes="dialog-title")
             yield TaskList(Option(PAIRS), *(Option(_line(name, models)) for name, models in self._tasks))

@@ -1,12 +1,16 @@
 """A corpus of one TOML file: what it may say, what is refused with the file and the key, and that all shipped ones are read lazily."""
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from docs.blocks import ROOT
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import CORPORA_FOLDER
 from embedlab.data.corpus_facts import shipped_aliases, shipped_hashes
@@ -84,7 +88,9 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
         ("title =", "titel =", "unknown key 'splits.train.titel'", "did you mean 'title'?"),
         ("stripped", "striped", "unknown key 'layout.0.reader.striped'", "did you mean 'stripped'?"),
         ("folders =", "folder =", "unknown key 'layout.0.folder'", "did you mean 'folders'?"),
-        ('"classification"', '"clasification"', "'kind' is 'clasification'", ""),
+        ('"classification"', '"clasification"', "'kind' is 'clasification'", "docs/plugins.md shows a whole one"),
+        ('kind = "classification"\n', "", "'kind' is missing", "add it; docs/plugins.md shows a whole one"),
+        ("columns = {", "fields = [2] #", "'layout.0.reader.columns' is missing", "add it; docs/plugins.md shows a whole one"),
         ('"delimited"', '"delimitted"', "'layout.0.reader.name': no reader named 'delimitted'", "did you mean 'delimited'?"),
         ('"delimited"', '"json-lines"', "'layout.0.reader.name': 'json-lines' reads nli, not classification", "readers: "),
         ("{split}.tsv", "{splits}.tsv", "'layout.0.files': unknown name 'splits'", "did you mean 'split'?"),
@@ -98,6 +104,7 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
             "did you mean 'sentence'?",
         ),
         ("summary = ", "summary ", "not valid TOML", ""),
+        ("summary", 'aliases = ["tits"]\nsummary', "'aliases' is of shipped corpora alone", "remove it"),
     ],
 )
 def test_a_fault_is_refused_with_file_key_and_the_nearest_name(write: Write, before: str, after: str, message: str, hint: str) -> None:
@@ -120,6 +127,17 @@ def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
     assert {path.stem for path in CORPORA_FOLDER.glob("*.toml")} == {*dataset_names()}
     assert [*shipped_tasks("gum-probing")] == sorted(path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir())
     assert shipped_tasks("mine-probing") == {}
+
+
+def test_the_page_on_plug_ins_lists_every_reader_with_options_that_it_has() -> None:
+    page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+    rows = [line.split("|")[1:4] for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]]
+    listed = {name.strip(" `"): {*re.findall(r"`(\w+)`", reads + options)} for name, reads, options in rows}
+    assert [*listed] != []
+    assert {*listed} == {*reader_names()}
+    for name, options in listed.items():
+        reader = import_module(f"embedlab.data.readers.{name.replace('-', '_')}").READER
+        assert options <= {field.name for field in fields(reader.options)}
 
 
 def test_other_names_and_hashes_of_files_are_stated_once() -> None:

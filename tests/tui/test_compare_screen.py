@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -6,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from textual.content import Content
 from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -14,9 +16,10 @@ from embedlab.analysis.another_dataset import Elsewhere
 from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.difference_pane import DifferencePane
 from embedlab.tui.compare.disagreement_list import DisagreementList
-from embedlab.tui.compare.forest_plot import DifferencePane
+from embedlab.tui.compare.fifths_map import FifthsMap
+from embedlab.tui.compare.forest_plot import Forest
 from embedlab.tui.compare.model import SlicedComparison, compare_slices, slice_order
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.compare.slice_detail import SliceDetail
@@ -145,6 +148,24 @@ async def test_models_sort_by_their_score(opened: Open) -> None:
         assert table.rows.tolist() == list(range(table.frame.height))
 
 
+async def the_cursor_stays_in_sight(pilot: Pilot[None], shown: DisagreementList) -> None:
+    """Walk through pairs of which many take more lines than the pane has room beside."""
+    names = ["a-model-with-a-name", "another-with-one", "third", "fourth-of-them"]
+    pair = {"gold": 2.0, "size": 50.0, "sentence2": "short", **dict.fromkeys(names, 0.5)}
+    shown.show([{**pair, "row": row, "sentence1": "many words " * (1 + 9 * (row % 3))} for row in range(8)], names)
+    shown.focus()
+    for index in range(8):
+        await pilot.pause()
+        drawn = shown.query_one(Static).content
+        assert isinstance(drawn, Content)
+        lines = [line.plain for line in drawn.wrap(shown.scrollable_content_region.width)]
+        [line] = [number for number, line in enumerate(lines) if line.startswith("▸ ")]
+        assert 0 <= line - shown.scroll_offset.y < shown.scrollable_content_region.height, index
+        assert not [line for line in lines if re.match(r"\s*0\.50", line)]  # a score is beside its name
+        shown.action_move_rows(1)
+    shown.screen.query_one(FrameTable).focus()
+
+
 async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: Open) -> None:
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
@@ -168,6 +189,7 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_shown(opened: 
         assert screen.query_one(DisagreementList).display
         worst = screen.model.data.table[screen.model.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
+        await the_cursor_stays_in_sight(pilot, screen.query_one(DisagreementList))
         pane = screen.query_one(DifferencePane)
         await pilot.press("d")
         await until(pilot, lambda: isinstance(pane.shown, Forest))

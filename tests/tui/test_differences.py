@@ -10,8 +10,8 @@ from textual.content import Content
 from embedlab.analysis.weighing import Topic
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.settings import Settings
-from embedlab.tui.compare.differences import FifthsMap, fifths_map, forest
-from embedlab.tui.compare.forest_plot import draw_forest, draw_map
+from embedlab.tui.compare.fifths_map import FifthsMap, draw_map, fifths_map
+from embedlab.tui.compare.forest_plot import draw_forest, forest
 from embedlab.tui.compare.model import slice_columns, slice_frame
 from embedlab.tui.compare.slice_detail import ModelFacts, _content
 from embedlab.tui.pair_table.data import load_pairs, with_models

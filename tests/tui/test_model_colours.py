@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import pytest
 
 from embedlab.tui import model_colours
@@ -14,6 +16,14 @@ def test_a_model_has_one_colour_and_another_one_has_another(monkeypatch: pytest.
     assert first == model_colour("one more")
     monkeypatch.setattr(model_colours, "_slots", {})
     assert model_colour(names[0]) == colours[0]  # at the next start, too
+
+
+def test_the_first_models_of_a_start_have_hues_that_differ_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
+    for start in range(60):
+        monkeypatch.setattr(model_colours, "_slots", {})
+        numbers = [int(model_colour(f"{start}-{name}").removeprefix("$model-")) for name in ("near", "far", "third", "fourth")]
+        apart = [min((one - other) % COLOURS, (other - one) % COLOURS) for one, other in combinations(numbers, 2)]
+        assert min(apart) >= 3  # of 24: forty degrees
 
 
 def test_a_seed_and_its_run_do_not_share_a_colour(monkeypatch: pytest.MonkeyPatch) -> None:

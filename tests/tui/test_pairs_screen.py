@@ -9,6 +9,7 @@ from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import Choose, Confirm, TextDialog
 from embedlab.tui.help_screen import HelpScreen
+from embedlab.tui.pair_table.identity import RowIdentity
 from embedlab.tui.pair_table.view import PairSelection, ShownSlice
 from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.screen import PairsScreen
@@ -291,12 +292,13 @@ async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:
         await until(pilot, lambda: app.data is not None)
         await pilot.pause()
         assert "--sample" in str(app.screen.query_one("#no-pairs", Static).content)
-        app.memory.state = replace(app.memory.state, pairs=replace(app.memory.state.pairs, dataset="sts12", marks=(5, 6)))
+        marks = (RowIdentity(dataset="sts12", item=5, key=6),)
+        app.memory.state = replace(app.memory.state, pairs=replace(app.memory.state.pairs, dataset="sts12", marks=marks))
         await pilot.press("r", "s", "space", "m", "n", "Y", "y", "enter", "right_square_bracket", "e", "escape", "c", "escape")
         await pilot.press("3", "1", "4")
         assert app.current_mode == "launch"  # the filter did not take the digit
         # A start without --data takes nothing away from how the pairs were left.
-        assert (app.memory.state.pairs.dataset, app.memory.state.pairs.marks) == ("sts12", (5, 6))
+        assert (app.memory.state.pairs.dataset, app.memory.state.pairs.marks) == ("sts12", marks)
 
 
 async def test_a_damaged_score_file_is_a_notification_and_the_others_stay(opened: Open, own_world: Settings) -> None:

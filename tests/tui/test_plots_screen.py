@@ -1,5 +1,7 @@
 """Plots that name and select pairs: the drawing against slow loops, and the way to Pairs through keys."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,16 +54,34 @@ def test_an_axis_with_few_values_has_wide_cells() -> None:
     assert drawn.points_in(CellBox(left=10, right=19, bottom=0, top=9)).tolist() == list(range(10, 20))
 
 
-def test_the_columns_of_a_histogram_hold_the_pairs_they_count() -> None:
-    x = np.random.default_rng(3).beta(2, 5, size=500)
-    drawn = draw(picture(x, x, bars=True), 25, 8)
-    counts = np.histogram(x, bins=25, range=(0, 1))[0]
-    held = [len(drawn.points_in(CellBox(left=column, right=column, bottom=3, top=3))) for column in range(25)]
-    assert held == counts.tolist()
-    tops = [next(row for row in range(7, -1, -1) if drawn.signs[7 - row, column] != ord(" ")) for column in np.flatnonzero(counts)]
-    expected = np.ceil(np.ceil(counts[counts > 0] / counts.max() * 32) / 4).astype(int) - 1
-    assert np.all(np.array(tops) >= expected)  # a column is joined to its higher neighbour
-    assert tops[int(counts[counts > 0].argmax())] == 7
+@pytest.mark.parametrize(("values", "columns", "wide"), [(8000, 25, 1), (500, 82, 5)])
+def test_the_bars_of_a_histogram_hold_the_pairs_they_count_and_are_as_few_as_the_values_fill(values: int, columns: int, wide: int) -> None:
+    x = np.random.default_rng(3).beta(2, 5, size=values)
+    drawn = draw(picture(x, x, bars=True), columns, 8)
+    assert drawn.wide == wide  # the rule of Rice: twice the third root of the number of values, 40 and 16
+    bars = columns // wide
+    counts = np.histogram(x, bins=bars, range=(0, 1))[0]
+    for column in range(bars * wide):
+        assert len(drawn.points_in(CellBox(left=column, right=column, bottom=3, top=3))) == counts[column // wide]
+    is_drawn = drawn.signs != ord(" ")
+    highest = np.where(is_drawn.any(axis=0), 7 - is_drawn.argmax(axis=0), -1)
+    expected = np.repeat(np.ceil(np.ceil(counts / counts.max() * 32) / 4).astype(int) - 1, wide)
+    assert np.all(highest >= expected)  # a bar is joined to its higher neighbour
+    inside = np.arange(bars * wide) % wide == wide // 2
+    assert np.array_equal(highest[inside], expected[inside]) or wide == 1  # but not in its middle
+    assert highest[counts.argmax() * wide] == 7
+
+
+def test_the_axis_of_a_histogram_names_the_model_only_where_its_whole_name_has_room() -> None:
+    plot = PairPlot()
+    x = np.linspace(0, 1, 50)
+    axis = PlotAxis(title="cosine of a model with a name", short_title="cosine", low=0.0, high=1.0)
+    plot.picture = replace(picture(x, x, bars=True), x=axis)
+    titles = set()
+    for columns in range(30, 200, 10):
+        plot.drawing = draw(plot.picture, columns, 8)
+        titles.add(plot._x_axis()[1])
+    assert titles == {"cosine →", "cosine of a model with a name →"}  # and none that is cut
 
 
 async def test_the_cursor_names_a_pair_and_a_box_becomes_the_filter_of_pairs(opened: Open) -> None:

@@ -8,6 +8,7 @@ import pytest
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_table.data import PairData, load_pairs, lost_datasets
+from embedlab.tui.pair_table.identity import identities
 from embedlab.tui.pair_table.view import PairSelection, PairView
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, notices, until
@@ -33,18 +34,18 @@ def test_a_reload_that_reads_less_says_which_datasets_are_absent(pairs: PairData
 
 
 def test_marks_of_absent_pairs_and_an_absent_dataset_come_back_with_their_data(pairs: PairData) -> None:
-    keys = [pairs.table["pair_key"][0], pairs.table["pair_key"][pairs.table.height - 1]]
+    ends = identities(pairs.table, "", [0, pairs.table.height - 1])
     view = PairView(data=without(pairs, "sts12"), selection=PairSelection(dataset="sts12"))
-    view.mark_keys(keys)
+    view.mark(ends)
     assert len(view.marks) == 1
-    assert sorted(view.marked_keys) == sorted(keys)
+    assert sorted(view.marked(), key=ends.index) == ends
     assert len(view.rows()) == view.data.table.height  # all, for the chosen dataset is absent
     whole = PairView(data=pairs, selection=view.selection)
-    whole.mark_keys(view.marked_keys)
-    assert len(whole.marks) == 2
+    whole.mark(view.marked())
+    assert whole.marks == {0, pairs.table.height - 1}
     assert set(pairs.table["dataset"][whole.rows()]) == {"sts12"}
     view.clear_marks()
-    assert view.marked_keys == []
+    assert view.marked() == []
 
 
 async def test_a_failed_reload_keeps_what_was_loaded(opened: Open, pairs: PairData, monkeypatch: pytest.MonkeyPatch) -> None:

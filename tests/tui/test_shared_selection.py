@@ -14,10 +14,12 @@ from embedlab.analysis.pairing import Pairing
 from embedlab.comparison.evidence import CHOSEN
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.difference_pane import DifferencePane
 from embedlab.tui.compare.disagreement_list import DisagreementList
-from embedlab.tui.compare.forest_plot import CURSOR, DifferencePane
+from embedlab.tui.compare.fifths_map import FifthsMap
+from embedlab.tui.compare.forest_plot import Forest
 from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.compare.slice_difference import CURSOR
 from embedlab.tui.named_selections import NamedSelections
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.pair_table.numbers import BY_RESULTS, count_selection, score_selection

@@ -71,11 +71,11 @@ async def test_w_explains_what_is_selected_and_enter_opens_what_a_line_says(open
         app.selected.type("dice>0.2")
         await pilot.press("2", "w")
         why = await on_top(pilot, WhyScreen)
-        await until(pilot, lambda: why.reasons is not None)
-        assert why.reasons.items == int(app.selected.view.holds.sum())
+        await until(pilot, lambda: why.model.reasons is not None)
+        assert why.model.reasons.items == int(app.selected.view.holds.sum())
         table = why.query_one("#reasons-where", ReasonTable)
         assert app.screen.focused is table
-        line = why.reasons.panes["where"].rows[1]
+        line = why.model.reasons.panes["where"].rows[1]
         await pilot.press("j", "enter")
         pairs = await on_top(pilot, PairsScreen)
         await until(pilot, lambda: set(pairs.query_one(FrameTable).rows.tolist()) == set(line.rows.tolist()))
@@ -97,15 +97,17 @@ async def test_reasons_are_forgotten_with_the_models_that_they_are_about(opened:
         app = pilot.app
         await pilot.press("6")
         why = await on_top(pilot, WhyScreen)
-        await until(pilot, lambda: why.reasons is not None)
+        await until(pilot, lambda: why.model.reasons is not None)
         await pilot.press("1")
         await on_top(pilot, PairsScreen)
         before = app.data
         app.load()
         await until(pilot, lambda: app.data is not before)
         await pilot.press("6")  # the same pairs, in other tables
-        await until(pilot, lambda: why.is_current and why.reasons is not None)
+        await until(pilot, lambda: why.is_current and why.model.reasons is not None)
         app.choose_models(["near"])
-        await until(pilot, lambda: why.reasons is None and "two models are needed" in str(why.query_one("#why-status", Static).content))
+        await until(
+            pilot, lambda: why.model.reasons is None and "two models are needed" in str(why.query_one("#why-status", Static).content)
+        )
         await pilot.press("enter")
         assert app.current_mode == "why"

@@ -320,6 +320,7 @@ class CompareModel:
         self._panels = tuple(panels)
         self._compared: PairData | None = None  # the data that were compared last
         self._shown: ComparisonRequest | None = None  # whose result is shown whole
+        self._under_cursor: tuple[str, str] | None = None  # key and metric of the slice
         self._shared: dict[tuple[str, str], SharedText] = {}  # what the slices share with training text, by cut and selection
 
     # the comparison
@@ -338,8 +339,9 @@ class CompareModel:
             selected=identity_of(view) if view is not None else "",
         )
 
-    def begin(self, data: PairData) -> None:
-        """Forget the comparison of other data."""
+    def begin(self, data: PairData, row: int | None) -> None:
+        """Forget the comparison of other data, but for the slice that the cursor is on, that in ROW."""
+        self._remember_slice(row)
         self._compared, self._shared, self.result = data, {}, None
 
     def is_current(self, request: ComparisonRequest) -> bool:
@@ -351,11 +353,21 @@ class CompareModel:
         """Whether newer data are there than those that were compared last."""
         return self.data is not None and self.data is not self._compared
 
-    def take(self, result: SlicedComparison, request: ComparisonRequest | None) -> None:
-        """Show RESULT: that of REQUEST, or without one a part of it that is known already."""
+    def take(self, result: SlicedComparison, request: ComparisonRequest | None, row: int | None) -> int | None:
+        """Show RESULT: that of REQUEST, or without one a part of it that is known already.
+
+        Return the row of the slice that was in ROW before, where the cursor is; None where it is gone.
+        """
+        self._remember_slice(row)
         self.result, self.is_preview = result, request is None
         if request is not None:
             self._shown = request
+        keys = [(compared.key, compared.metric) for compared in result.comparison.slices]
+        return keys.index(self._under_cursor) if self._under_cursor in keys else None
+
+    def _remember_slice(self, row: int | None) -> None:
+        if (compared := self.slice_in(row)) is not None:
+            self._under_cursor = compared.key, compared.metric
 
     # what it shares with training text
 

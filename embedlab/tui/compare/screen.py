@@ -26,9 +26,10 @@ from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.comparer import Comparer
-from embedlab.tui.compare.differences import fifths_map, forest
+from embedlab.tui.compare.difference_pane import DifferencePane
 from embedlab.tui.compare.disagreement_list import DisagreementList
-from embedlab.tui.compare.forest_plot import DifferencePane
+from embedlab.tui.compare.fifths_map import fifths_map
+from embedlab.tui.compare.forest_plot import forest
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
@@ -90,6 +91,7 @@ class CompareScreen(DashboardScreen):
         self.comparer = Comparer(self)
 
     def compose_body(self) -> ComposeResult:
+        """Yield status, table, and the panes of which one or two are shown."""
         yield Static("", id="compare-status", classes="status marks", markup=False)
         yield SliceTable(id="compare-table")
         with Horizontal(id="compare-panes"):
@@ -101,6 +103,7 @@ class CompareScreen(DashboardScreen):
         yield Static("", id="no-models", classes="empty", markup=False)
 
     def on_mount(self) -> None:
+        """Follow the selection from now on."""
         self.query_one("#no-models").display = False
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self.set_focus(self.query_one(FrameTable))
@@ -122,7 +125,7 @@ class CompareScreen(DashboardScreen):
             self._compare_data(data)
 
     def _compare_data(self, data: PairData) -> None:
-        self.model.begin(data)
+        self.model.begin(data, self.query_one(FrameTable).current_row)
         self.comparer.take(data)
         self._request()
 
@@ -177,13 +180,11 @@ class CompareScreen(DashboardScreen):
     def _take_preview(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         """Show the scores and intervals that are known already."""
         if request == self.requested:
-            self.model.take(sliced, None)
-            self._show(sliced)
+            self._show(sliced, self.model.take(sliced, None, self.query_one(FrameTable).current_row))
 
     def _take(self, request: ComparisonRequest, sliced: SlicedComparison) -> None:
         if request == self.requested:
-            self.model.take(sliced, request)
-            self._show(sliced)
+            self._show(sliced, self.model.take(sliced, request, self.query_one(FrameTable).current_row))
 
     @work(thread=True, exclusive=True, group="marks", exit_on_error=False)
     def _find_shared(self, data: PairData, of: tuple[str, str], sliced: SlicedComparison) -> None:
@@ -194,14 +195,14 @@ class CompareScreen(DashboardScreen):
 
     def _take_shared(self, data: PairData, of: tuple[str, str], shared: SharedText) -> None:
         if self.model.take_shared(data, of, shared) and self.model.result is not None and of == self._slices:
-            self._show(self.model.result)
+            self._show(self.model.result, self.query_one(FrameTable).current_row)
 
     @property
     def _slices(self) -> tuple[str, str]:
         """What decides which pairs each slice has."""
         return self.requested.by, self.requested.selected
 
-    def _show(self, sliced: SlicedComparison) -> None:
+    def _show(self, sliced: SlicedComparison, stay_on: int | None) -> None:
         of = self._slices
         if self.model.data is not None and self.model.wants_shared(of):
             self._find_shared(self.model.data, of, sliced)
@@ -214,7 +215,7 @@ class CompareScreen(DashboardScreen):
             self.model.order = None
         sorted_by, is_descending = self.model.order or (None, False)
         rows = slice_order(frame, sorted_by, is_descending=is_descending)
-        table.show(frame, rows, columns, sorted_by=sorted_by, is_descending=is_descending, stay_on=table.current_row)
+        table.show(frame, rows, columns, sorted_by=sorted_by, is_descending=is_descending, stay_on=stay_on)
         table.take_height(self.size.height // 2)
         self._show_slice()  # its tests may differ where the table does not
         self._show_status()
@@ -227,7 +228,7 @@ class CompareScreen(DashboardScreen):
     def on_resize(self) -> None:
         """Show intervals where there is room."""
         if self.model.result is not None:
-            self._show(self.model.result)
+            self._show(self.model.result, self.query_one(FrameTable).current_row)
 
     def _show_progress(self, done: int, total: int) -> None:
         self.query_one("#compare-status", Static).update(f"comparing {done} of {total}")
@@ -416,7 +417,7 @@ class CompareScreen(DashboardScreen):
         if self.model.result is None:
             return
         self.model.sort_by(event.key)
-        self._show(self.model.result)
+        self._show(self.model.result, self.query_one(FrameTable).current_row)
 
     def action_back(self) -> None:
         """Restore the size of a pane, or return to where the comparison was opened."""

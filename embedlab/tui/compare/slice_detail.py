@@ -19,6 +19,7 @@ from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.runs.odd_seeds import ODD, SURE
 from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.text import fitted_lines
 
 _LABEL = 14
 _SEEDS = 3  # at each end
@@ -39,9 +40,11 @@ class SliceDetail(VerticalScroll):
     """The slice under the cursor."""
 
     def compose(self) -> ComposeResult:
+        """Yield the text of the slice."""
         yield Static()
 
     def on_mount(self) -> None:
+        """Begin without a slice."""
         self._shown: tuple[ComparedSlice | None, ModelFacts] = (None, ModelFacts(reference=""))
 
     def show(self, compared: ComparedSlice | None, facts: "ModelFacts") -> None:
@@ -82,7 +85,7 @@ def _on_another(elsewhere: Elsewhere | None, width: int) -> list[Content]:
     """Where the difference to the reference is expected on another dataset of the kind."""
     if elsewhere is None:
         return []
-    return _lines(
+    return fitted_lines(
         [Content("on another dataset"), Content(f"Δ {100 * elsewhere.new_low:+z.1f} to {100 * elsewhere.new_high:+z.1f}")], width, gap=1
     )
 
@@ -94,7 +97,7 @@ def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Conten
     parts = [f"{seed}: {100 * value:z.1f}" for value, seed in sorted(zip(score.members, seeds, strict=True))]
     if len(parts) > 2 * _SEEDS:
         parts = [*parts[:_SEEDS], "…", *parts[-_SEEDS:]]
-    return _lines([Content.styled(text, "$text-faint") for text in ("by seed", *parts)], width)
+    return fitted_lines([Content.styled(text, "$text-faint") for text in ("by seed", *parts)], width)
 
 
 def odd_seeds_of(compared: ComparedSlice, seeds: Mapping[str, Sequence[int]]) -> Mapping[str, str]:
@@ -144,9 +147,9 @@ def _numbers(compared: ComparedSlice, name: str, reference: str, width: int) -> 
         parts.append(Content(f"group {compared.letters(name)}"))
     measured = compared.differences.get(name)
     if measured is None:
-        return _lines([*parts, Content.styled("reference", "$text-faint")] if name == reference else parts, width)
+        return fitted_lines([*parts, Content.styled("reference", "$text-faint")] if name == reference else parts, width)
     if measured.p != measured.p:
-        return _lines(parts, width)
+        return fitted_lines(parts, width)
     style = "$text-success" if measured.significant and measured.delta > 0 else "$text-error" if measured.significant else "$text-faint"
     corrected = "<0.001" if measured.p_holm < 0.001 else f"{measured.p_holm:z.3f}"
     difference = [
@@ -154,18 +157,7 @@ def _numbers(compared: ComparedSlice, name: str, reference: str, width: int) -> 
         f"[{100 * measured.low:+z.1f}, {100 * measured.high:+z.1f}]",
         f"p {corrected}{measured.topic_sign}",
     ]
-    return [*_lines(parts, width), *_lines([Content.styled(text, style) for text in difference], width, gap=1)]
-
-
-def _lines(parts: Sequence[Content], width: int, *, gap: int = 2) -> list[Content]:
-    """PARTS in lines of at most WIDTH cells, each part whole."""
-    lines = [parts[0]]
-    for content in parts[1:]:
-        if lines[-1].cell_length + gap + content.cell_length <= width:
-            lines[-1] = Content.assemble(lines[-1], " " * gap, content)
-        else:
-            lines.append(content)
-    return lines
+    return [*fitted_lines(parts, width), *fitted_lines([Content.styled(text, style) for text in difference], width, gap=1)]
 
 
 def _whisker(value: float, low: float, high: float, span: tuple[float, float], width: int) -> str:

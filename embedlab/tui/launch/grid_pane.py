@@ -43,6 +43,7 @@ class GridPane(VerticalScroll, can_focus=False):
         self.compared: tuple[str, ...] = ()  # runs of a finished grid
 
     def compose(self) -> ComposeResult:
+        """Yield the board and the map of the grid."""
         yield SteadyText("", id="grid-lines", markup=False)
         yield HeatMap(id="grid-heat")
 

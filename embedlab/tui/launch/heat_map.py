@@ -43,10 +43,9 @@ class HeatMap(SteadyText, can_focus=True):
             self.cursor = (max(0, min(row, len(self.heat.rows) - 1)), max(0, min(column, len(self.heat.columns) - 1)))
         self.update("" if self.heat is None else draw_heat_map(self.heat, self.place if self.has_focus else None))
 
-    def on_focus(self) -> None:
-        self.action_move(0, 0)
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show or hide the cursor."""
+        super().watch_has_focus(has_focus)
         self.action_move(0, 0)
 
 

@@ -57,6 +57,7 @@ class LaunchScreen(DashboardScreen):
         self._timer: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
+        """Yield the list of recipes and grids beside the form or the board of one of them."""
         bar = FilterBar("search: words of a name or a summary")
         bar.display = False
         yield bar
@@ -70,6 +71,7 @@ class LaunchScreen(DashboardScreen):
         yield GridPane(self.dashboard.settings, id="grid-board", classes="pane")
 
     def on_mount(self) -> None:
+        """Read recipes and grids, and follow those that run."""
         self.query_one(OptionList).focus()
         self._list()
         self.set_interval(ENDED_EVERY_S, self._report_failures)

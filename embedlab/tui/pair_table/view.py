@@ -1,7 +1,7 @@
 """The selection that all screens show, and the order of its pairs: row numbers of the pair table, computed fast enough for every key."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from embedlab.outcomes.pairs import pair_outcomes
 from embedlab.outcomes.property import Property, refuse_lacking
 from embedlab.outcomes.selection import ItemSelection, readable_properties
 from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.identity import RowIdentity, identified_rows, identities
 
 RowNumbers = NDArray[np.intp]
 MARKED = "marked pairs"
@@ -64,7 +65,7 @@ class PairView:
     is_descending: bool = False
     cache: Path | None = None  # the folder of what is found of sentences
     marks: frozenset[int] = frozenset()  # rows
-    absent_marks: tuple[int, ...] = ()  # pair keys that DATA lacks at present
+    absent_marks: tuple[RowIdentity, ...] = ()  # that DATA lacks at present
     _matching: NDArray[np.bool_] | None = None  # by the expression
     read: frozenset[str] = frozenset()  # columns that the expression reads
     _outcomes: Outcomes | None = None  # the pairs, once a property or a number of them is needed
@@ -184,18 +185,15 @@ class PairView:
         """The chosen dataset if the data has it."""
         return self.selection.dataset if self.selection.dataset in self.data.datasets else None
 
-    @property
-    def marked_keys(self) -> list[int]:
-        """The pair keys of the marked rows, then those that are absent."""
-        keys = self.data.table["pair_key"]
-        return [*(keys[row] for row in sorted(self.marks)), *self.absent_marks]
+    def marked(self, most: int | None = None) -> list[RowIdentity]:
+        """Return what identifies the marked rows, then the absent ones; MOST of them where that is given."""
+        present = identities(self.data.table, self.data.task, sorted(self.marks)[:most])
+        return [*present, *self.absent_marks][:most]
 
-    def mark_keys(self, keys: Iterable[int]) -> None:
-        """Mark the rows with these pair keys."""
-        wanted = pl.Series(list(keys), dtype=pl.UInt64)
-        known = self.data.table["pair_key"]
-        self.marks = frozenset(self.data.table.select(pl.arg_where(pl.col("pair_key").is_in(wanted.implode()))).to_series().to_list())
-        self.absent_marks = tuple(wanted.filter(~wanted.is_in(known.implode())).to_list())
+    def mark(self, wanted: Collection[RowIdentity]) -> None:
+        """Mark the WANTED rows; those that the data lack are marked again once they are there."""
+        rows, absent = identified_rows(self.data.table, self.data.task, wanted)
+        self.marks, self.absent_marks = frozenset(rows), tuple(absent)
 
     def clear_marks(self) -> None:
         """Remove all marks."""

@@ -12,7 +12,7 @@ from embedlab.tui.pair_table.data import ANSWER, GOLD_TEXT, PairData
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn
 
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
-_WIDEST = 12
+LONGEST_NAMES = 12, 8  # cells of a model's name, the shorter one where every column has room with it
 SENTENCE = 30  # cells of a sentence at least
 _ORIGIN, _ORIGIN_MOST = 12, 24  # cells of dataset, source and pair, which follow the sentences in importance
 _ANSWER = 14  # cells of a class
@@ -47,10 +47,19 @@ def item_columns(
     added: Sequence[str] = (),
     is_stacked: bool = False,
     origin_needs: int | None = 0,
+    longest_name: int = LONGEST_NAMES[0],
 ) -> list[FrameColumn]:
     """The columns of the items of DATA, as of pairs: sentences, what is right, what each model answers, then the origin."""
     models = [model.name for model in data.models]
-    columns = pair_columns(models, hidden, data.pairing, added=added, is_stacked=is_stacked and data.has_second, origin_needs=origin_needs)
+    columns = pair_columns(
+        models,
+        hidden,
+        data.pairing,
+        added=added,
+        is_stacked=is_stacked and data.has_second,
+        origin_needs=origin_needs,
+        longest_name=longest_name,
+    )
     columns = [column for column in columns if data.has_second or column.key not in {"sentence2", "dice"}]
     if data.is_ranked:
         return [replace(column, digits=0) if column.key in models else column for column in columns if column.key != "gold"]
@@ -70,11 +79,13 @@ def pair_columns(
     added: Sequence[str] = (),
     is_stacked: bool = False,
     origin_needs: int | None = 0,
+    longest_name: int = LONGEST_NAMES[0],
 ) -> list[FrameColumn]:
     """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair.
 
     Two models face to face have their letters, which the line above names. ADDED: columns of text that were found or written while
     the pairs are shown. IS_STACKED: a sentence is above the other. ORIGIN_NEEDS: cells of the longest origin; None shows no origin.
+    LONGEST_NAME: cells of a model's name at most.
     """
     columns = [
         FrameColumn(
@@ -88,7 +99,7 @@ def pair_columns(
     columns += [] if is_stacked else [FrameColumn(key="sentence2", title="sentence 2", width=SENTENCE, grows=True)]
     dice = FrameColumn(key="dice", title="Dice", width=5, digits=2)
     columns += [FrameColumn(key="gold", title="gold", width=5, digits=2), *([dice] if pairing is None else [])]
-    titles = short_names(dict.fromkeys(models, _WIDEST))
+    titles = short_names(dict.fromkeys(models, longest_name))
     for name in (name for name in models if name != "dice"):  # has its column already
         title = titles[name] if pairing is None else pairing.letter(name)
         columns.append(FrameColumn(key=name, title=title, width=max(len(title) + 1, 6), digits=3))
@@ -113,5 +124,9 @@ def pair_columns(
 
 def numbers_fit(columns: Sequence[FrameColumn], room: int) -> bool:
     """Return whether ROOM cells hold the sentences and every number beside them."""
-    shown = [column for column in columns if not column.is_dim]
-    return GUTTER + sum(column.width + GAP for column in shown) <= room
+    return all_fit([column for column in columns if not column.is_dim], room)
+
+
+def all_fit(columns: Sequence[FrameColumn], room: int) -> bool:
+    """Return whether ROOM cells hold every one of COLUMNS."""
+    return GUTTER + sum(column.width + GAP for column in columns) <= room

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from embedlab.models.catalog import ModelSpec
 
 NEAREST = 5  # neighbours of each sentence
+_NO_VECTORS = "its vectors are not cached"
 
 
 class FactFinder:
@@ -80,8 +81,10 @@ class FactFinder:
         try:
             searches = self._searches_of(name)
             if not searches:
-                return ModelNeighbours(trouble="its vectors are not cached")
+                return ModelNeighbours(trouble=_NO_VECTORS)
             neighbours = find_neighbours(pair, self.corpus, searches, NEAREST, itself=False, partners=pair[::-1])
+            if not any(of_sentence.searched for of_sentence in neighbours):  # those of other sentences alone are cached
+                return ModelNeighbours(trouble=_NO_VECTORS)
         except (EmbedlabError, OSError, ValueError) as error:  # deleted or damaged meanwhile
             return ModelNeighbours(trouble=f"its vectors cannot be read: {error}")
         return ModelNeighbours(of_sentences=tuple(neighbours))

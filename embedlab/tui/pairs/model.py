@@ -8,8 +8,9 @@ from embedlab.analysis.expressions import NOTE, TRAINED
 from embedlab.analysis.filter_ranges import with_name
 from embedlab.tui.face_to_face import VERDICTS
 from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.identity import have_same_rows, identified_rows, identities
 from embedlab.tui.pair_table.view import MARKED, PairView
-from embedlab.tui.pairs.columns import item_columns, longest_origin, numbers_fit
+from embedlab.tui.pairs.columns import LONGEST_NAMES, all_fit, item_columns, longest_origin, numbers_fit
 from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.what_if import WhatIf
 from embedlab.tui.pairs.word_effects import PairWords, WordView
@@ -27,14 +28,22 @@ class PairsModel:
 
     def __init__(self) -> None:
         self.word_view: WordView | None = None  # of the details; None shows the sentences alone
+        self._data: PairData | None = None
         self._origin_needs = 0  # cells of the longest dataset, source and pair
         self._finder: FactFinder | None = None  # of facts among the pairs shown at present
         self._finder_before: FactFinder | None = None  # of the pairs shown before
 
-    def take(self, data: PairData) -> None:
-        """Show DATA from now on."""
+    def take(self, data: PairData, row: int | None) -> int | None:
+        """Show DATA from now on; return the row of it that is ROW of the data before, None where it is gone."""
+        before, self._data = self._data, data
         self._finder, self._finder_before = None, self._finder or self._finder_before
         self._origin_needs = longest_origin(data.table)
+        if before is None or row is None or row >= before.table.height:
+            return None
+        if before.task == data.task and have_same_rows(before.table, data.table):
+            return row
+        rows, _ = identified_rows(data.table, data.task, identities(before.table, before.task, [row]))
+        return next(iter(rows), None)
 
     def finder(self, data: PairData, stored: "Sequence[StoredModel]", settings: "Settings", texts: "TrainingTexts") -> "FactFinder":
         """What finds facts among DATA, the pairs shown at present; imported when it is first used, after the first paint."""
@@ -55,8 +64,9 @@ class PairsModel:
         is_one = view.shown_dataset is not None or len(view.data.datasets) == 1
         needs = None if is_one else self._origin_needs
         columns = partial(item_columns, view.data, hidden, added=_added(view), origin_needs=needs)
-        beside = columns()
-        return columns(is_stacked=True) if (stacked if stacked is not None else not numbers_fit(beside, room)) else beside
+        is_stacked = stacked if stacked is not None else not numbers_fit(columns(), room)
+        fitting = (columns(is_stacked=is_stacked, longest_name=cells) for cells in LONGEST_NAMES)
+        return next((shown for shown in fitting if all_fit(shown, room)), None) or columns(is_stacked=is_stacked)
 
 
 def exported_columns(view: PairView, hidden: Sequence[str]) -> list[FrameColumn]:

@@ -117,6 +117,7 @@ class PairDetail(VerticalScroll):
         return words
 
     def compose(self) -> ComposeResult:
+        """Yield one text a section, in three columns that a narrow pane stacks."""
         with Container(id="detail-columns"):
             with Vertical(classes="detail-column"):
                 yield from _texts(0)

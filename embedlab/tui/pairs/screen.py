@@ -69,6 +69,7 @@ class PairsScreen(DashboardScreen):
         self.model = PairsModel()
 
     def compose_body(self) -> ComposeResult:
+        """Yield the filter with its marks, and the table with the details."""
         with Horizontal(id="filter-line"):
             yield FilterBar()
             yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
@@ -80,6 +81,7 @@ class PairsScreen(DashboardScreen):
             yield Static("", id="no-pairs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
+        """Follow the selection from now on."""
         for selector in ("#no-pairs", "#pair-marks", "#filter-hint"):
             self.query_one(selector).display = False
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
@@ -95,11 +97,11 @@ class PairsScreen(DashboardScreen):
 
     def show_data(self, data: PairData) -> None:
         """Show new pairs or models with the present selection, order and marks."""
-        self.model.take(data)
+        row = self.model.take(data, self.query_one(FrameTable).current_row)
         self.query_one(PairDetail).find_trained(partial(self._fact_finder, data))
         self._fit_detail()
         self._show_emptiness(data)
-        self._show_selection(keeps_row=True)
+        self._show_selection(stay_on=row)
 
     def _show_emptiness(self, data: PairData) -> None:
         empty = self.query_one("#no-pairs", Static)
@@ -117,16 +119,16 @@ class PairsScreen(DashboardScreen):
             empty.update(f"no {data.noun if data.task else 'pairs'} available\n\n{why}\n\n{again}")
 
     def _selection_changed(self, is_other: bool) -> None:
-        self._show_selection(keeps_row=not is_other)
+        self._show_selection(stay_on=None if is_other else self.query_one(FrameTable).current_row)
 
-    def _show_selection(self, *, keeps_row: bool = False) -> None:
+    def _show_selection(self, *, stay_on: int | None) -> None:
         """Show what is selected, and in the filter line by what; an expression with an error stays there to be corrected."""
         selected, bar = self.dashboard.selected, self.query_one(FilterBar)
         if bar.value != selected.typed:
             with self.prevent(FilterBar.Changed):
                 bar.value = selected.typed
         bar.set_class(selected.error is not None, "-wrong")
-        self._show_view(keeps_row=keeps_row)
+        self._show_view(stay_on=stay_on)
         if selected.error is None:
             self._show_hint(self._faced)
             return
@@ -147,7 +149,7 @@ class PairsScreen(DashboardScreen):
         line.display = bool(hint)
         line.update(hint)
 
-    def _show_view(self, *, keeps_row: bool = False) -> None:
+    def _show_view(self, *, stay_on: int | None = None) -> None:
         view = self.view
         if view is None:
             return
@@ -162,7 +164,7 @@ class PairsScreen(DashboardScreen):
             self._columns(view),
             sorted_by=view.sort,
             is_descending=view.is_descending,
-            stay_on=self.dashboard.selected.taken_row(table.current_row if keeps_row else None),
+            stay_on=self.dashboard.selected.taken_row(stay_on),
             emptiness=emptiness(view),
         )
         self._show_count(len(rows))
@@ -199,7 +201,7 @@ class PairsScreen(DashboardScreen):
         if self.view is not None:
             self._show_count(len(self.query_one(FrameTable).rows))
         if self.view is not None and self.query_one(FrameTable).columns != tuple(self._columns(self.view)):
-            self._show_view(keeps_row=True)
+            self._show_view(stay_on=self.query_one(FrameTable).current_row)
 
     def _fit_detail(self) -> None:
         """Give the details the lines of all models where they are below the table, but at most two fifths of the screen.
@@ -396,7 +398,7 @@ class PairsScreen(DashboardScreen):
         state = self.dashboard.memory.state
         is_stacked = any(column.below for column in self.query_one(FrameTable).columns)
         self.dashboard.remember(replace(state, pairs=replace(state.pairs, stacked=not is_stacked)))
-        self._show_view(keeps_row=True)
+        self._show_view(stay_on=self.query_one(FrameTable).current_row)
 
     def action_only_marked(self) -> None:
         """Show only the marked pairs, or all again."""
@@ -448,7 +450,7 @@ class PairsScreen(DashboardScreen):
         hidden = tuple(name for name in OPTIONAL if f"column:{name}" not in chosen)
         self.dashboard.remember(replace(self.dashboard.memory.state, pairs=replace(state, hidden=hidden)))
         await self.dashboard.take_models([value.removeprefix("model:") for value in chosen if value.startswith("model:")])
-        self._show_view(keeps_row=True)
+        self._show_view(stay_on=self.query_one(FrameTable).current_row)
 
     @work(group=DIALOG)
     async def action_add_model(self) -> None:

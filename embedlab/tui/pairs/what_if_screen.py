@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 SCORE_AFTER_S = 0.35  # without a key
 _NAME = 14  # cells of a model
-_KEYS = "  ".join([*(f"{entry.key.shown[0]}  {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab  other sentence", "esc  close"])
-
+_KEYS = "  ".join([*(f"{entry.key.shown[0]} {entry.label.lower()}" for entry in COMMANDS["what_if"]), "tab other", "esc close"])
 
 _FAULTS: Mapping[EditFault, str] = {
     "unsafe": "the rule {0!r} is not safe in either sentence",
@@ -59,6 +58,7 @@ class WhatIfScreen(ModalScreen[None]):
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
+        """Yield both lines, the overlap, the scores, a note and the keys."""
         with Vertical(classes="dialog"):
             yield Static("What if: edit the pair" if any(self._pair.sentences) else "A pair of your own", classes="dialog-title")
             yield Input(plain(self._pair.sentences[0]), id="first", placeholder="sentence 1", compact=True)

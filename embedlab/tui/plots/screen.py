@@ -30,11 +30,13 @@ class PlotsScreen(DashboardScreen):
         self.model = PlotsModel()
 
     def compose_body(self) -> ComposeResult:
+        """Yield status and plot."""
         yield QuickText("reading pairs", id="plot-status", classes="status marks", markup=False)
         yield PairPlot(id="pair-plot")
         yield Static("", id="no-plot", classes="empty", markup=False)
 
     def on_mount(self) -> None:
+        """Follow the selection from now on."""
         self.query_one("#no-plot").display = False
         self.dashboard.selected.changed.subscribe(self, lambda _: self._plot())
         self.set_focus(self.query_one(PairPlot))

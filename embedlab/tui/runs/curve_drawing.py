@@ -85,7 +85,7 @@ def draw_curves(
         rows = height // len(axes) + (number < height % len(axes)) - 3
         name = f"{title} · {plain(axis)}" if len(every_axis) > 1 else title
         if number == len(axes) - 1 and (rest := every_axis[len(axes) :]):
-            name += f" · no room for {', '.join(map(plain, rest))}: {shown_key('zoom')}"
+            name += f" · {shown_key('zoom')} shows {', '.join(map(plain, rest))} too"
         lines += _panel(_titled(name, options), on_axis, x_range, (columns, rows), options, at)
     return Content("\n").join(lines)
 

@@ -29,6 +29,7 @@ class DifferenceScreen(ModalScreen[None]):
         self._first, self._second = first, second
 
     def compose(self) -> ComposeResult:
+        """Yield both names, what differs, and the keys."""
         with VerticalScroll(classes="dialog"):
             yield Static(f"{self._first.id} and {self._second.id}", classes="dialog-title", markup=False)
             yield Static(difference_text(self._first, self._second))

@@ -13,6 +13,7 @@ class LogTail(VerticalScroll):
     """The last lines; follows the end unless it is scrolled up."""
 
     def compose(self) -> ComposeResult:
+        """Yield the text of the log."""
         yield SteadyText(markup=False)
 
     def show(self, title: str, lines: Sequence[str]) -> None:

@@ -27,6 +27,7 @@ class RunPanes(Horizontal):
         self.options = CurveOptions()
 
     def compose(self) -> ComposeResult:
+        """Yield the panes of curves and log."""
         yield CurvePlot("loss", id="loss-curves")
         yield CurvePlot("dev score", id="dev-curves")
         yield LogTail(id="run-log", classes="pane")

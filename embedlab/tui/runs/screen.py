@@ -64,6 +64,7 @@ class RunsScreen(DashboardScreen):
         self._followed: str | None = None  # the run whose curves and log are shown
 
     def compose_body(self) -> ComposeResult:
+        """Yield status, filter, table and panes."""
         yield SteadyText("reading runs", id="runs-status", classes="status", markup=False)
         yield FilterBar("search: words of a name, an objective or a state")
         yield FrameTable(id="runs-table")
@@ -72,6 +73,7 @@ class RunsScreen(DashboardScreen):
         yield SteadyText("", id="no-runs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
+        """Follow the runs from now on."""
         self._follower = RunFollower(self.dashboard.settings.runs_folder)
         self.query_one("#no-runs").display = self.query_one(FilterBar).display = False
         self.set_focus(self.query_one(FrameTable))

@@ -69,6 +69,43 @@ class Reasons:
     panes: dict[str, WhyPane]
 
 
+class WhyModel:
+    """What the screen explains, and which of its panes is active."""
+
+    def __init__(self) -> None:
+        self.reasons: Reasons | None = None  # of the last request, once they are known
+        self.active = PANES[0]
+        self._requested: tuple[object, ...] | None = None
+
+    def begin(self, request: tuple[object, ...] | None) -> bool:
+        """Forget what was explained for another REQUEST, or for none; return whether this one is to be explained now."""
+        if request is not None and request == self._requested:
+            return False
+        self._requested, self.reasons = request, None
+        return request is not None
+
+    def take(self, request: tuple[object, ...], reasons: Reasons) -> bool:
+        """Take the REASONS of a request; return whether it is still the last one."""
+        if request != self._requested:
+            return False
+        self.reasons = reasons
+        return True
+
+    def pane(self, name: str) -> WhyPane:
+        """The pane of this NAME, without lines until they are known."""
+        return self.reasons.panes[name] if self.reasons is not None else WhyPane(titles=(), rows=())
+
+    def next_pane(self, by: int) -> None:
+        """Go to another pane."""
+        self.active = PANES[(PANES.index(self.active) + by) % len(PANES)]
+
+
+def two_models(names: Sequence[str], reference: str | None) -> tuple[str, str] | None:
+    """Return the two models of NAMES that are explained: the REFERENCE and the first other one; None where there are no two."""
+    others = [name for name in names if name != reference]
+    return (reference, others[0]) if reference is not None and others else None
+
+
 def find_reasons(
     view: PairView, first: str, second: str, settings: Settings, progress: Callable[[int, int], None] | None = None
 ) -> Reasons:
@@ -258,4 +295,4 @@ def _surest(side: Side) -> Iterator[Common]:
 
 
 def _interval(scale: float, value: float, low: float, high: float) -> str:
-    return f"{scale * value:+z.1f}" + ("" if isnan(low) else f" [{scale * low:+z.1f}, {scale * high:+z.1f}]")
+    return f"{scale * value:+z.1f}" + ("" if isnan(low) else f" [{scale * low:+z.1f} {scale * high:+z.1f}]")

@@ -22,7 +22,7 @@ from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.selection import open_slice
 from embedlab.tui.terminal.gc_control import give_memory_back
-from embedlab.tui.why.model import PANES, Reasons, WhyPane, find_reasons
+from embedlab.tui.why.model import PANES, Reasons, WhyModel, WhyPane, find_reasons, two_models
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable
 
@@ -55,11 +55,10 @@ class WhyScreen(DashboardScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.reasons: Reasons | None = None
-        self.active = PANES[0]
-        self._requested: tuple[object, ...] | None = None
+        self.model = WhyModel()
 
     def compose_body(self) -> ComposeResult:
+        """Yield the status, and a table with its title and notes for each pane."""
         yield Static("", id="why-status", classes="status", markup=False)
         with Container(id="why-panes"):
             for name in PANES:
@@ -69,6 +68,7 @@ class WhyScreen(DashboardScreen):
                     yield Static("", classes="why-note", markup=False)
 
     def on_mount(self) -> None:
+        """Follow the selection from now on."""
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self._show_panes()
 
@@ -81,9 +81,7 @@ class WhyScreen(DashboardScreen):
         if data is None:
             return None
         names = [model.name for model in data.models]
-        reference = self.dashboard.reference(names)
-        others = [name for name in names if name != reference]
-        return (reference, others[0]) if reference is not None and others else None
+        return two_models(names, self.dashboard.reference(names))
 
     def show_data(self, data: PairData) -> None:
         """Explain new data."""
@@ -101,14 +99,13 @@ class WhyScreen(DashboardScreen):
         if not self.is_current or view is None:
             return
         if models is None:
-            self._requested, self.reasons = None, None  # they are about other rows
+            self.model.begin(None)  # what is shown is about other rows
             self._show()
             self._refuse(UsageError("two models are needed", hint=f"press {shown_key('models')} on Pairs to choose another"))
             return
         request = (self.dashboard.data, identity_of(view), models)
-        if request == self._requested:
+        if not self.model.begin(request):
             return
-        self._requested, self.reasons = request, None
         self._show()
         self._say(f"explaining why {models[1]} differs from {models[0]} on {view.title or 'all of them'}")
         work = partial(self._find, request, view, models)
@@ -133,8 +130,7 @@ class WhyScreen(DashboardScreen):
             give_memory_back()
 
     def _take(self, request: tuple[object, ...], reasons: Reasons) -> None:
-        if request == self._requested:
-            self.reasons = reasons
+        if self.model.take(request, reasons):
             self._say(f"A {reasons.first} · B {reasons.second} · {reasons.items:,} items · enter shows the items behind a line")
             self._show()
 
@@ -148,7 +144,7 @@ class WhyScreen(DashboardScreen):
 
     def _show(self) -> None:
         for name in PANES:
-            pane = self.reasons.panes[name] if self.reasons is not None else WhyPane(titles=(), rows=())
+            pane = self.model.pane(name)
             table = self.query_one(f"#reasons-{name}", ReasonTable)
             frame = pl.DataFrame({f"c{index}": [row.cells[index] for row in pane.rows] for index in range(len(pane.titles))})
             frame = frame.cast(pl.String) if frame.height else frame
@@ -161,11 +157,11 @@ class WhyScreen(DashboardScreen):
         panes.styles.grid_size_columns = 2 if is_all else 1
         for index, name in enumerate(PANES, start=1):
             pane = self.query_one(f"#why-{name}")
-            pane.set_class(is_all or name == self.active, "-shown")
-            pane.set_class(name == self.active, "-active")
+            pane.set_class(is_all or name == self.model.active, "-shown")
+            pane.set_class(name == self.model.active, "-active")
             where = "" if is_all else f"   {index} of {len(PANES)}: {shown_key('view')} shows the next"
             pane.query_one(".why-title", Static).update(f"{TITLES[name]}{where}")
-        self.set_focus(self.query_one(f"#reasons-{self.active}"))
+        self.set_focus(self.query_one(f"#reasons-{self.model.active}"))
 
     def on_resize(self) -> None:
         """Show one pane or all."""
@@ -173,8 +169,8 @@ class WhyScreen(DashboardScreen):
 
     def on_frame_table_row_opened(self, event: FrameTable.RowOpened) -> None:
         """Show the pairs or items behind a line, with both models face to face."""
-        reasons, data = self.reasons, self.dashboard.data
-        name = next((name for name in PANES if self.focused is self.query_one(f"#reasons-{name}")), self.active)
+        reasons, data = self.model.reasons, self.dashboard.data
+        name = next((name for name in PANES if self.focused is self.query_one(f"#reasons-{name}")), self.model.active)
         row = self.query_one(f"#reasons-{name}", ReasonTable).current_row
         if reasons is None or data is None or row is None:
             return
@@ -190,7 +186,7 @@ class WhyScreen(DashboardScreen):
 
     def action_pane(self, by: int) -> None:
         """Go to the next pane."""
-        self.active = PANES[(PANES.index(self.active) + by) % len(PANES)]
+        self.model.next_pane(by)
         self._show_panes()
 
     def action_back(self) -> None:

@@ -24,6 +24,7 @@ class FilterBar(Input):
         query: str
 
         def can_replace(self, message: Message) -> bool:
+            """Return whether a later expression makes MESSAGE superfluous."""
             return isinstance(message, FilterBar.Refined)
 
     @dataclass

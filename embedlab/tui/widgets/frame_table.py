@@ -61,6 +61,7 @@ class FrameTable(ScrollView, can_focus=True):
         row: int | None  # of the frame
 
         def can_replace(self, message: Message) -> bool:
+            """Return whether a later row makes MESSAGE superfluous."""
             return isinstance(message, FrameTable.RowReached)
 
     @dataclass
@@ -211,10 +212,12 @@ class FrameTable(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
+        """Distribute the new width, and show the cursor."""
         self._measure()
         self._reveal_row()
 
     def notify_style_update(self) -> None:
+        """Forget what was drawn in the styles before."""
         super().notify_style_update()
         self._styles.clear()
         self._strips.clear()
@@ -227,6 +230,7 @@ class FrameTable(ScrollView, can_focus=True):
         return strips if crop.column_span == (0, self.outer_size.width) else [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
+        """Return line Y of the visible part: the header, a line of a row, or an empty one."""
         (index, line), left = divmod(y - 1 + self.scroll_offset.y, self._lines.per_row), self.scroll_offset.x
         if y == 0:
             key: tuple[int, ...] = (left, self.cursor_column if self.has_focus else -1)
@@ -280,24 +284,31 @@ class FrameTable(ScrollView, can_focus=True):
     # moving
 
     def action_move_rows(self, by: int) -> None:
+        """Move the cursor by so many rows."""
         self.cursor_row += by
 
     def action_move_pages(self, by: int) -> None:
+        """Move the cursor by as many rows as are visible, times BY."""
         self.cursor_row += by * max(1, (self.scrollable_content_region.height - 2) // self._lines.per_row)
 
     def action_move_to_end(self, end: int) -> None:
+        """Go to the last row, or with a negative END to the first."""
         self.cursor_row = 0 if end < 0 else len(self.rows) - 1
 
     def action_move_columns(self, by: int) -> None:
+        """Move the cursor by so many columns."""
         self.cursor_column += by
 
     def validate_cursor_row(self, index: int) -> int:
+        """Return the nearest row that there is."""
         return max(0, min(index, len(self.rows) - 1))
 
     def validate_cursor_column(self, index: int) -> int:
+        """Return the nearest column that there is."""
         return max(0, min(index, len(self.columns) - 1))
 
     def watch_cursor_row(self, old: int, new: int) -> None:
+        """Draw both rows again, scroll to the new one and post it."""
         for index in (old, new):
             self._refresh_row(index)
         self._reveal_row()
@@ -308,6 +319,7 @@ class FrameTable(ScrollView, can_focus=True):
         self.refresh(Region(0, index * lines + 1 - self.scroll_offset.y, self.size.width, lines))
 
     def watch_cursor_column(self) -> None:
+        """Scroll to the column, draw it and post it."""
         left = GUTTER + sum(width + GAP for width in self._lines.widths[: self.cursor_column])
         right = left + (self._lines.widths[self.cursor_column] if self._lines.widths else 0)
         width = self.scrollable_content_region.width
@@ -320,9 +332,11 @@ class FrameTable(ScrollView, can_focus=True):
         self.post_message(self.ColumnReached(self))
 
     def on_focus(self) -> None:
+        """Show the cursor in its full colour."""
         self._redraw()
 
     def on_blur(self) -> None:
+        """Show the cursor in a faint colour."""
         self._redraw()
 
     def _reveal_row(self) -> None:
@@ -337,22 +351,27 @@ class FrameTable(ScrollView, can_focus=True):
     # requests
 
     def action_sort(self) -> None:
+        """Post that the column under the cursor is to be sorted by."""
         if self.current_column is not None:
             self.post_message(self.SortRequested(self, self.current_column.key))
 
     def action_sort_reversed(self) -> None:
+        """Post that the order is to be reversed."""
         self.post_message(self.SortRequested(self, None))
 
     def action_mark(self) -> None:
+        """Post that the row under the cursor is to be marked, and go to the next."""
         if self.current_row is not None:
             self.post_message(self.MarkRequested(self, self.current_row))
             self.cursor_row += 1
 
     def action_open(self) -> None:
+        """Post that the row under the cursor is to be opened."""
         if self.current_row is not None:
             self.post_message(self.RowOpened(self, self.current_row))
 
     def on_click(self, event: events.Click) -> None:
+        """Sort by a header, or move the cursor; a double click opens the row."""
         column = self._column_at(event.x + self.scroll_offset.x)
         if event.y == 0:
             if column is not None:

@@ -225,6 +225,7 @@ class PairPlot(Widget, can_focus=True):
     # drawing
 
     def notify_style_update(self) -> None:
+        """Forget the styles of before."""
         super().notify_style_update()
         self._styles.clear()
 
@@ -238,6 +239,7 @@ class PairPlot(Widget, can_focus=True):
         return self._styles[key]
 
     def render_line(self, y: int) -> Strip:
+        """Return line Y: the title, a row of cells, the x axis, the legend, or what is under the cursor."""
         width = self.content_size.width
         segments = list(self._segments(y))
         return Strip(segments).adjust_cell_length(width, self._style("blank"))
@@ -304,6 +306,8 @@ class PairPlot(Widget, can_focus=True):
         line = tick_line(axis.low, axis.high, columns, most=room) if axis.high > axis.low else f"{tick_text(axis.low):<{columns}}"
         gaps = [match.span() for match in _GAP.finditer(line)]
         left, right = max(gaps, key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)), default=(0, 0))
+        if len(title) > right - left - 2 and axis.short_title:
+            title = f"{plain(axis.short_title)} →"
         title = title[: max(right - left - 2, 0)]
         start = left + (right - left - len(title)) // 2
         return f"{'':{LEFT}}{line[:start]}", title, line[start + len(title) :]

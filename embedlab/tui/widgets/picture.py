@@ -18,6 +18,7 @@ class PlotAxis:
     title: str
     low: float
     high: float
+    short_title: str = ""  # where the other has no room between two numbers
     field: str | None = None  # of the filter language: a selection limits it
     style: LineStyle = "muted"  # of the title: the colour of the model whose values it has
 

@@ -16,6 +16,7 @@ class Plain(LineFilter):
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return SEGMENTS without control characters."""
         return segments if all(_is_harmless(segment) for segment in segments) else [_harmless(segment) for segment in segments]
 
 

@@ -101,12 +101,18 @@ def _joined(styles: NDArray[np.intp]) -> NDArray[np.intp]:
 def _cells_per_value(picture: Picture, columns: int) -> int:
     """Several cells for each value of an x axis with few of them: single dots would be stripes that are hard to point at."""
     if not picture.points.is_drawn:
-        return 1
+        return _cells_per_bar(picture, columns)
     known = picture.points.x[np.isfinite(picture.points.x)]
     values = len(np.unique(known))
     if len(known) < _PAIRS_PER_VALUE * values:  # few pairs have few values on any axis: they are points
         return 1
     return max(1, columns // max(1, min(values, columns)))
+
+
+def _cells_per_bar(picture: Picture, columns: int) -> int:
+    """As many bars as the rule of Rice has for the number of values: with one in each column of a wide plot the outline is noise."""
+    values = max((int(np.isfinite(bars.values).sum()) for bars in picture.bars), default=0)
+    return max(1, round(columns / (2 * values ** (1 / 3)))) if values else 1
 
 
 def _point_dots(picture: Picture, across: Axis, up: Axis, wide: int) -> Dots:
@@ -122,7 +128,9 @@ def _overlays(picture: Picture, across: Axis, up: Axis, wide: int) -> list[tuple
     """The dots of bars and lines, from the lowest to the highest layer."""
     fine_x, fine_y = _finer(across, wide * ACROSS), _finer(up, DOWN)
     heights = [np.ceil(_counted(bar.values, across) / up.high * fine_y.bins).astype(np.intp) for bar in picture.bars]
-    outlines = [(step_dots(np.repeat(height, ACROSS), fine_y.bins), bar.style) for bar, height in zip(picture.bars, heights, strict=True)]
+    outlines = [
+        (step_dots(np.repeat(height, wide * ACROSS), fine_y.bins), bar.style) for bar, height in zip(picture.bars, heights, strict=True)
+    ]
     # Faint lines below: they are marks to compare the others with.
     lines = sorted(picture.lines, key=lambda line: line.style != "faint")
     return [*outlines, *((line_dots(line.x, line.y, fine_x, fine_y), line.style) for line in lines)]

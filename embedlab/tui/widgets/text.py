@@ -1,4 +1,6 @@
-"""Text that changes with every key: a layout happens only when the text needs another size."""
+"""Text that changes with every key: a layout happens only when the text needs another size. And parts of text that stay whole."""
+
+from collections.abc import Sequence
 
 from textual.content import Content
 from textual.visual import VisualType
@@ -37,3 +39,14 @@ class QuickText(Static):
         is_fitted = width is not None and width.is_auto
         fitted = max(content.cell_length + self.styles.gutter.width, int(least.value) if least is not None and least.is_cells else 0)
         return (fitted if is_fitted else 0, content.get_height(self.styles.get_rules(), columns))
+
+
+def fitted_lines(parts: Sequence[Content], width: int, *, gap: int = 2) -> list[Content]:
+    """Return PARTS, GAP cells apart, in lines of at most WIDTH cells; no part is divided."""
+    lines = [parts[0]]
+    for content in parts[1:]:
+        if lines[-1].cell_length + gap + content.cell_length <= width:
+            lines[-1] = Content.assemble(lines[-1], " " * gap, content)
+        else:
+            lines.append(content)
+    return lines

@@ -1,5 +1,6 @@
 """How many pairs have a cosine."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,7 @@ def _draw(pairs: PlottedPairs) -> Picture:
     cosine = values[pairs.model]
     return Picture(
         title=f"{np.isfinite(cosine).sum():,} pairs",
-        x=model_axis(pairs, pairs.model, low, high, "cosine of "),
+        x=replace(model_axis(pairs, pairs.model, low, high, "cosine of "), short_title="cosine"),
         y=PlotAxis(title="pairs", low=0.0, high=1.0),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=error_sizes(pairs), is_drawn=False),
         bars=bars,
