@@ -51,6 +51,7 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
     from embedlab.tui.terminal.versions import is_tuned
 
     refuse_loading("the dashboard runs no plug-in")
+    gc_control.keep_memory_together()
     if is_tuned(terminal.settings):
         gc_control.pause_collection()
     from embedlab.tui.app import Dashboard

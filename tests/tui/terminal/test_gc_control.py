@@ -1,6 +1,9 @@
-"""Full garbage collections of the dashboard wait until no key is pressed."""
+"""Full garbage collections of the dashboard wait until no key is pressed, and large arrays have pages of their own."""
 
+import ctypes
 import gc
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -84,3 +87,30 @@ def test_nothing_is_collected_by_hand_in_a_process_that_never_paused() -> None:
     gc_control.collect_old(is_idle=True)
     assert full_collections() == before
     assert made[-1] == [len(made) - 1]
+
+
+ARRAYS = """
+import sys
+import numpy as np
+from embedlab.tui.terminal import gc_control
+
+def is_of_the_heap(address):
+    with open("/proc/self/maps") as maps:
+        spans = [line.split()[0].split("-") for line in maps if line.rstrip().endswith("[heap]")]
+    return any(int(low, 16) <= address < int(high, 16) for low, high in spans)
+
+if sys.argv[1] == "together":
+    gc_control.keep_memory_together()
+freed = np.ones(2_000_000)
+del freed  # from here on glibc would put arrays of this size into its heap
+print(is_of_the_heap(np.ones(500_000).ctypes.data))
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"), reason="another C library than glibc"
+)
+@pytest.mark.parametrize(("how", "is_of_the_heap"), [("as glibc does", True), ("together", False)])
+def test_large_arrays_have_pages_of_their_own_after_others_were_freed(how: str, is_of_the_heap: bool) -> None:
+    done = subprocess.run([sys.executable, "-c", ARRAYS, how], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(is_of_the_heap)]
