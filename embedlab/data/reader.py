@@ -1,6 +1,6 @@
 """What a reader of corpora is: a file of embedlab/data/readers with a READER, which the files of corpora name by its own name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +33,7 @@ class Reader:
     read: Callable[..., ParsedRows]  # of their paths, `options` and `split`
     write: Callable[..., tuple[str, ...]] | None = None  # the text of each file, of a frame and `options`: what `data get` fetches
     kinds: tuple[DatasetKind, ...] = ()  # of rows that it reads; empty: of any
+    columns: Callable[[DatasetKind], Mapping[str, bool]] | None = None  # those that its options may name, and whether they must
 
 
 def reader_names() -> list[str]:
