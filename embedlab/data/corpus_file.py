@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, MinLen
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
@@ -49,7 +49,7 @@ class _Split:
 class _Layout:
     """Files of a split, the folders of which are tried in order, and who reads them."""
 
-    files: tuple[str, ...]  # {split} is the title of the split; all with {class} are there once for each class
+    files: Annotated[tuple[str, ...], MinLen(1)]  # {split} is the title of the split; all with {class} are there once for each class
     folders: tuple[str, ...] = ("",)
     splits: tuple[str, ...] = ()  # the splits that have this layout; empty: all
     reader: dict[str, Any]  # its name and its options
@@ -176,6 +176,10 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
         )
         titled = [file.replace("{split}", read_split.title) for file in layout.files]
         files = [file.replace(_PER_CLASS, name) for name in own.classes for file in titled] if has_file_per_class else titled
+        if (needed := reader.files(options, read_split)) not in {None, len(files)}:
+            raise UsageError(
+                f"{where}: 'layout.{number}.files' are {len(files)} of {split!r}", hint=f"this reader reads {needed} files of a split"
+            )
         for folder in layout.folders:
             yield FileLayout(
                 files=tuple(f"{folder}/{file}" if folder else file for file in files),

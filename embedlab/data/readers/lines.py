@@ -95,4 +95,8 @@ def _gzipped(path: Path) -> list[str]:
     return captions
 
 
-READER = Reader(options=LinesOptions, read=_read, kinds=("sentences", "classification"))
+def _files(options: LinesOptions, split: ReadSplit) -> int | None:
+    return None if options.is_parallel else len(split.classes) if split.has_file_per_class else 1
+
+
+READER = Reader(options=LinesOptions, read=_read, kinds=("sentences", "classification"), files=_files)
