@@ -119,10 +119,7 @@ def _of_slice(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    items, values = (
-        _gathered(outcomes.rows, item_slice.rows),
-        _gathered(outcomes.predictions.select(members), item_slice.rows).fill_nan(None),
-    )
+    items, values = _gathered(outcomes.rows, item_slice.rows), _without_nan(_gathered(outcomes.predictions[list(members)], item_slice.rows))
     scored = items
     if items["gold"].null_count():
         has_gold = items["gold"].is_not_null()
@@ -159,9 +156,15 @@ def _of_slice(
 
 
 def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
-    """Return the ROWS of a table, itself where they are all of it in order: very many rows are not copied."""
-    is_whole = len(rows) == table.height and bool((np.diff(rows, prepend=-1) == 1).all())
-    return table if is_whole else table[rows]
+    """Return the ROWS of a table; those that follow each other are not copied."""
+    is_together = len(rows) > 0 and bool((np.diff(rows) == 1).all())
+    return table.slice(int(rows[0]), len(rows)) if is_together else table[rows]
+
+
+def _without_nan(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Return PREDICTIONS with null where a number is missing."""
+    has_some = any(column.is_nan().any() for column in predictions if column.dtype.is_float())
+    return predictions.fill_nan(None) if has_some else predictions
 
 
 def _near(block: Block) -> NearDuplicates | None:
@@ -169,7 +172,9 @@ def _near(block: Block) -> NearDuplicates | None:
 
 
 def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:
-    return items.select(TEXT_IDS).to_numpy() if not items["first_text"].null_count() else None
+    if items["first_text"].null_count():
+        return None
+    return np.stack([items[name].to_numpy() for name in TEXT_IDS], axis=1)
 
 
 def _source_groups(items: pl.DataFrame, aggregate: Aggregate) -> ItemGroups:
