@@ -33,8 +33,9 @@ def shipped_pairs() -> Iterator[tuple[Dataset, str]]:
 
     Those that papers average over come first, in their order.
     """
-    names = dict.fromkeys((*datasets_of("sts"), *shipped_names("datasets")))
-    for candidate in filter(is_scored, map(dataset, names)):
+    names, averaged = shipped_names("datasets"), datasets_of("sts")
+    ordered = [*(name for name in averaged if name in names), *(name for name in names if name not in averaged)]
+    for candidate in filter(is_scored, map(dataset, ordered)):
         for split in candidate.splits:
             if split == "test" or candidate.name == FIFTHS_OF or len(candidate.splits) == 1:
                 yield candidate, split

@@ -35,6 +35,14 @@ class DelimitedOptions:
     licences: bool = False  # addresses of licences may follow the columns
     by_word: bool = False  # the file holds all splits: a hash of the word says in which it is
 
+    def __post_init__(self) -> None:
+        """Refuse columns by name and by position at once, and positions without the number of fields."""
+        has_positions = {isinstance(theirs, int) for theirs in self.columns.values()}
+        if len(has_positions) != 1:
+            raise ValueError("columns must be names in a header line, or positions in files without one")
+        if has_positions == {True} and (not self.fields or self.quoted):
+            raise ValueError("columns by position need the numbers of fields that a line may have, and tabs")
+
     def __hash__(self) -> int:
         """Return the hash by which rows of a file are cached."""
         return hash(repr(self))
@@ -215,4 +223,13 @@ def _write(frame: pl.DataFrame, *, options: DelimitedOptions) -> tuple[str, ...]
 
 _NUMBER = pl.int_range(1, pl.len() + 1)
 
-READER = Reader(options=DelimitedOptions, read=_read, write=_write)
+
+def _columns(kind: DatasetKind) -> Mapping[str, bool]:
+    """Return the columns that a corpus of a KIND may name, and whether it must."""
+    if kind == "sentences":
+        return dict.fromkeys(("sentence", *_PAIR, "gold", "is_duplicate", SPLIT), False)
+    optional = ("source", *(name for name, dtype in COLUMNS[kind].items() if name == "label" and dtype == pl.String))
+    return {**{name: name not in optional for name in COLUMNS[kind]}, SPLIT: False}
+
+
+READER = Reader(options=DelimitedOptions, read=_read, write=_write, columns=_columns)
