@@ -234,7 +234,7 @@ class _Panes:
                 rows.append(WhyRow(cells=(f"  fewer than {FEWEST}: too few to have something in common", "", "", "", "")))
             rows += [self._common_row(common, letter, side_rows) for common in _surest(side)]
         notes = ("* 5% after Holm over all shares of a side, or by the number of words; how seeds vary is not counted",)
-        return WhyPane(titles=("items", "n", "share", "of others", "difference in points"), rows=tuple(rows), notes=notes)
+        return WhyPane(titles=("items", "n", "share", "elsewhere", "difference in points"), rows=tuple(rows), notes=notes)
 
     def _side_rows(self, letter: str) -> NDArray[np.intp]:
         only = self.found.errors.only_a if letter == "A" else self.found.errors.only_b
