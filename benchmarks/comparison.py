@@ -118,7 +118,7 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
     evidence = outcome_evidence(pair_outcomes(table, names, task="sts", averages=STS_AVERAGES), names)
     rows = {one.key: one.rows for one in evidence if one.rows is not None}
     joined = {
-        key: least(lambda own=own: families(own.shared.components, own.row_shares, own.texts, own.near), turns)
+        key: least(lambda own=own: families(own.shared, own.row_shares, own.near), turns)
         for key, own in rows.items()
         if key in found and own.near is not None
     }

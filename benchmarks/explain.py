@@ -2,6 +2,7 @@
 
     python benchmarks/explain.py time --data DIR [--repeats 9] [--threads 2]
     python benchmarks/explain.py faithfulness --data DIR --model minilm --model wordllama … [--pairs 1000] [--slow-pairs 300]
+        [--resume FILE]
 
 `time`: two sentences of 15 words with all-MiniLM-L6-v2, next to encoding their n + m + 2 variants plainly, in turns in one run. The
 whole work after loading counts: the reference's cached vectors and ranks, the variants, the tables.
@@ -10,24 +11,29 @@ whole work after loading counts: the reference's cached vectors and ranks, the v
 deleted, one after the other, in the order of each method; the more cosine a deletion loses, the better its method knew what mattered.
 The methods: leaving out each word, which `embedlab explain` shows; the sum over token pairs (`--view tokens`); gradient x input and
 integrated gradients of the word embeddings, from zero and from [MASK], of each sentence with the other one held; a random order.
+With --resume what is measured is written to FILE, and what is there is not measured again.
 """
 
 import argparse
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+from batches import Batches
 from measure import bounds
 from numpy.typing import NDArray
 from record import Measured, write, write_table
 
+AT_ONCE = 50  # pairs
 MOST = 5  # deleted words
 SHOWN = (1, 3, 5)
 STEPS = 20  # of integrated gradients
@@ -75,7 +81,6 @@ def orders_of(name: str, threads: int) -> Orders:
     settings = Settings(device="cpu", threads=threads)
     spec = resolve(name, Path("none")).members[0]
     scorer, tokens_of = scorer_for(spec, settings), token_vectors_of(spec, settings)
-    rng = np.random.default_rng(1)
 
     def score(first: Sequence[str], second: Sequence[str]) -> Floats:
         return scorer.score(first, second).astype(np.float64)
@@ -83,7 +88,7 @@ def orders_of(name: str, threads: int) -> Orders:
     methods: dict[str, Order] = {
         "words left out": lambda first, second: _left_out(scorer, first, second),
         "token pairs": lambda first, second: _token_parts(tokens_of, first, second),
-        "random": lambda first, second: rng.random(sum(_counts(first, second))),
+        "random": _random_order,
     }
     gradients = None if spec.is_prefixed else Gradients(_folder(spec), threads)
     if gradients is not None:
@@ -117,6 +122,10 @@ def _counts(first: str, second: str) -> tuple[int, int]:
     from embedlab.data.words import shown_words
 
     return len(shown_words(first)), len(shown_words(second))
+
+
+def _random_order(first: str, second: str) -> Floats:
+    return np.random.default_rng(zlib.crc32(f"{first}\n{second}".encode())).random(sum(_counts(first, second)))
 
 
 def _left_out(scorer: Any, first: str, second: str) -> Floats:
@@ -213,30 +222,38 @@ def deleted(first: str, second: str, order: NDArray[np.intp]) -> tuple[str, str]
     return texts[0], texts[1]
 
 
-def curves(orders: Orders, pairs: Sequence[tuple[str, str]]) -> dict[str, Floats]:
-    """The cosine that each method loses by deleting its first k words, (pairs, MOST)."""
+def curves(name: str, load: Callable[[], Orders], pairs: Sequence[tuple[str, str]], known: Batches) -> dict[str, Floats]:
+    """The cosine that each method loses by deleting its first k words, (pairs, MOST); KNOWN has what is measured, and gets the rest."""
+    orders = None
+    for start in range(0, len(pairs), AT_ONCE):
+        some = pairs[start : start + AT_ONCE]
+        if known.runs(name) >= start + len(some):
+            continue
+        orders = orders or load()
+        known.add(name, len(some), {method: _lost(orders, order, some).tolist() for method, order in orders.methods.items()})
+        print(f"  {name}: {start + len(some)} of {len(pairs)} pairs", file=sys.stderr, flush=True)
+    found = known.found(name)
+    return {method: np.concatenate([batch[method] for batch in found])[: len(pairs)] for method in found[0]}
+
+
+def _lost(orders: Orders, order: Order, pairs: Sequence[tuple[str, str]]) -> Floats:
     first, second = [list(side) for side in zip(*pairs, strict=True)]
-    whole = orders.score(first, second)
-    found = {}
-    for name, order in orders.methods.items():
-        started = time.perf_counter()
-        ranked = [np.argsort(-order(*pair), kind="stable") for pair in pairs]  # type: ignore[operator]
-        rows = [deleted(*pair, own[:count]) for pair, own in zip(pairs, ranked, strict=True) for count in range(1, MOST + 1)]
-        scores = orders.score([one for one, _ in rows], [other for _, other in rows]).reshape(len(pairs), MOST)
-        found[name] = whole[:, None] - scores
-        print(f"  {name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
-    return found
+    ranked = [np.argsort(-order(*pair), kind="stable") for pair in pairs]  # type: ignore[operator]
+    rows = [deleted(*pair, own[:count]) for pair, own in zip(pairs, ranked, strict=True) for count in range(1, MOST + 1)]
+    scores = orders.score([one for one, _ in rows], [other for _, other in rows]).reshape(len(pairs), MOST)
+    lost: Floats = orders.score(first, second)[:, None] - scores
+    return lost
 
 
 def faithfulness(options: argparse.Namespace) -> None:
     """Write the table of all methods and models."""
-    columns, lost, notes = [], {}, []
+    columns, lost, notes, known = [], {}, [], Batches(file=options.resume)
     for name in options.model:
         count = options.slow_pairs if name in SLOW else options.pairs
         pairs = pairs_of(options.data, count)
         print(f"{name}, {len(pairs)} pairs", file=sys.stderr, flush=True)
         title = Path(name.partition("?")[0]).name
-        found = curves(orders_of(name, options.threads), pairs)
+        found = curves(name, partial(orders_of, name, options.threads), pairs, known)
         columns.append(f"{title} ({len(pairs)} pairs)")
         lost[columns[-1]] = found
         ours, at = found["words left out"], SHOWN.index(3)
@@ -349,6 +366,7 @@ def main() -> None:
     typed.add_argument("--model", action="append", default=[])
     typed.add_argument("--pairs", type=int, default=1000)
     typed.add_argument("--slow-pairs", type=int, default=300)
+    typed.add_argument("--resume", type=Path, help="a file of what is measured; it is continued")
     typed.add_argument("--repeats", type=int, default=9)
     typed.add_argument("--threads", type=int, default=2)
     options = typed.parse_args()

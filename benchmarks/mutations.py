@@ -56,7 +56,7 @@ AREAS = {
     "outcomes": "embedlab/outcomes/**/*.py",
     "objectives": "embedlab/objectives/**/*.py",
     "tasks": "embedlab/tasks/*.py",
-    "readers": "embedlab/data/*.py",
+    "readers": "embedlab/data/**/*.py",
     "checkpointing": "embedlab/training/checkpointing.py",
     "grammar": "embedlab/models/grammar.py",
     "fingerprints": "embedlab/models/fingerprint.py",

@@ -87,7 +87,8 @@ def main() -> None:
         rows = [counted(one, results) for one in chosen if one.table == name]
         if options.write:
             packages = ("embedlab", "polars", "numpy")
-            write_table(FILES[name], TITLES[name], COLUMNS, rows, packages=packages, notes=NOTES[name])
+            of_recipe = "" if options.recipe == RECIPE else f"-{options.recipe}"
+            write_table(f"{FILES[name]}{of_recipe}", TITLES[name], COLUMNS, rows, packages=packages, notes=NOTES[name])
         else:
             for row in (COLUMNS, *rows):
                 print(*row, sep="\t")
@@ -160,6 +161,17 @@ class Seeds:
         models = self.models(self.dealt(size, rng))
         return bool(search_combinations(self.outcomes, self.topics, models, None, rng).confirmed)
 
+    def confirms_one_of_exchanged(self, size: int, rng: Rng) -> bool:
+        """Return whether a combination is confirmed of models that do not differ: in half of the topics, drawn, each is the other."""
+        first, second = self.models(self.dealt(size, rng))
+        is_exchanged = pl.Series(rng.integers(0, 2, int(self.topics.max()) + 1).astype(bool)[self.topics])
+        columns = []
+        for one, other in zip(first.members, second.members, strict=True):
+            mine, others = self.outcomes.predictions[one], self.outcomes.predictions[other]
+            columns += [others.zip_with(is_exchanged, mine).alias(other), mine.zip_with(is_exchanged, others).alias(one)]
+        own = _predicting(self.outcomes, self.outcomes.predictions.with_columns(columns))
+        return bool(search_combinations(own, self.topics, [first, second], None, rng).confirmed)
+
     def names_the_damage(self, by: str, harmed: pl.Series, strength: float, rng: Rng) -> bool:
         """Return whether a kind of the property that six seeds were damaged on is starred beside six others."""
         places = self.dealt(6, rng)
@@ -187,6 +199,8 @@ def all_series(seeds: Seeds, tries: int, planted: int) -> Iterator[Series]:
         marked = "" if size >= FEWEST_SEEDS else ", of these checkpoints"
         found = partial(seeds.confirms_one, size)
         yield Series(table="combinations", what=f"equal recipes, {size} seeds each{marked}", tries=tries, is_found=found)
+    what = "3 seeds each, exchanged in half of the topics, of these checkpoints"
+    yield Series(table="combinations", what=what, tries=tries, is_found=partial(seeds.confirms_one_of_exchanged, 3))
     for by, harms in HARMS.items():
         harmed = harms(seeds.outcomes)
         for strength in STRENGTHS:
@@ -250,10 +264,15 @@ COLUMNS = ("try", "tries", "starred", "share")
 TITLES = {"kinds": "Kinds of items that `why` names", "combinations": "Combinations of two properties that `why` confirms"}
 FILES = {"kinds": "slices", "combinations": "slices-combined"}
 NOTES = {
-    "kinds": ["deals of twelve seeds overlap: the tries are not independent", "damaged are six seeds beside six others of the same recipe"],
+    "kinds": [
+        "deals of twelve seeds overlap: the tries are not independent",
+        "damaged are six seeds beside six others of the same recipe",
+        "the damaged questions have more than ten words, and so are a combination of two properties: slices-combined.md",
+    ],
     "combinations": [
         "deals of twelve seeds overlap, and so do halves of the same pairs: the tries are not independent",
         "six seeds a side are halved with the topics; three are not, and what they confirm is marked as of these checkpoints",
+        "seeds of one recipe do differ as checkpoints; exchanged: in half of the topics each has those of one of the other model's",
         "damaged are twelve seeds beside themselves; each half has six, and half of the damaged pairs",
     ],
 }

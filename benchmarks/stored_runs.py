@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ class StoredTraining:
 
     recipe: Mapping[str, Any] | None = None  # resolved; none for a combination
     data: tuple[Mapping[str, Any], ...] = ()  # the states of what it read, of a combination those of its parts
-    cosines: tuple[float, float] | None = None  # the mean cosine of its texts before and after its contrastive stages; none without such
+    # The mean cosine of its texts before its contrastive stages, where it was measured, and after them; none without such.
+    cosines: tuple[float | None, float] | None = None
 
 
 UNTRAINED = StoredTraining()
@@ -35,10 +37,11 @@ def stored_training(spec: ModelSpec) -> StoredTraining:
     return StoredTraining(recipe={**recipe, "encoder": encoder}, data=data, cosines=cosines_of(next(runs_of(spec))))
 
 
-def cosines_of(run: RunFolder) -> tuple[float, float] | None:
-    """Return the mean cosine of texts before the contrastive stages of RUN and at its last measurement."""
+def cosines_of(run: RunFolder) -> tuple[float | None, float] | None:
+    """Return the mean cosine of texts before the contrastive stages of RUN, where it was measured, and at its last measurement."""
     spreads = [event for event in events_after(run.events_file)[0] if isinstance(event, VectorSpread)]
-    return (spreads[0].before, spreads[-1].mean_cosine) if spreads else None
+    before = next((spread.before for spread in spreads if isfinite(spread.before)), None)
+    return (before, spreads[-1].mean_cosine) if spreads else None
 
 
 def runs_of(spec: ModelSpec) -> Iterator[RunFolder]:

@@ -4,8 +4,8 @@
     python benchmarks/stored_scores.py refresh results/PAGE.md… [--data DIR]
 
 SLICE is a row of what stored_answers.py or stored_tables.py shows of FILE, such as "glue-mrpc accuracy" or "average of seven", and may be
-followed by :unseen, and by :mean or :wmean for how the sources of a dataset are put together. The slice "mean cosine" is that of the
-dev sentences after the contrastive stages of a run, "mean cosine before" that before them, neither times 100. A row has one MODEL, or
+followed by :unseen, and by :mean or :wmean for how the sources of a dataset are put together. The slice "mean cosine" is that of some
+sentences of a run's rows after its contrastive stages, "mean cosine before" that before them, neither times 100. A row has one MODEL, or
 one for each column, with | between; "-" leaves a cell empty, and + between models takes them as seeds of one. "largest class" is a model
 of files of answers. A score of several seeds has their standard deviation. `--items` adds a row with how many items each column has, and
 `--difference TITLE` a column with the last minus the first. `refresh` writes each table of a page again that is between these lines:
@@ -94,10 +94,11 @@ def cosines_of(column: ScoreColumn, model: str) -> list[float]:
     stored = stored_answers.stored_comparison(column.file)
     trainings = {name: member.training for own in stored.members.values() for name, member in own.items()}
     members = next((one.members for one in stored.models if one.name == model), ())
-    found = [trainings[member].cosines for member in members]
-    if not found or None in found:
+    pairs = [trainings[member].cosines for member in members]
+    found = [value for pair in pairs if pair is not None and (value := pair[COSINES[column.slice]]) is not None]
+    if not found:
         raise SystemExit(f"{column.file}: no mean cosine of {model!r} is stored")
-    return [one[COSINES[column.slice]] for one in found if one is not None]
+    return found
 
 
 def scores_table(columns: Sequence[ScoreColumn], rows: Sequence[str], settings: Settings, *, items: bool, difference: str = "") -> str:

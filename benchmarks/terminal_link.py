@@ -70,7 +70,10 @@ def dashboard(arguments: Sequence[str], state: Path) -> Iterator[tuple[Link, int
     link, shown = Link(terminal), b""
     try:
         while b" pairs" not in shown.replace(b"reading pairs", b""):
-            shown += link.read()
+            try:
+                shown += link.read()
+            except OSError as error:  # it has ended
+                raise SystemExit(f"the dashboard did not start: {shown.decode(errors='replace').strip()}") from error
         link.read_for(2.0)
         yield link, pid
     finally:

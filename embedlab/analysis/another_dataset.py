@@ -7,7 +7,7 @@ variance v inside datasets exactly Student's t of K − 1 degrees of freedom (Na
 Spiegelhalter 2009 take t with one fewer and one τ² alone). What the seeds of recipes vary is common to all datasets, and is added.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -23,7 +23,10 @@ from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_r
 FEWEST_DATASETS = 5
 MOST_SHARED = 0.02  # of the pairs of the smaller of two datasets: their errors then correlate by less than this
 _QUANTILES = 250
-_STEPS = 44  # of bisections
+_STEPS = 88  # at most; of halves alone so many are enough
+_PRECISE = 1e-14  # of a step, as a share of where it leads
+_SMALLEST = 1e-100  # of a variance: its square is a number, too
+_FARTHEST = 38.0  # standard deviations, where a normal density is still above 0
 _MOST_TRIED = 16  # datasets of which all sets are tried
 
 
@@ -177,7 +180,7 @@ def predicted(
 def _weighted(differences: Floats, variances: Floats, between: Floats) -> tuple[Floats, Floats]:
     """Return the weighted mean, and its variance, at each variance BETWEEN datasets."""
     total = variances + between[:, None]
-    weights = 1 / np.maximum(total, 1e-300)
+    weights = 1 / np.maximum(total, _SMALLEST)
     means: Floats = (weights @ differences) / weights.sum(axis=1)
     inside: Floats = 1 / weights.sum(axis=1)
     return means, inside
@@ -185,26 +188,49 @@ def _weighted(differences: Floats, variances: Floats, between: Floats) -> tuple[
 
 def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Floats:
     """Return the variance between datasets at which Q is each of QUANTILES; 0 where it is below it at 0 already."""
+
+    def excess(between: Floats) -> tuple[Floats, Floats]:
+        """1/quantile - 1/Q falls, and is straight where datasets vary alike; with the same sign that rises, and its slope."""
+        weights = 1 / np.maximum(variances + between[:, None], _SMALLEST)
+        apart = differences - ((weights @ differences) / weights.sum(axis=1))[:, None]
+        q = np.maximum((weights * apart**2).sum(axis=1), _SMALLEST)
+        return 1 / q - 1 / quantiles, ((weights * apart) ** 2).sum(axis=1) / q**2
+
     high = ((differences - differences.mean()) ** 2).sum() / quantiles  # there Q is smaller
-    low = np.zeros_like(high)
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        means, _ = _weighted(differences, variances, middle)
-        q = ((differences - means[:, None]) ** 2 / np.maximum(variances + middle[:, None], 1e-300)).sum(axis=1)
-        low, high = np.where(q > quantiles, middle, low), np.where(q > quantiles, high, middle)
-    quantile: Floats = (low + high) / 2
-    return quantile
+    return _crossing(np.zeros_like(high), high, np.zeros_like(high), excess)
 
 
 def _quantiles(means: Floats, deviations: Floats, levels: Floats) -> Floats:
     """Return the quantiles at LEVELS of mixtures of normal distributions of equal parts; deviations: (mixtures, parts)."""
-    from scipy.special import ndtr
+    from scipy.special import ndtr, ndtri
+
+    scales = np.maximum(deviations, _SMALLEST)[:, None]
+
+    def excess(points: Floats) -> tuple[Floats, Floats]:
+        standard = (points[:, :, None] - means) / scales
+        density = np.exp(-(np.minimum(np.abs(standard), _FARTHEST) ** 2) / 2) / (np.sqrt(2 * np.pi) * scales)
+        return ndtr(standard).mean(axis=2) - levels, density.mean(axis=2)
 
     reach = 40 * deviations.max(axis=1)[:, None] + np.ptp(means)
     low, high = means.min() - reach + 0 * levels, means.max() + reach + 0 * levels  # (mixtures, levels)
-    for _ in range(2 * _STEPS):
-        middle = (low + high) / 2
-        is_above = ndtr((middle[:, :, None] - means) / np.maximum(deviations, 1e-300)[:, None]).mean(axis=2) > levels
-        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
-    quantiles: Floats = (low + high) / 2
-    return quantiles
+    start = means.mean() + np.sqrt(means.var() + (deviations**2).mean(axis=1))[:, None] * ndtri(levels)
+    return _crossing(low, high, start, excess)
+
+
+def _crossing(low: Floats, high: Floats, start: Floats, excess: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
+    """Return where a rising EXCESS, given with its slope, crosses 0 from LOW to HIGH; LOW where it is above 0 there already.
+
+    Newton's steps, and halves where these lead out of what is left.
+    """
+    point = np.clip(start, low, high)
+    for _ in range(_STEPS):
+        value, slope = excess(point)
+        low, high = np.where(value < 0, point, low), np.where(value < 0, high, point)
+        step = np.divide(value, slope, out=np.full_like(point, np.inf), where=slope > 0)
+        moved = point - step
+        moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
+        is_near = np.abs(moved - point) <= _PRECISE * np.maximum(np.abs(moved), np.abs(point))
+        point = moved
+        if is_near.all():
+            break
+    return point

@@ -26,6 +26,7 @@ class SharedSentences:
 
     first: Ids  # (rows,) numbers of sentences from 0, in four bytes each where these are enough
     second: Ids
+    ids: Ids  # (sentences,) what identifies them, in order
     group: RowPositions  # (rows,) number of the group of rows within which contributions sum to zero
 
     @classmethod
@@ -34,7 +35,7 @@ class SharedSentences:
         distinct, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
         numbers = numbers.astype(_fitting(len(distinct)))
         groups = np.zeros(len(first), np.intp) if group is None else np.unique(group, return_inverse=True)[1]
-        return cls(first=numbers[: len(first)], second=numbers[len(first) :], group=groups)
+        return cls(first=numbers[: len(first)], second=numbers[len(first) :], ids=distinct, group=groups)
 
     @classmethod
     def none(cls, rows: int) -> "SharedSentences":
@@ -146,17 +147,31 @@ class ContributionSums:
         """The mean of the groups' SHARES, (groups,), weighted by the part of the sum of SQUARES that each has; (estimates,)."""
         if len(shares) == 1:
             return np.minimum(np.repeat(shares, len(self.rows)), 0.5)
-        weights = np.array([np.bincount(self.shared.group, weights=row**2, minlength=len(shares)) for row in self.rows])
-        mean = np.divide(weights @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
+        mean = np.divide(self._squares_of_groups(len(shares)) @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
         return np.minimum(mean, 0.5)
+
+    def _squares_of_groups(self, count: int) -> Floats:
+        """The sums of the squared contributions of each of COUNT groups; (estimates, groups)."""
+        group = self.shared.group
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        if len(starts) == count:  # each group's rows are together
+            return np.add.reduceat(self.rows**2, starts, axis=1)[:, np.argsort(group[starts])]
+        return np.array([np.bincount(group, weights=row**2, minlength=count) for row in self.rows])
 
 
 def combined(weights: Floats, values: Floats) -> Floats:
     """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever else is combined beside it."""
-    sums = np.zeros((len(weights), values.shape[1]))
+    sums = np.empty((len(weights), values.shape[1]))
     for row, weight in zip(sums, weights, strict=True):
-        for index in np.flatnonzero(weight):
-            row += weight[index] * values[index]
+        places = np.flatnonzero(weight).tolist()
+        if not places:
+            row[:] = 0.0
+        elif len(places) == 2 and weight[places[0]] == 1.0 and weight[places[1]] == -1.0:  # the difference of two members, most often
+            np.subtract(values[places[0]], values[places[1]], out=row)
+        else:
+            np.multiply(weight[places[0]], values[places[0]], out=row)
+            for index in places[1:]:
+                row += weight[index] * values[index]
     return sums
 
 

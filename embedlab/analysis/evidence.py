@@ -56,7 +56,7 @@ class SliceRows:
     @cached_property
     def families(self) -> NDArray[np.intp]:
         """The number of each row's topic; (rows,)."""
-        return families(self.shared.components, self.row_shares, self.texts, self.near or NearDuplicates.none())
+        return families(self.shared, self.row_shares, self.near or NearDuplicates.none())
 
     @property
     def topic_count(self) -> int:

@@ -7,8 +7,9 @@ unless they would exceed a fifteenth of the score together: without the limit ch
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.influence import Floats
-from embedlab.analysis.near_duplicates import NearDuplicates, TextIds
+from embedlab.analysis.near_duplicates import NearDuplicates
 
 LARGEST_JOINED = 1 / 15  # of the score; what shares sentences stays whole, however large
 FEWEST_JOINED = 60  # rows: with fewer nothing is joined
@@ -17,16 +18,16 @@ _LINKS_AT_ONCE = 4_096
 Numbers = NDArray[np.intp]
 
 
-def families(components: Numbers, shares: Floats, texts: TextIds, near: NearDuplicates) -> Numbers:
-    """Return the number of each row's family, (rows,), from 0.
+def families(shared: SharedSentences, shares: Floats, near: NearDuplicates) -> Numbers:
+    """Return the number of each row's family, (rows,), from 0; a component's where nothing is joined.
 
-    components: (rows,) numbers, from 0, of the rows that a chain of shared sentences connects; shares: (rows,) of the score, their sum
-    is 1; texts: (rows, 2) the sentences, as NEAR numbers them.
+    shared: the sentences of the rows, identified as NEAR identifies them; shares: (rows,) of the score, their sum is 1.
     """
+    components = shared.components
     if len(components) < FEWEST_JOINED or not len(near.links.first):
         return components
     joins = _Joins(np.bincount(components, weights=shares).astype(np.float64))
-    first, second = _links(components, texts, near)
+    first, second = _links(shared, near)
     for start in range(0, len(first), _LINKS_AT_ONCE):
         joins.add(first[start : start + _LINKS_AT_ONCE], second[start : start + _LINKS_AT_ONCE])
     numbers: Numbers = np.unique(joins.parent, return_inverse=True)[1][components]
@@ -65,13 +66,12 @@ class _Joins:
         self.parent = self.parent[self.parent]  # what was joined before follows its first one
 
 
-def _links(components: Numbers, texts: TextIds, near: NearDuplicates) -> tuple[Numbers, Numbers]:
+def _links(shared: SharedSentences, near: NearDuplicates) -> tuple[Numbers, Numbers]:
     """Return every two components that have nearly equal sentences, by the similarity of these; (links,) each."""
-    sentences = texts.ravel()
-    order = np.argsort(sentences)
-    known = sentences[order]
-    index = np.minimum(np.searchsorted(known, near.ids), len(known) - 1)
-    of_id = np.where(known[index] == near.ids, np.repeat(components, 2)[order[index]], -1)  # all rows of a sentence are of one component
+    of_sentence = np.empty(shared.sentences, np.intp)  # all rows of a sentence are of one component
+    of_sentence[shared.first] = of_sentence[shared.second] = shared.components
+    index = np.minimum(np.searchsorted(shared.ids, near.ids), shared.sentences - 1)
+    of_id = np.where(shared.ids[index] == near.ids, of_sentence[index], -1)
     first, second = of_id[near.links.first], of_id[near.links.second]
     apart = (first != second) & (first >= 0) & (second >= 0)
     return first[apart], second[apart]

@@ -144,7 +144,7 @@ class _Numbered:
 
     def centred_ranks(self, stay: NDArray[np.intp]) -> Floats:
         """Return the average ranks of the rows that STAY, less their mean, by member; (members, rows)."""
-        own = self.numbers[:, stay]
+        own = np.take(self.numbers, stay, axis=1)
         sizes = np.bincount(own.ravel(), minlength=len(own) * self.distinct).reshape(len(own), self.distinct)
         shared: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2 - (len(stay) + 1) / 2
-        return shared.ravel()[own]
+        return np.take(shared, own)

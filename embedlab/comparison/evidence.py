@@ -1,7 +1,7 @@
 """The evidence of outcomes, slice by slice and measure by measure, with the averages over datasets."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -95,10 +95,9 @@ def outcome_evidence(
     # The first measure of whole datasets, which averages are over.
     whole: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
     near = {number: _near(outcomes.blocks[number]) for number in {part.block for part in parts}}
-    columns = _Columns.of(outcomes, members)
     for done, items in enumerate(parts):
         block = outcomes.blocks[items.block]
-        evidences = list(_of_slice(outcomes, columns, block, items, members, aggregate, near=near[items.block], is_tested=is_tested))
+        evidences = list(_of_slice(outcomes, block, items, members, aggregate, near=near[items.block], is_tested=is_tested))
         by_suite[block.suite] += evidences
         if items.is_whole:
             whole[block.suite][items.key] = evidences[0]
@@ -112,7 +111,6 @@ def outcome_evidence(
 
 def _of_slice(
     outcomes: Outcomes,
-    columns: "_Columns",
     block: Block,
     item_slice: ItemSlice,
     members: Sequence[str],
@@ -121,25 +119,22 @@ def _of_slice(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    rows = item_slice.rows
-    scored = rows if columns.has_gold is None else rows[columns.has_gold[rows]]
-    chosen = _whole_or(scored, len(columns.gold))
-    values = [prediction[chosen] for prediction in columns.predictions]
-    counts = [int(np.count_nonzero(~np.isnan(value))) for value in values]
+    items, values = _gathered(outcomes.rows, item_slice.rows), _without_nan(_gathered(outcomes.predictions[list(members)], item_slice.rows))
+    scored = items
+    if items["gold"].null_count():
+        has_gold = items["gold"].is_not_null()
+        scored, values = items.filter(has_gold), values.filter(has_gold)
+    there = [number for number, member in enumerate(members) if not values[member].null_count()]
     is_aggregated = block.is_aggregated and item_slice.is_whole
-    groups = _source_groups(outcomes.rows[scored], aggregate) if is_aggregated and aggregate != "all" else None
+    groups = _source_groups(scored, aggregate) if is_aggregated and aggregate != "all" else None
     noun = "pairs" if block.is_of_pairs else "items"
-    notes = [
-        *item_slice.notes,
-        *_left_out(len(rows), len(scored), noun),
-        *_unscored(dict(zip(members, counts, strict=True)), len(scored), noun),
-    ]
-    if groups is not None and not groups.rows and len(scored):
+    notes = [*item_slice.notes, *_left_out(items.height, scored.height, noun), *_unscored(values, members, noun)]
+    if groups is not None and not groups.rows and scored.height:
         notes.append(f"no {aggregate}: its {noun} name no source")
     dtype = np.int64 if block.classes else np.float64
-    gold = columns.gold[chosen].astype(dtype, copy=False)
-    predicted = {number: values[number].astype(dtype, copy=False) for number, count in enumerate(counts) if count == len(scored)}
-    texts = columns.texts[chosen] if columns.has_text is None or columns.has_text[chosen].all() else None
+    gold = scored["gold"].to_numpy().astype(dtype)
+    predicted = {number: values[members[number]].to_numpy().astype(dtype) for number in there}
+    texts = _texts(scored)
     for index, name in enumerate(block.measures):
         key, title = (item_slice.key, item_slice.title) if not index else (f"{item_slice.key} {name}", f"{item_slice.title} {name}")
         measure = MEASURES[name]
@@ -155,42 +150,31 @@ def _of_slice(
             groups=groups,
             is_tested=is_tested,
         )
-        named = {members[number]: values for number, values in predicted.items()}
-        undefined = _undefined(measure, gold, named, groups, scored, outcomes.rows["source"])
+        undefined = _undefined(measure, gold, {members[number]: values for number, values in predicted.items()}, groups, scored["source"])
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
         yield replace(made, title=title, notes=(*notes, *undefined), setting=setting, dataset=block.dataset)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Columns:
-    """What slices take of outcomes, made once: rows of an array are gathered several times as fast as rows of a frame."""
-
-    gold: NDArray[np.float64]  # (rows,)
-    has_gold: NDArray[np.bool_] | None  # (rows,); None where each has
-    predictions: Sequence[NDArray[np.float64]]  # of each member, (rows,); nan where it has none
-    texts: NDArray[np.uint64]  # (rows, 2)
-    has_text: NDArray[np.bool_] | None  # (rows,); None where each has
-
-    @classmethod
-    def of(cls, outcomes: Outcomes, members: Sequence[str]) -> "_Columns":
-        """Return the columns of OUTCOMES and of these MEMBERS."""
-        rows = outcomes.rows
-        return cls(
-            gold=rows["gold"].to_numpy(),
-            has_gold=rows["gold"].is_not_null().to_numpy() if rows["gold"].null_count() else None,
-            predictions=[outcomes.predictions[member].to_numpy() for member in members],
-            texts=rows.select(pl.col(TEXT_IDS).fill_null(0)).to_numpy(),
-            has_text=rows["first_text"].is_not_null().to_numpy() if rows["first_text"].null_count() else None,
-        )
+def _gathered(table: pl.DataFrame, rows: NDArray[np.intp]) -> pl.DataFrame:
+    """Return the ROWS of a table; those that follow each other are not copied."""
+    is_together = len(rows) > 0 and bool((np.diff(rows) == 1).all())
+    return table.slice(int(rows[0]), len(rows)) if is_together else table[rows]
 
 
-def _whole_or(rows: NDArray[np.intp], height: int) -> NDArray[np.intp] | slice:
-    """Return ROWS, or all of HEIGHT rows as a slice where they are that in order: very many are not copied."""
-    return slice(None) if len(rows) == height and bool((np.diff(rows, prepend=-1) == 1).all()) else rows
+def _without_nan(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Return PREDICTIONS with null where a number is missing."""
+    has_some = any(column.is_nan().any() for column in predictions if column.dtype.is_float())
+    return predictions.fill_nan(None) if has_some else predictions
 
 
 def _near(block: Block) -> NearDuplicates | None:
     return block.near() if block.near is not None else None
+
+
+def _texts(items: pl.DataFrame) -> NDArray[np.uint64] | None:
+    if items["first_text"].null_count():
+        return None
+    return np.stack([items[name].to_numpy() for name in TEXT_IDS], axis=1)
 
 
 def _source_groups(items: pl.DataFrame, aggregate: Aggregate) -> ItemGroups:
@@ -203,29 +187,21 @@ def _left_out(before: int, after: int, noun: str) -> Iterator[str]:
         yield f"{before - after} of {before} {noun} left out, not scored by people"
 
 
-def _unscored(counts: Mapping[str, int], rows: int, noun: str) -> Iterator[str]:
-    """Yield which members have no number; COUNTS of their predictions in so many ROWS."""
-    for count in sorted({count for count in counts.values() if count < rows}):
-        lacking = ", ".join(member for member, of_member in counts.items() if of_member == count)
-        yield Note(f"no number of {lacking}: {count} of {rows} {noun} scored")
+def _unscored(predictions: pl.DataFrame, members: Sequence[str], noun: str) -> Iterator[str]:
+    counts = {member: predictions[member].count() for member in members}
+    for count in sorted({count for count in counts.values() if count < predictions.height}):
+        lacking = ", ".join(member for member in members if counts[member] == count)
+        yield Note(f"no number of {lacking}: {count} of {predictions.height} {noun} scored")
 
 
 def _undefined(
-    measure: Measure,
-    gold: NDArray[Any],
-    predicted: dict[str, NDArray[Any]],
-    groups: ItemGroups | None,
-    scored: NDArray[np.intp],
-    sources: pl.Series,
+    measure: Measure, gold: NDArray[Any], predicted: dict[str, NDArray[Any]], groups: ItemGroups | None, sources: pl.Series
 ) -> Iterator[str]:
-    """Yield why a correlation is not defined, of gold scores once, of predictions for each member; of GROUPS with the source.
-
-    GROUPS are of the rows SCORED, of all that have SOURCES.
-    """
+    """Yield why a correlation is not defined, of gold scores once, of predictions for each member; of GROUPS with the source."""
     if measure.scale != "correlation":
         return
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
-        where = f" in source {sources[int(scored[rows[0]])]!r}" if groups is not None else ""
+        where = f" in source {sources[int(rows[0])]!r}" if groups is not None else ""
         if reason := why_undefined_gold(gold[rows]):
             yield f"no number: {reason}{where}"
             return

@@ -26,4 +26,4 @@ def item_topics(outcomes: Outcomes) -> Topics:
     """
     texts = text_numbers(outcomes)
     shares = np.full(len(texts), 1 / max(len(texts), 1))
-    return families(SharedSentences.of(texts[:, 0], texts[:, 1]).components, shares, texts, near_sentences(outcomes))
+    return families(SharedSentences.of(texts[:, 0], texts[:, 1]), shares, near_sentences(outcomes))

@@ -90,10 +90,10 @@ def parse_value(text: str) -> Any:
     return values["value"]
 
 
-def build(cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = "") -> T:
+def build(cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = "", example: str = "") -> T:
     """Build a CLS from VALUES, refusing unknown keys, wrong types and values out of range.
 
-    WHERE names the file in errors, PREFIX the table within it ("stage.0.optim").
+    WHERE names the file in errors, PREFIX the table within it ("stage.0.optim"), EXAMPLE says where a whole file is that is not a recipe.
     """
     import pydantic
 
@@ -101,7 +101,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = 
     try:
         return typing.cast("T", _checked(typing.cast("Any", cls), json.dumps(values, default=str)))
     except pydantic.ValidationError as error:
-        raise _usage_error(cls, _first_error(error), values, where, prefix) from error
+        raise _usage_error(cls, _first_error(error), values, where, prefix, example) from error
 
 
 def refuse_flaws(values: Any, *, where: str, prefix: str = "") -> None:
@@ -237,7 +237,7 @@ def _location(error: Mapping[str, Any], values: Any) -> Key:
     return (*path, *last)
 
 
-def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, prefix: str) -> UsageError:
+def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, prefix: str, example: str) -> UsageError:
     location = _location(error, values)
     key = dotted(location, prefix)
     if error["type"] in _UNKNOWN_KEY:
@@ -245,8 +245,10 @@ def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, p
         guess = nearest_name(str(location[-1]), known) if location else None
         return UsageError(f"{where}: unknown key {key!r}", hint=f"did you mean {guess!r}?" if guess else f"known keys: {', '.join(known)}")
     if error["type"] in _MISSING_KEY:
-        return UsageError(f"{where}: {key!r} is missing", hint="add it, or start from a shipped recipe: `embedlab recipes NAME`")
-    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}", hint=CORRECT)
+        start = "start from a shipped recipe: `embedlab recipes NAME`"
+        return UsageError(f"{where}: {key!r} is missing", hint=f"add it; {example}" if example else f"add it, or {start}")
+    hint = f"correct it; {example}" if example else CORRECT
+    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}", hint=hint)
 
 
 def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, MinLen
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
+from embedlab.core.paths import CORPORA_FOLDER
 from embedlab.core.schema import build, read_toml, table
 from embedlab.data.dataset import COLUMNS, Dataset, DatasetKind, Expected, FileLayout, HubSource, Split
 from embedlab.data.reader import ReadSplit, find_reader
@@ -17,14 +20,18 @@ from embedlab.data.reader import ReadSplit, find_reader
 _PLACEHOLDERS = ("split", "class")  # in the names of files
 _PLACEHOLDER = re.compile(r"\{(.*?)\}")
 _PER_CLASS = "{class}"
+_EXAMPLE = "docs/plugins.md shows a whole one"
+_OF_SHIPPED = ("mteb", "aliases", "sha256")  # keys that are looked up in the files of the package alone
+
+_Size = Annotated[int, Ge(1)]
 
 
 @table
 class _Split:
     """What is published of a split; without rows and classes no count is known."""
 
-    rows: int | None = None  # absent: as many as in all classes
-    classes: dict[str, int] = field(default_factory=dict)  # rows of each label, of STS of each source, in their order
+    rows: _Size | None = None  # absent: as many as in all classes
+    classes: dict[str, _Size] = field(default_factory=dict)  # rows of each label, of STS of each source, in their order
     empty: int | Literal["unknown"] = 0  # rows with an empty sentence; unknown where no published file was at hand
     title: str | None = None  # what the names of files, or a column in them, call it; absent: as we do
     hub: str | None = None  # what the hub calls it; absent: as we do
@@ -42,7 +49,7 @@ class _Split:
 class _Layout:
     """Files of a split, the folders of which are tried in order, and who reads them."""
 
-    files: tuple[str, ...]  # {split} is the title of the split; all with {class} are there once for each class
+    files: Annotated[tuple[str, ...], MinLen(1)]  # {split} is the title of the split; all with {class} are there once for each class
     folders: tuple[str, ...] = ("",)
     splits: tuple[str, ...] = ()  # the splits that have this layout; empty: all
     reader: dict[str, Any]  # its name and its options
@@ -71,8 +78,8 @@ class _Corpus:
     hub: _Hub | None = None
     gold_range: tuple[float, float] = (0.0, 5.0)
     folder: str | None = None  # of its files, relative to this file; absent: the data folder
-    mteb: str = ""
-    unit: int = 1
+    unit: _Size = 1  # consecutive rows that belong together
+    mteb: str = ""  # the task of mteb that scores the same test pairs
     aliases: tuple[str, ...] = ()  # other names that people type
     sha256: dict[str, str] = field(default_factory=dict)  # of published files, by their paths in a data folder
 
@@ -90,7 +97,9 @@ def read_corpus(path: Path, name: str | None = None) -> Dataset:
 def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
     """Return the dataset of a file of that size, last modified at that time."""
     where = str(path)
-    corpus = build(_Corpus, read_toml(path), where=where)
+    corpus = build(_Corpus, read_toml(path), where=where, example=_EXAMPLE)
+    if CORPORA_FOLDER not in path.parents and (key := next((key for key in _OF_SHIPPED if getattr(corpus, key)), None)):
+        raise UsageError(f"{where}: {key!r} is of shipped corpora alone", hint="remove it")
     _refuse_faults(corpus, where)
     layouts = {split: tuple(_layouts(corpus, split, where)) for split in corpus.splits}
     if absent := next((split for split, own in layouts.items() if not own), None):
@@ -113,6 +122,8 @@ def _read(path: Path, name: str, size: int, modified_ns: int) -> Dataset:
 
 def _refuse_faults(corpus: _Corpus, where: str) -> None:
     """Refuse counts that contradict each other, and names of splits and columns that do not exist."""
+    if not corpus.splits:
+        raise UsageError(f"{where}: 'splits' is empty", hint=f"add a table [splits.NAME]; {_EXAMPLE}")
     for name, split in corpus.splits.items():
         if split.rows is not None and split.classes and sum(split.classes.values()) != split.rows:
             total = sum(split.classes.values())
@@ -131,6 +142,13 @@ def _refuse_unknown(names: Sequence[str] | Mapping[str, Any], known: Sequence[st
         raise UsageError(f"{where}: unknown name {wrong!r}", hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}")
 
 
+def _refuse_wrong_columns(given: Mapping[str, Any], known: Mapping[str, bool], where: str) -> None:
+    """Refuse columns that no row of the kind has, and one that is needed and not GIVEN."""
+    _refuse_unknown(given, known, where)
+    if absent := next((name for name, is_needed in known.items() if is_needed and name not in given), None):
+        raise UsageError(f"{where}: {absent!r} is missing", hint=f"name the column that holds it; {_EXAMPLE}")
+
+
 def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
     """Yield where the files of a SPLIT may be, each with what reads them."""
     own = corpus.splits[split]
@@ -140,8 +158,13 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
         values = dict(layout.reader)
         key = f"layout.{number}.reader"
         reader = find_reader(str(values.pop("name", "")), corpus.kind, where=f"{where}: '{key}.name'")
-        options: Any = build(reader.options, values, where=where, prefix=key)
+        options: Any = build(reader.options, values, where=where, prefix=key, example=_EXAMPLE)
+        _refuse_wrong_columns(
+            getattr(options, "columns", {}), reader.columns(corpus.kind) if reader.columns else {}, f"{where}: '{key}.columns'"
+        )
         has_file_per_class = any(_PER_CLASS in file for file in layout.files)
+        if has_file_per_class and not own.classes:
+            raise UsageError(f"{where}: 'splits.{split}.classes' is missing", hint=f"a file for each class has {_PER_CLASS} in its name")
         read_split = ReadSplit(
             kind=corpus.kind,
             name=split,
@@ -153,6 +176,10 @@ def _layouts(corpus: _Corpus, split: str, where: str) -> Iterator[FileLayout]:
         )
         titled = [file.replace("{split}", read_split.title) for file in layout.files]
         files = [file.replace(_PER_CLASS, name) for name in own.classes for file in titled] if has_file_per_class else titled
+        if (needed := reader.files(options, read_split)) not in {None, len(files)}:
+            raise UsageError(
+                f"{where}: 'layout.{number}.files' are {len(files)} of {split!r}", hint=f"this reader reads {needed} files of a split"
+            )
         for folder in layout.folders:
             yield FileLayout(
                 files=tuple(f"{folder}/{file}" if folder else file for file in files),

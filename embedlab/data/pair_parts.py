@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from embedlab.core.errors import MissingError
 from embedlab.core.plugins import shipped_names
+from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.source import Source, available, dataset
 
@@ -28,8 +29,13 @@ def is_scored(candidate: Dataset) -> bool:
 
 
 def shipped_pairs() -> Iterator[tuple[Dataset, str]]:
-    """Yield the test split of every shipped dataset of scored pairs, or its only one, and all of STS-B, whose fifths need all."""
-    for candidate in filter(is_scored, map(dataset, shipped_names("datasets"))):
+    """Yield the test split of every shipped dataset of scored pairs, or its only one, and all of STS-B, whose fifths need all.
+
+    Those that papers average over come first, in their order.
+    """
+    names, averaged = shipped_names("datasets"), datasets_of("sts")
+    ordered = [*(name for name in averaged if name in names), *(name for name in names if name not in averaged)]
+    for candidate in filter(is_scored, map(dataset, ordered)):
         for split in candidate.splits:
             if split == "test" or candidate.name == FIFTHS_OF or len(candidate.splits) == 1:
                 yield candidate, split

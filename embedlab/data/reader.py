@@ -1,9 +1,10 @@
 """What a reader of corpora is: a file of embedlab/data/readers with a READER, which the files of corpora name by its own name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
@@ -33,6 +34,8 @@ class Reader:
     read: Callable[..., ParsedRows]  # of their paths, `options` and `split`
     write: Callable[..., tuple[str, ...]] | None = None  # the text of each file, of a frame and `options`: what `data get` fetches
     kinds: tuple[DatasetKind, ...] = ()  # of rows that it reads; empty: of any
+    columns: Callable[[DatasetKind], Mapping[str, bool]] | None = None  # those that its options may name, and whether they must
+    files: Callable[[Any, ReadSplit], int | None] = lambda _options, _split: None  # how many of a split it reads; None: any number
 
 
 def reader_names() -> list[str]:

@@ -167,6 +167,7 @@ def _draw_curves(plot: CurvePanel, canvas: Canvas) -> None:
     for number, curve in enumerate(plot.curves):
         look = canvas.look(number) if len(curve.x) <= SPARSE // 4 else {"color": canvas.look(number)["color"]}
         axes.plot(curve.x, curve.y, **look, linewidth=style.line_width, linestyle=canvas.dash(number))
+    axes.locator_params(axis="x", integer=True)  # steps and epochs are counted
     axes.set(xlabel=plot.along, ylabel=plot.axis)
     axes.grid(axis="y")
     _add_legend(canvas, plot)

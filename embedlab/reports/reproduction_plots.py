@@ -17,7 +17,7 @@ def reproduction_plots(reproduction: Reproduction) -> Iterator[Plot]:
         yield Scatter(title="Every number: published and ours", panels=(points,), x_axis="published", y_axis="ours", diagonal=True)
     if reproduction.curves:
         curves = [DrawnCurve(name=row, x=range(1, len(values) + 1), y=values) for row, values in reproduction.curves.items()]
-        yield CurvePanel(title="", curves=curves, axis="dev score", along="epoch")
+        yield CurvePanel(title="", curves=curves, axis="dev score x 100", along="epoch")
     for column in dict.fromkeys(column for columns in reproduction.table.ranked_by for column in columns):
         numbers = {row: reproduction.numbers[row, column] for row in reproduction.table.sources if (row, column) in reproduction.numbers}
         if any(number.values for number in numbers.values()):

@@ -16,6 +16,7 @@ class Curve:
     losses: list[float] = field(default_factory=list)
     dev_steps: list[int] = field(default_factory=list)
     dev_scores: list[float] = field(default_factory=list)
+    stage_steps: dict[int, int] = field(default_factory=dict)  # the last reported step of each stage
     offset: int = 0
     _head: bytes = b""
     _count: int = 1  # losses averaged in the last point
@@ -37,6 +38,7 @@ class Curve:
                     self._forget_after(step)
                 case Step():
                     self._add(event.step, event.loss)
+                    self.stage_steps[event.stage] = event.step
                 case Dev():
                     self.dev_steps.append(event.step)
                     self.dev_scores.append(event.score)

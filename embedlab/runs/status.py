@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Literal
 
@@ -103,7 +104,8 @@ def collapse_of(spread: events.VectorSpread | None) -> str:
     """Return what to say of vectors that collapsed; empty where they did not, or nothing was measured."""
     if spread is None or not spread.is_collapsed:
         return ""
-    measured = f"mean cosine {spread.mean_cosine:.3f}, before training {spread.before:.3f}; equal vectors have loss {spread.chance:.3f}"
+    before = f", before training {spread.before:.3f}" if isfinite(spread.before) else ""  # a resumed run has not measured it
+    measured = f"mean cosine {spread.mean_cosine:.3f}{before}; equal vectors have loss {spread.chance:.3f}"
     return f"equal vectors from the start: {measured}" if spread.before >= events.COLLAPSED else f"collapsed to equal vectors: {measured}"
 
 

@@ -9,7 +9,7 @@ from embedlab.analysis.families import FEWEST_JOINED, LARGEST_JOINED, families
 from embedlab.analysis.near_duplicates import Links, NearDuplicates
 
 
-def world(rows: int, seed: int, density: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray, NearDuplicates]:
+def world(rows: int, seed: int, density: int = 400) -> tuple[SharedSentences, np.ndarray, np.ndarray, NearDuplicates]:
     rng = np.random.default_rng(seed)
     texts = rng.integers(0, 5 * rows, (rows, 2)).astype(np.uint64)
     texts[: rows // 10, 0] = 3  # one large component
@@ -17,7 +17,7 @@ def world(rows: int, seed: int, density: int = 400) -> tuple[np.ndarray, np.ndar
     first, second = rng.integers(0, 5 * rows, (2, density * rows // 100)).astype(np.int32)
     ids = rng.permutation(5 * rows).astype(np.uint64)
     links = Links(first=first, second=second, cosine=np.sort(rng.random(len(first)))[::-1].astype(np.float32))
-    return SharedSentences.of(texts[:, 0], texts[:, 1]).components, shares, texts, NearDuplicates(ids=ids, links=links)
+    return SharedSentences.of(texts[:, 0], texts[:, 1]), shares, texts, NearDuplicates(ids=ids, links=links)
 
 
 def slowly(components: np.ndarray, shares: np.ndarray, texts: np.ndarray, near: NearDuplicates) -> list[set[int]]:
@@ -35,23 +35,23 @@ def slowly(components: np.ndarray, shares: np.ndarray, texts: np.ndarray, near: 
 @pytest.mark.parametrize("seed", range(5))
 def test_families_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tested, "_LINKS_AT_ONCE", 150)
-    components, shares, texts, near = world(150, seed)
-    numbers = families(components, shares, texts, near)
+    shared, shares, texts, near = world(150, seed)
+    numbers = families(shared, shares, near)
     found = {frozenset(np.flatnonzero(numbers == number).tolist()) for number in range(numbers.max() + 1)}
-    assert found == {frozenset(one) for one in slowly(components, shares, texts, near)}
-    assert numbers.max() < components.max()
+    assert found == {frozenset(one) for one in slowly(shared.components, shares, texts, near)}
+    assert numbers.max() < shared.components.max()
 
 
 def test_what_shares_sentences_stays_whole_and_what_is_joined_is_limited() -> None:
-    components, shares, texts, near = world(300, 1, density=3000)
-    numbers = families(components, shares, texts, near)
-    sizes, own = np.bincount(numbers, weights=shares), np.bincount(components, weights=shares)
-    assert all(len(set(numbers[components == number])) == 1 for number in range(components.max() + 1))
+    shared, shares, _, near = world(300, 1, density=3000)
+    numbers = families(shared, shares, near)
+    sizes, own = np.bincount(numbers, weights=shares), np.bincount(shared.components, weights=shares)
+    assert all(len(set(numbers[shared.components == number])) == 1 for number in range(shared.components.max() + 1))
     assert sum(size > LARGEST_JOINED + 1e-9 for size in sizes) == sum(size > LARGEST_JOINED + 1e-9 for size in own)
 
 
 def test_few_rows_and_unknown_words_join_nothing() -> None:
-    components, shares, texts, near = world(FEWEST_JOINED - 1, 2, density=2000)
-    assert families(components, shares, texts, near) is components
-    components, shares, texts, _ = world(200, 2)
-    assert families(components, shares, texts, NearDuplicates.none()) is components
+    shared, shares, _, near = world(FEWEST_JOINED - 1, 2, density=2000)
+    assert families(shared, shares, near) is shared.components
+    shared, shares, _, _ = world(200, 2)
+    assert families(shared, shares, NearDuplicates.none()) is shared.components

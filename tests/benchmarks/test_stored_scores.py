@@ -98,6 +98,8 @@ def test_mean_cosines_are_those_before_the_training_and_of_its_last_measurement(
     spreads = [VectorSpread(step=number, stage=0, mean_cosine=cosine, before=0.5, chance=4.0) for number, cosine in ((1, 0.6), (2, 0.75))]
     run.events_file.write_text("".join(map(to_line, [spreads[0], step, spreads[1]])))
     assert cosines_of(run) == (0.5, 0.75)
+    run.events_file.write_text("".join(map(to_line, [replace(spread, before=float("nan")) for spread in spreads])))
+    assert cosines_of(run) == (None, 0.75)  # a resumed run of an earlier version did not know it
 
     items, facts = pl.read_parquet(folder / "answers.parquet"), pl.read_parquet_metadata(folder / "answers.parquet")[FACTS]
     trained = facts.replace('"cosines": null', '"cosines": [0.5, 0.75]')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.printed import paper_names
+from embedlab.runs.environment import Environment
+from embedlab.runs.events import Dev, Step, to_line
 from embedlab.runs.store import RunFolder
 from tests.conftest import thin_out_the_sample
 
@@ -238,6 +242,24 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     assert "fifth 1 (Dice" in printed
     assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
     assert "SBERT, DefSent" in str(figure["notes"])
+
+
+def test_a_figure_along_epochs_has_those_after_the_pre_training(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    for seed, last in ((1, 40.0), (2, 50.0)):
+        run = RunFolder.of(Path("runs-sample"), "pre-trained", seed)
+        recipe = load_recipe("multitask-pretrain-nli+multitask", encoder=str(tiny_encoder))
+        run.write_once(recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=()))
+        shutil.copytree(tiny_encoder, run.model)
+        facts = {"epoch": 1.0, "steps": 9, "loss": 1.0, "lr": 1e-3, "rows_per_s": 1.0, "eta_s": 0.0, "memory_mib": 1.0}
+        step = partial(Step, **facts)  # type: ignore[arg-type]
+        before = [step(stage=0, step=3), Dev(step=3, score=10.0)]  # of heads that nothing has trained
+        joint = [step(stage=1, step=6), step(stage=2, step=6), step(stage=3, step=6), Dev(step=6, score=30.0)]
+        run.events_file.write_text("".join(map(to_line, [*before, *joint, step(stage=1, step=9), Dev(step=9, score=last)])))
+    words = ("reproduce", "chen", "figure2", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    _, figure = tables(embedlab(*words, "--json", "--figure", "epochs.svg"))
+    assert [(row["epoch"], row["NLI"]) for row in figure["rows"]] == [(1, 30.0), (2, 45.0)]  # type: ignore[attr-defined]
+    assert "Dev score after each epoch of the stages that are trained last" in Path("epochs.svg").read_text()
+    assert "Published and ours" not in Path("epochs.svg").read_text()
 
 
 def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(embedlab: Embedlab, tiny_encoder: Path) -> None:

@@ -1,12 +1,16 @@
 """A corpus of one TOML file: what it may say, what is refused with the file and the key, and that all shipped ones are read lazily."""
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from docs.blocks import ROOT
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import CORPORA_FOLDER
 from embedlab.data.corpus_facts import shipped_aliases, shipped_hashes
@@ -84,7 +88,9 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
         ("title =", "titel =", "unknown key 'splits.train.titel'", "did you mean 'title'?"),
         ("stripped", "striped", "unknown key 'layout.0.reader.striped'", "did you mean 'stripped'?"),
         ("folders =", "folder =", "unknown key 'layout.0.folder'", "did you mean 'folders'?"),
-        ('"classification"', '"clasification"', "'kind' is 'clasification'", ""),
+        ('"classification"', '"clasification"', "'kind' is 'clasification'", "docs/plugins.md shows a whole one"),
+        ('kind = "classification"\n', "", "'kind' is missing", "add it; docs/plugins.md shows a whole one"),
+        ("columns = {", "fields = [2] #", "'layout.0.reader.columns' is missing", "add it; docs/plugins.md shows a whole one"),
         ('"delimited"', '"delimitted"', "'layout.0.reader.name': no reader named 'delimitted'", "did you mean 'delimited'?"),
         ('"delimited"', '"json-lines"', "'layout.0.reader.name': 'json-lines' reads nli, not classification", "readers: "),
         ("{split}.tsv", "{splits}.tsv", "'layout.0.files': unknown name 'splits'", "did you mean 'split'?"),
@@ -97,7 +103,16 @@ def test_files_of_each_class_and_files_beside_the_declaration(write: Write) -> N
             "'hub.columns': unknown name 'sentense'",
             "did you mean 'sentence'?",
         ),
+        ("sentence = ", "sentense = ", "'layout.0.reader.columns': unknown name 'sentense'", "did you mean 'sentence'?"),
+        ('sentence = "text", ', "", "'layout.0.reader.columns': 'sentence' is missing", "name the column that holds it"),
+        ('"text"', "3", "'layout.0.reader' is", "docs/plugins.md shows a whole one"),
+        ('"text", label = "colour"', "3, label = 1", "columns by position need the numbers of fields", ""),
+        ("{split}.tsv", "{split}.{class}", "'splits.test.classes' is missing", "a file for each class has {class} in its name"),
+        ('["{split}.tsv"]', "[]", "'layout.0.files' is []: list should have at least 1 item", ""),
+        ("rows = 1", "rows = 0", "'splits.test.rows' is 0", ""),
+        ("red = 2", "red = 0", "'splits.train.classes.red' is 0", ""),
         ("summary = ", "summary ", "not valid TOML", ""),
+        ("summary", 'aliases = ["tits"]\nsummary', "'aliases' is of shipped corpora alone", "remove it"),
     ],
 )
 def test_a_fault_is_refused_with_file_key_and_the_nearest_name(write: Write, before: str, after: str, message: str, hint: str) -> None:
@@ -107,6 +122,29 @@ def test_a_fault_is_refused_with_file_key_and_the_nearest_name(write: Write, bef
     assert caught.value.message.startswith(f"{path}: ")
     assert message in caught.value.message
     assert hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(("pattern", "fault"), [("([", "is not a regular expression"), ("(.*)", "needs the groups (?P<sentence>…)")])
+def test_a_pattern_that_gives_no_sentence_and_label_is_refused(write: Write, pattern: str, fault: str) -> None:
+    path = write("birds.toml", CORPUS.partition("[layout.reader]")[0] + f'reader = {{ name = "lines", pattern = "{pattern}" }}\n')
+    with pytest.raises(UsageError) as caught:
+        read_corpus(path)
+    assert caught.value.message.startswith(f"{path}: 'layout.0.reader' is ")
+    assert f"the pattern {fault}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "reader", "needed"),
+    [("sts", "gold-beside", 2), ("sts", "scored-pairs", 1), ("sentences", "lines", 1), ("nli", "json-lines", 1)],
+)
+def test_another_number_of_files_than_a_reader_reads_is_refused(write: Write, kind: str, reader: str, needed: int) -> None:
+    columns = ', columns = { premise = "a", hypothesis = "b", label = "c" }' if kind == "nli" else ""
+    text = f'kind = "{kind}"\nsummary = "three files"\nhome = "here"\n[splits.test]\n[[layout]]\nfiles = ["a", "b", "c"]\n'
+    path = write("birds.toml", f'{text}reader = {{ name = "{reader}"{columns} }}\n')
+    with pytest.raises(UsageError) as caught:
+        read_corpus(path)
+    assert caught.value.message == f"{path}: 'layout.0.files' are 3 of 'test'"
+    assert caught.value.hint == f"this reader reads {needed} files of a split"
 
 
 def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
@@ -120,6 +158,17 @@ def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
     assert {path.stem for path in CORPORA_FOLDER.glob("*.toml")} == {*dataset_names()}
     assert [*shipped_tasks("gum-probing")] == sorted(path.stem for path in (CORPORA_FOLDER / "gum-probing").iterdir())
     assert shipped_tasks("mine-probing") == {}
+
+
+def test_the_page_on_plug_ins_lists_every_reader_with_options_that_it_has() -> None:
+    page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+    rows = [line.split("|")[1:4] for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]]
+    listed = {name.strip(" `"): {*re.findall(r"`(\w+)`", reads + options)} for name, reads, options in rows}
+    assert [*listed] != []
+    assert {*listed} == {*reader_names()}
+    for name, options in listed.items():
+        reader = import_module(f"embedlab.data.readers.{name.replace('-', '_')}").READER
+        assert options <= {field.name for field in fields(reader.options)}
 
 
 def test_other_names_and_hashes_of_files_are_stated_once() -> None:

@@ -76,6 +76,13 @@ def test_a_caption_may_hold_any_character(kind: FileKind) -> None:
     assert len(figure.content(kind)) > 5_000
 
 
+def test_steps_and_epochs_have_no_ticks_between_them() -> None:
+    figure = paper_figure([PLOTS["curves"]])
+    ticks = [tick for part in [figure, *figure.subfigs] for axes in part.axes for tick in axes.get_xticks()]
+    assert {1.0, 2.0, 3.0} <= {*ticks}
+    assert all(tick.is_integer() for tick in ticks)
+
+
 def test_titles_are_drawn_where_they_are_wanted_or_needed() -> None:
     def titles(figure: PaperFigure) -> set[str]:
         return {text.get_text() for part in [figure, *figure.subfigs] for text in part.texts}

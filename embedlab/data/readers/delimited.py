@@ -8,7 +8,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
-from embedlab.data.dataset import COLUMNS, ParsedRows
+from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows
 from embedlab.data.definitions import of_split
 from embedlab.data.reader import Reader, ReadSplit
 from embedlab.data.text_file import as_lines, bad_line, empty_file, read_csv_rows, read_fields, read_lines, read_numbers
@@ -35,6 +35,18 @@ class DelimitedOptions:
     licences: bool = False  # addresses of licences may follow the columns
     by_word: bool = False  # the file holds all splits: a hash of the word says in which it is
 
+    def __post_init__(self) -> None:
+        """Refuse columns by name and by position at once, and positions without the number of fields."""
+        has_positions = {isinstance(theirs, int) for theirs in self.columns.values()}
+        if len(has_positions) != 1:
+            raise ValueError("columns must be names in a header line, or positions in files without one")
+        if has_positions == {True} and (not self.fields or self.quoted):
+            raise ValueError("columns by position need the numbers of fields that a line may have, and tabs")
+
+    def __hash__(self) -> int:
+        """Return the hash by which rows of a file are cached."""
+        return hash(repr(self))
+
 
 def _read(paths: Sequence[Path], *, options: DelimitedOptions, split: ReadSplit) -> ParsedRows:
     """Return the rows of one file, or of several one after the other; a fault is an error at its line."""
@@ -47,15 +59,13 @@ def _read(paths: Sequence[Path], *, options: DelimitedOptions, split: ReadSplit)
 
 
 def _read_file(path: Path, options: DelimitedOptions, split: ReadSplit) -> ParsedRows:
-    fields = _quoted_fields(path, options) if options.quoted else _fields(path, options)
-    if options.licences:
-        _refuse_other_fields(path, options)
-    # One selection instead of a renaming: a file may call another column as we call this one.
-    rows = fields.select("line", *(_text(ours, theirs, options) for ours, theirs in options.columns.items()))
+    if SPLIT in options.columns or options.by_word:
+        status = path.stat()
+        rows = _shared_rows(path, status.st_size, status.st_mtime_ns, options, split.kind, split.titles)
+    else:
+        rows = _all_rows(path, options, split.kind)
     if SPLIT in options.columns:
         rows = _of_split(path, rows, split)
-    if split.kind in _FULL:
-        _refuse_empty(path, rows, quoted=options.quoted)
     rows, unlabelled = _labelled(path, rows, options, split)
     rows, blank = _with_numbers(path, rows, options, split)
     if options.by_word:
@@ -63,26 +73,39 @@ def _read_file(path: Path, options: DelimitedOptions, split: ReadSplit) -> Parse
     return ParsedRows(frame=_columns_of(rows, options, split), skipped={**unlabelled, **blank})
 
 
+@lru_cache(maxsize=1)  # the splits of a file are opened one after the other, and again for each model
+def _shared_rows(
+    path: Path, size: int, modified_ns: int, options: DelimitedOptions, kind: DatasetKind, titles: tuple[str, ...]
+) -> pl.DataFrame:
+    """Return the rows of all splits in a file of that size, last modified at that time; one that is in none of TITLES is refused."""
+    rows = _all_rows(path, options, kind)
+    if SPLIT in options.columns:
+        wrong = rows.filter(~pl.col(SPLIT).is_in(titles))
+        if not wrong.is_empty():
+            raise bad_line(path, wrong["line"][0], f"split {wrong[SPLIT][0]!r} is none of {', '.join(titles)}")
+    return rows
+
+
+def _all_rows(path: Path, options: DelimitedOptions, kind: DatasetKind) -> pl.DataFrame:
+    """Return our columns of a file as text, and the line of each row."""
+    if options.quoted:
+        fields = _quoted_fields(path, options)
+    else:
+        wanted = tuple(options.columns.values())
+        line = options.line or ", ".join(options.header or map(str, wanted))
+        fields = read_fields(path, wanted, line_shape=line, fields=options.fields)
+    if options.licences:
+        _refuse_other_fields(path, options)
+    # One selection instead of a renaming: a file may call another column as we call this one.
+    rows = fields.select("line", *(_text(ours, theirs, options) for ours, theirs in options.columns.items()))
+    if kind in _FULL:
+        _refuse_empty(path, rows, quoted=options.quoted)
+    return rows
+
+
 def _text(ours: str, theirs: str | int, options: DelimitedOptions) -> pl.Expr:
     column = pl.col(str(theirs))
     return (column.str.strip_chars() if ours in options.stripped else column).alias(ours)
-
-
-def _fields(path: Path, options: DelimitedOptions) -> pl.DataFrame:
-    wanted = tuple(options.columns.values())
-    line = options.line or ", ".join(options.header or map(str, wanted))
-    if SPLIT not in options.columns and not options.by_word:
-        return read_fields(path, wanted, line_shape=line, fields=options.fields)
-    status = path.stat()
-    return _shared_fields(path, status.st_size, status.st_mtime_ns, wanted, line, options.fields)
-
-
-@lru_cache(maxsize=1)  # the splits of a file are opened one after the other, and again for each model
-def _shared_fields(
-    path: Path, size: int, modified_ns: int, columns: tuple[str | int, ...], line: str, fields: tuple[int, ...]
-) -> pl.DataFrame:
-    """Return columns of a file of that size, last modified at that time."""
-    return read_fields(path, columns, line_shape=line, fields=fields)
 
 
 def _quoted_fields(path: Path, options: DelimitedOptions) -> pl.DataFrame:
@@ -114,9 +137,6 @@ def _refuse_other_fields(path: Path, options: DelimitedOptions) -> None:
 
 def _of_split(path: Path, rows: pl.DataFrame, split: ReadSplit) -> pl.DataFrame:
     """Return the rows that are said to be in SPLIT; a file without one is refused."""
-    wrong = rows.filter(~pl.col(SPLIT).is_in(split.titles))
-    if not wrong.is_empty():
-        raise bad_line(path, wrong["line"][0], f"split {wrong[SPLIT][0]!r} is none of {', '.join(split.titles)}")
     found = rows.filter(pl.col(SPLIT) == split.title)
     if found.is_empty():
         raise MissingError(f"{path} has no line of the split {split.title!r}", hint="get the file again")
@@ -203,4 +223,13 @@ def _write(frame: pl.DataFrame, *, options: DelimitedOptions) -> tuple[str, ...]
 
 _NUMBER = pl.int_range(1, pl.len() + 1)
 
-READER = Reader(options=DelimitedOptions, read=_read, write=_write)
+
+def _columns(kind: DatasetKind) -> Mapping[str, bool]:
+    """Return the columns that a corpus of a KIND may name, and whether it must."""
+    if kind == "sentences":
+        return dict.fromkeys(("sentence", *_PAIR, "gold", "is_duplicate", SPLIT), False)
+    optional = ("source", *(name for name, dtype in COLUMNS[kind].items() if name == "label" and dtype == pl.String))
+    return {**{name: name not in optional for name in COLUMNS[kind]}, SPLIT: False}
+
+
+READER = Reader(options=DelimitedOptions, read=_read, write=_write, columns=_columns)

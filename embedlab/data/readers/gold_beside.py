@@ -50,4 +50,8 @@ def _write(frame: pl.DataFrame, *, options: GoldBesideOptions) -> tuple[str, ...
     return as_lines(frame.select("sentence1", "sentence2")), as_lines(frame.select("gold"))
 
 
-READER = Reader(options=GoldBesideOptions, read=_read, write=_write, kinds=("sts",))
+def _files(_: GoldBesideOptions, split: ReadSplit) -> int:
+    return 2 * len(split.classes) if split.has_file_per_class else 2
+
+
+READER = Reader(options=GoldBesideOptions, read=_read, write=_write, kinds=("sts",), files=_files)

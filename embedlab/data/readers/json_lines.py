@@ -75,4 +75,11 @@ def _write(frame: pl.DataFrame, *, options: JsonLinesOptions) -> tuple[str, ...]
     return (frame.select(pl.col(theirs[name]).alias(name) for name in sorted(theirs)).write_ndjson(),)
 
 
-READER = Reader(options=JsonLinesOptions, read=_read, write=_write, kinds=("nli",))
+READER = Reader(
+    options=JsonLinesOptions,
+    read=_read,
+    write=_write,
+    kinds=("nli",),
+    columns=lambda kind: dict.fromkeys(COLUMNS[kind], True),
+    files=lambda _options, _split: 1,
+)

@@ -22,6 +22,15 @@ class LinesOptions:
     encoding: Encoding = "utf-8"  # "latin-1": a copy that is UTF-8 throughout is read as such
     is_parallel: bool = False  # line n of each file belongs to the same thing; the files are gzipped
 
+    def __post_init__(self) -> None:
+        """Refuse a pattern that gives no sentence and label."""
+        try:
+            groups = re.compile(self.pattern).groupindex
+        except re.error as error:
+            raise ValueError(f"the pattern is not a regular expression: {error}") from error
+        if self.pattern and not {"sentence", "label"} <= {*groups}:
+            raise ValueError("the pattern needs the groups (?P<sentence>…) and (?P<label>…)")
+
 
 def _read(paths: Sequence[Path], *, options: LinesOptions, split: ReadSplit) -> ParsedRows:
     if options.is_parallel:
@@ -86,4 +95,8 @@ def _gzipped(path: Path) -> list[str]:
     return captions
 
 
-READER = Reader(options=LinesOptions, read=_read, kinds=("sentences", "classification"))
+def _files(options: LinesOptions, split: ReadSplit) -> int | None:
+    return None if options.is_parallel else len(split.classes) if split.has_file_per_class else 1
+
+
+READER = Reader(options=LinesOptions, read=_read, kinds=("sentences", "classification"), files=_files)

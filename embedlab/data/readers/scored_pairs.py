@@ -45,4 +45,4 @@ def _write(frame: pl.DataFrame, *, options: ScoredPairsOptions) -> tuple[str, ..
     return (frame.rename({"gold": options.score}).write_ndjson(),)
 
 
-READER = Reader(options=ScoredPairsOptions, read=_read, write=_write, kinds=("sts",))
+READER = Reader(options=ScoredPairsOptions, read=_read, write=_write, kinds=("sts",), files=lambda _options, _split: 1)

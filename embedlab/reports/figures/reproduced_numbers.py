@@ -24,6 +24,10 @@ def _plots(subject: ReproducedTables) -> Sequence[Plot]:
 
 def _caption(subject: ReproducedTables) -> str:
     said = []
+    if any(reproduction.curves for reproduction in subject.found):
+        said.append("Dev score after each epoch of the stages that are trained last, the mean over seeds.")
+    if any(not reproduction.curves for reproduction in subject.found):
+        said.append("Published and ours; bars are one standard deviation over seeds, the line is where both are equal.")
     for reproduction in subject.found:
         both = [number for number in reproduction.numbers.values() if number.printed is not None and number.mean is not None]
         if both:
@@ -31,7 +35,7 @@ def _caption(subject: ReproducedTables) -> str:
             count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
             said.append(f"{reproduction.table.paper} {reproduction.table.name}: {len(both)} numbers, {runs}.")
-    return " ".join(["Published and ours; bars are one standard deviation over seeds, the line is where both are equal.", *said])
+    return " ".join(said)
 
 
 FIGURE = FigureKind(

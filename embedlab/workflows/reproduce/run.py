@@ -163,12 +163,22 @@ def _epochs(rows: KnownRows, listed: Table, session: Session) -> Reproduction:
     scores: dict[str, list[list[float]]] = {}
     for row in rows.table.sources:
         for member in rows.members[row, ""]:
-            curve = Curve()
-            curve.read_on(RunFolder.of(session.settings.runs_folder, member.name.partition("@")[0], member.seed or 0).events_file)
-            if curve.dev_scores:
-                scores.setdefault(row, []).append(curve.dev_scores)
+            run = RunFolder.of(session.settings.runs_folder, member.name.partition("@")[0], member.seed or 0)
+            if found := _last_scores(run):
+                scores.setdefault(row, []).append(found)
     means = {row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()}
     return _unordered(rows, listed, epochs_table(rows.table, scores, rows.notes), curves=means)
+
+
+def _last_scores(run: RunFolder) -> list[float]:
+    """Return the dev scores of RUN in the stages that are trained last; in those before, the heads have not begun."""
+    from embedlab.training.stage_data import groups_of
+
+    curve = Curve()
+    curve.read_on(run.events_file)
+    first = groups_of(run.recipe().stages)[-1][0]
+    before = max((step for stage, step in curve.stage_steps.items() if stage < first), default=0)
+    return [score for step, score in zip(curve.dev_steps, curve.dev_scores, strict=True) if step > before]
 
 
 def _unordered(
