@@ -45,6 +45,7 @@ class Explanation:
     steadiness: tuple[Steadiness, ...]
     outcomes: Outcomes
     errors: Sides
+    kinds: tuple[Kind, ...]  # every one that was measured, in the order of the properties
 
 
 def explained(
@@ -82,6 +83,7 @@ def explained(
         steadiness=tuple(steadiness(outcomes, models)),
         outcomes=outcomes,
         errors=sides,
+        kinds=tuple(kinds),
     )
 
 

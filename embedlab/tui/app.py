@@ -245,10 +245,11 @@ class Dashboard(TerminalApp):
         if chosen is None:
             chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         data = with_models(bare, chosen)
-        troubles = (*data.troubles, *(warn_unscored(data) if self.pair_file is not None else ()))
+        lacking = unscored_by(data) if data.models else [model.name for model in stored][:FIRST_MODELS]
+        troubles = (*data.troubles, *(warn_unscored(lacking) if self.pair_file is not None else ()))
         if is_of_before and (absent := unscored_by(data)):
             scored = [model for model in chosen if model.name not in absent] or best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
-            data, path = with_models(bare, scored), cache_file(self.settings, scored) if path is not None else None
+            data, path = with_models(bare, scored), cache_file(self.settings, scored) if path is not None and scored else None
         return replace(data, troubles=troubles), None if troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:

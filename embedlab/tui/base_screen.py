@@ -166,7 +166,7 @@ class DashboardScreen(PacedScreen[None]):
     def action_why(self) -> None:
         """Say why two models differ on what is selected."""
         if self.SCOPE != "why":
-            self.dashboard.selected.why_from = self.dashboard.current_mode
+            self.dashboard.selected.why_from, self.dashboard.selected.begins_why = self.dashboard.current_mode, True
             self.dashboard.action_mode("why")
 
     @work(group=DIALOG)

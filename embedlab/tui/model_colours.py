@@ -3,7 +3,7 @@
 from hashlib import blake2b
 
 COLOURS = 24  # of models, $model-0 to $model-23 of every theme
-APART = 3  # colours that lie between two hues which differ at a glance
+APART = 5  # steps between two hues that differ at a glance, also among the greens
 _slots: dict[str, int] = {}  # of the models that were shown so far, the one that was drawn last at the end
 
 

@@ -66,6 +66,7 @@ class SharedSelection:
         self.numbers: SelectionNumbers | None = None
         self.path: list[Visit] = []
         self.why_from = "pairs"  # the screen that esc returns to from Why
+        self.begins_why = False  # whether Why was opened by its key, and not returned to: it begins with its first pane
         self.row: int | None = None  # that the cursor of Pairs goes to next
 
     # what is selected

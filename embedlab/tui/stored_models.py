@@ -14,6 +14,7 @@ from embedlab.core.settings import Settings
 from embedlab.runs.store import RunFolder, find_runs
 
 _LOOKED_AT = 40  # models; the first start does not read the scores of every cell of every grid
+_UNUSABLE = -1.0  # less than any share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,19 +80,19 @@ def _begun(scores: Path) -> float:
 
 
 def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: int) -> list[StoredModel]:
-    """At most LIMIT of MODELS: those with scores for most of the pairs first, ties in their order."""
+    """Return at most LIMIT of MODELS, none that has scored no pair: those with scores for most first, ties in their order."""
     candidates = [model for model in models if model.files][:_LOOKED_AT]
-    if len(candidates) <= limit:
-        return list(candidates)
-    return sorted(candidates, key=lambda model: -_coverage(model, pair_keys))[:limit]
+    covering = [(coverage, model) for model in candidates if (coverage := _coverage(model, pair_keys))]
+    chosen = covering if len(covering) <= limit else sorted(covering, key=lambda entry: -entry[0])[:limit]
+    return [model for _, model in chosen]
 
 
 def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
-    """The share of the pairs with a score of every member; 0 where a file is unusable."""
+    """Return the share of the pairs with a score of every member; -1 where a file is unusable, which is reported when it is read."""
     try:
         scored = [frame["pair_key"] for frame in model.read().values()]
     except EmbedlabError:
-        return 0.0
+        return _UNUSABLE
     return min((float(pair_keys.is_in(keys.implode()).mean() or 0.0) for keys in scored), default=0.0)  # type: ignore[arg-type]
 
 

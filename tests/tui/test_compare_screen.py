@@ -244,6 +244,7 @@ def test_the_first_models_shown_are_those_that_scored_most(own_world: Settings, 
     models = [StoredModel(name=name, files={name: tmp_path / f"{name[:3]}.parquet"}) for name in names]
     assert [model.name for model in best_covering(models, table["pair_key"], 3)] == ["all-0", "all-1", "all-2"]
     assert best_covering(models, table["pair_key"], 4) == models
+    assert best_covering(models, table["pair_key"].head(9) + 1, 4) == []  # other pairs: columns of dots would say nothing
 
 
 async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open) -> None:
@@ -273,9 +274,11 @@ async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_com
     async with opened(own_world, pair_file=path) as pilot:
         await pilot.press("2")
         screen = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: "has scored these pairs" in str(screen.query_one("#no-models", Static).content))
+        await until(pilot, lambda: "no model with scores is chosen" in str(screen.query_one("#no-models", Static).content))
+        pilot.app.choose_models(["far", "near", "published"])
+        await until(pilot, lambda: "no chosen model has scored these pairs" in str(screen.query_one("#no-models", Static).content))
         write_scores(pilot.app.data.table, own_world.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.1)
-        await pilot.press("r")
+        pilot.app.choose_models(["far", "near", "published"])
         await when_tested(pilot)
         assert screen.model.result.comparison.models == ("far",)
         assert screen.model.result.comparison.slices[0].pairs == 9

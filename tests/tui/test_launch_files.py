@@ -179,6 +179,14 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
         assert [choice.name for choice in choices_of_files(remembered)] == list(remembered)
         (own_files / "gone.toml").unlink()
         assert [choice.name for choice in choices_of_files(remembered)] == [remembered[0]]  # a deleted one is left out
+        own = own_files / "own.toml"
+        own.write_text(own.read_text().replace("\nlr = 2e-5 ", "\nlr = 0.125 "))
+        await pilot.press("O")
+        dialog = await on_top(pilot, TextDialog)
+        dialog.query_one(Input).value = "own.toml"
+        await pilot.press("enter")
+        await on_top(pilot, LaunchScreen)
+        await until(pilot, lambda: line(screen, "optim.lr").value == "0.125")  # the file is read again
         line(screen, "data.datasets").value = '["mine.tsv"]'
         await until(pilot, lambda: "! no file 'mine.tsv'" in str(screen.query_one("#launch-notes", Static).content))
         await pilot.press("ctrl+s")

@@ -15,11 +15,13 @@ from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.pairs.facts import FactFinder
 from embedlab.tui.pairs.pair_detail import PairDetail
+from embedlab.tui.pairs.pair_facts import ModelNeighbours
 from embedlab.tui.pairs.sections import SECTIONS
 from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.workflows.neighbours import Neighbours
 from tests.tui.driving import Open, on_top, type_text, until
 
 DIM = 4
@@ -84,6 +86,10 @@ def test_the_facts_of_a_pair_are_those_of_the_command_line(searched_world: tuple
     assert "far  its vectors are not cached" in nearest
     assert "near  its vectors are not cached" in nearest
     assert all(len(line) <= 40 for line in drawn(pair, "nearest-2", 40).splitlines())
+    unknown = ModelNeighbours(of_sentences=(Neighbours(found=(), searched=0), facts.neighbours["published"].of_sentences[1]))
+    half = replace(pair, facts=replace(facts, neighbours={"published": unknown}))
+    assert "published  its vector of this sentence is not cached" in drawn(half, "nearest-1", 200)
+    assert "is not cached" not in drawn(half, "nearest-2", 200).partition("published")[2].splitlines()[0]
     assert list(finder.find(0))[-1].neighbours.keys() == {"far", "near", "published", "dice"}
 
 

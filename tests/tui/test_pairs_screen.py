@@ -418,3 +418,4 @@ async def test_models_that_have_not_scored_a_users_own_pairs_are_named(opened: O
     async with opened(pair_file=path) as pilot:
         assert pilot.app.data.gold_ranges == {"sts12:mine.tsv": (-10.0, 90.0)}  # its own scale, whatever it is called
         assert any("not scored yet by far, near, published" in notice for notice in notices(pilot.app))
+        assert not pilot.app.data.models  # no column of dots

@@ -78,7 +78,7 @@ def test_the_axis_of_a_histogram_names_the_model_only_where_its_whole_name_has_r
     axis = PlotAxis(title="cosine of a model with a name", short_title="cosine", low=0.0, high=1.0)
     plot.picture = replace(picture(x, x, bars=True), x=axis)
     titles = set()
-    for columns in range(30, 200, 10):
+    for columns in range(20, 200, 3):
         plot.drawing = draw(plot.picture, columns, 8)
         titles.add(plot._x_axis()[1])
     assert titles == {"cosine →", "cosine of a model with a name →"}  # and none that is cut

@@ -87,6 +87,11 @@ async def test_w_explains_what_is_selected_and_enter_opens_what_a_line_says(open
         assert app.screen.focused is why.query_one("#reasons-common", ReasonTable)
         await pilot.press("escape")
         await until(pilot, lambda: app.current_mode == "compare")
+        await pilot.press("w")  # its keys lead to the same panes again
+        assert await on_top(pilot, WhyScreen) is why
+        await until(pilot, lambda: app.screen.focused is why.query_one("#reasons-where", ReasonTable))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.current_mode == "compare")
         app.selected.type("gap>30")
         await pilot.press("w")
         await until(pilot, lambda: "chosen by results" in str(why.query_one("#why-status", Static).content))

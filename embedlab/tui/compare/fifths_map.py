@@ -30,7 +30,7 @@ class FifthsMap:
 
     model: str
     reference: str
-    rows: Sequence[tuple[str, Sequence[SliceDifference | None]]]  # a dataset with its fifths, from the least overlap; None without one
+    rows: Sequence[tuple[str, Sequence[SliceDifference | None]]]  # a dataset with its fifths, from the least overlap; None: none
     metric: str = "Spearman"
     by: str = "dice"
     head: int = 2
@@ -63,7 +63,8 @@ def fifths_map(comparison: Comparison, model: str) -> FifthsMap:
         difference = compared.differences.get(model)
         if difference is not None and difference.delta == difference.delta:
             cells[int(fifth) - 1] = slice_difference(compared, difference, model, comparison.reference)
-    return FifthsMap(model=model, reference=comparison.reference, rows=list(rows.items()), metric=metric_name(comparison))
+    known = [(dataset, cells) for dataset, cells in rows.items() if any(cell is not None for cell in cells)]
+    return FifthsMap(model=model, reference=comparison.reference, rows=known, metric=metric_name(comparison))
 
 
 def draw_map(shown: FifthsMap, width: int, *, cursor: tuple[int, int] | None = None) -> Content:

@@ -380,6 +380,8 @@ class LaunchScreen(DashboardScreen):
         self.model.open_file(choice)
         self._remember_file(choice)
         self.query_one(FilterBar).value = ""
+        if self.model.form is not None and self.model.form.choice.key == choice.key:
+            self._build(choice)  # the file may have changed
         self._list()
         self.set_focus(self.query_one(OptionList))
 

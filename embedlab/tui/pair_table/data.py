@@ -151,9 +151,8 @@ def unscored_by(data: PairData) -> list[str]:
     return [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
 
 
-def warn_unscored(data: PairData) -> list[EmbedlabError]:
-    """A warning about models without a score for any pair, as is usual for a user's own new file."""
-    absent = unscored_by(data)
+def warn_unscored(absent: Sequence[str]) -> list[EmbedlabError]:
+    """Return a warning about models without a score for any pair, as is usual for a user's own new file."""
     return (
         [MissingError(f"not scored yet by {', '.join(absent)}", hint=f"press {shown_key('add_model')} on Pairs and name the model")]
         if absent

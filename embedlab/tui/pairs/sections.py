@@ -205,6 +205,10 @@ def _of_model(name: str, neighbours: ModelNeighbours, side: int, corpus: "Corpus
         )
         return
     sentence = neighbours.of_sentences[side]
+    if not sentence.searched:
+        text = _cut("  its vector of this sentence is not cached", width - cell_len(label))
+        yield Content.assemble((label, model_colour(name)), (text, "$text-faint"))
+        return
     rank = f"  the other sentence is number {sentence.rank:,}" if sentence.rank is not None else ""
     fewer = f"  ({sentence.searched:,} searched)" if sentence.searched < len(corpus.sentences) - 1 else ""
     yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-faint"))

@@ -17,7 +17,7 @@ from embedlab.comparison.combinations import Tested
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.comparison.explanation import FEWEST, Explanation, Side, explained
 from embedlab.comparison.in_common import Common
-from embedlab.comparison.uneven import Kind, Uneven, item_kinds
+from embedlab.comparison.uneven import Kind, Uneven
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.settings import Settings
@@ -124,7 +124,7 @@ def find_reasons(
         raise UsageError(f"no dataset of {view.title or 'these pairs'} has a score of both models", hint="select more")
     rng = np.random.default_rng(HALVES_SEED)
     explanation = explained(outcomes, models, evidence, selection, rng=rng, examples=TYPICAL, progress=progress)
-    kinds = {(kind.by, kind.value): kind for kind in item_kinds(outcomes, selection)}
+    kinds = {(kind.by, kind.value): kind for kind in explanation.kinds}
     among = explanation.errors.known & (selection.holds if selection is not None else True)
     build = _Panes(found=explanation, kinds=kinds, among=among, places=places, view=view, models=models)
     panes = {"where": build.where(), "common": build.common(), "typical": build.typical(), "seeds": build.seeds()}
@@ -234,7 +234,7 @@ class _Panes:
                 rows.append(WhyRow(cells=(f"  fewer than {FEWEST}: too few to have something in common", "", "", "", "")))
             rows += [self._common_row(common, letter, side_rows) for common in _surest(side)]
         notes = ("* 5% after Holm over all shares of a side, or by the number of words; how seeds vary is not counted",)
-        return WhyPane(titles=("items", "n", "share", "of others", "difference in points"), rows=tuple(rows), notes=notes)
+        return WhyPane(titles=("items", "n", "share", "elsewhere", "difference in points"), rows=tuple(rows), notes=notes)
 
     def _side_rows(self, letter: str) -> NDArray[np.intp]:
         only = self.found.errors.only_a if letter == "A" else self.found.errors.only_b

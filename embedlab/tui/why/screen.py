@@ -91,7 +91,11 @@ class WhyScreen(DashboardScreen):
         self._request()
 
     def on_screen_resume(self) -> None:
-        """Explain what was selected on another screen."""
+        """Explain what was selected on another screen, from the first pane unless a line of another one was opened."""
+        selected = self.dashboard.selected
+        if selected.begins_why:
+            selected.begins_why, self.model.active = False, PANES[0]
+            self._show_panes()
         self._request()
 
     def _request(self) -> None:

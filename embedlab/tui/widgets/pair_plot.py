@@ -19,6 +19,7 @@ from textual.widget import Widget
 
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.axis import round_ticks, tick_line, tick_text
 from embedlab.tui.widgets.picture import Picture, PlotBars, PlotLine, RowNumbers
 from embedlab.tui.widgets.plain import plain
@@ -26,6 +27,7 @@ from embedlab.tui.widgets.plot_drawing import STYLES, CellBox, Drawing, draw
 
 LEFT = 8  # cells of the labels of the y axis and its line
 _FRAME = 3  # lines of title, x axis and legend
+_PART_OF_TITLE, _LEAST_TITLE = 3, 12  # of the cells of the x axis, and cells: a longer title is cut in its middle
 _GAP = re.compile(" +")  # between the numbers of an axis
 _TEXT_STYLES = ("muted", "text", "cursor", "selected")
 
@@ -302,12 +304,16 @@ class PairPlot(Widget, can_focus=True):
         assert self.drawing is not None
         columns, axis = self.drawing.size[0], self.picture.x
         title = f"{plain(axis.title)} →"
-        room = max(2, min(columns // 9, (columns - len(title)) // 8))
-        line = tick_line(axis.low, axis.high, columns, most=room) if axis.high > axis.low else f"{tick_text(axis.low):<{columns}}"
-        gaps = [match.span() for match in _GAP.finditer(line)]
-        left, right = max(gaps, key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)), default=(0, 0))
-        if len(title) > right - left - 2 and axis.short_title:
+        if axis.short_title and len(title) > columns // _PART_OF_TITLE:
             title = f"{plain(axis.short_title)} →"
+        title = short_name(title, max(columns // _PART_OF_TITLE, _LEAST_TITLE))
+        line, (left, right) = "", (0, 0)
+        for most in range(max(2, columns // 9), 1, -1):  # fewer numbers until there is room for the title
+            line = tick_line(axis.low, axis.high, columns, most=most) if axis.high > axis.low else f"{tick_text(axis.low):<{columns}}"
+            gaps = [match.span() for match in _GAP.finditer(line)]
+            left, right = max(gaps, key=lambda gap: (gap[1] - gap[0] >= len(title) + 2, -abs(sum(gap) - columns)), default=(0, 0))
+            if right - left >= len(title) + 2:
+                break
         title = title[: max(right - left - 2, 0)]
         start = left + (right - left - len(title)) // 2
         return f"{'':{LEFT}}{line[:start]}", title, line[start + len(title) :]
