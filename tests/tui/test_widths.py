@@ -6,12 +6,12 @@ from textual.content import Content
 
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.settings import Settings
-from embedlab.tui.compare.slice_detail import _lines
 from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.pairs.columns import longest_origin, pair_columns
 from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, shared_widths
+from embedlab.tui.widgets.text import fitted_lines
 from tests.tui.driving import Open, until
 
 FIXED = FrameColumn(key="name", title="name", width=8, needs=12)
@@ -47,8 +47,8 @@ def test_two_models_face_to_face_fit_into_80_cells() -> None:
 
 def test_a_long_line_breaks_between_its_parts() -> None:
     parts = [Content("75.61"), Content("[58.4, 86.3]"), Content("sd 1.50 over 2 seeds"), Content("group a")]
-    assert [str(line) for line in _lines(parts, 45)] == ["75.61  [58.4, 86.3]  sd 1.50 over 2 seeds", "group a"]
-    assert [str(line) for line in _lines(parts, 4)] == [str(part) for part in parts]
+    assert [str(line) for line in fitted_lines(parts, 45)] == ["75.61  [58.4, 86.3]  sd 1.50 over 2 seeds", "group a"]
+    assert [str(line) for line in fitted_lines(parts, 4)] == [str(part) for part in parts]
 
 
 def test_a_negative_value_has_a_bar_that_differs_in_shape() -> None:
