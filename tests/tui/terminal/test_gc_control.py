@@ -69,6 +69,19 @@ def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_af
     assert made[-1] == [len(made) - 1]
 
 
+def test_free_memory_goes_back_to_the_system_while_no_key_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[bool] = []
+    monkeypatch.setattr(gc_control, "give_memory_back", lambda: given.append(True))
+    gc_control.pause_collection()
+    gc_control.resume_collection()
+    collect_the_young_often()
+    for is_idle, collections, times in ((False, 250, 0), (True, 20, 1), (True, 0, 1)):
+        gc.collect()
+        made = many_objects(collections)
+        gc_control.collect_old(is_idle=is_idle)
+        assert len(given) == times, (is_idle, len(made))
+
+
 def test_who_never_pauses_gets_one_after_many_young_ones() -> None:
     gc_control.pause_collection()
     gc_control.resume_collection()
