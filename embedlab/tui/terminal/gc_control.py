@@ -35,7 +35,8 @@ def collect_old(*, is_idle: bool) -> None:
     """Visit all objects that are newer than the start if enough came since the last time; while keys are pressed, later.
 
     What is free then goes back to the system where no key waits for it, which takes 15 to 50 ms: without it the memory at rest rose from
-    412 to 525 MiB between 3,400 and 7,100 random keys, and with it was 321 after 3,400, 313 after 4,600 and 350 to 401 after 6,200 to 7,000.
+    412 to 525 MiB between 3,400 and 7,100 random keys, and with it was 321 after 3,400, 313 after 4,600 and 350 to 401 from 6,200 to
+    7,000.
     """
     if gc.get_threshold()[2] == _NEVER and gc.get_count()[2] >= (_OFTEN if is_idle else _LATEST):
         gc.collect()
