@@ -131,9 +131,9 @@ def measure_empty() -> None:
 
 def measure_dashboard(place: Place, what: str) -> None:
     """One process: the first paint of pairs with all their models, then keys, or the event loop's lag on the Runs screen."""
-    from embedlab.tui.terminal import gc_control
+    from embedlab.tui.terminal import process_memory
 
-    gc_control.pause_collection()  # as `embedlab tui` does
+    process_memory.pause_collection()  # as `embedlab tui` does
     from embedlab.tui.widgets.frame_table import FrameTable
 
     async def run() -> None:

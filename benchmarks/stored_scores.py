@@ -15,8 +15,6 @@ of files of answers. A score of several seeds has their standard deviation. `--i
 """
 
 import argparse
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +24,13 @@ import polars as pl
 import stored_answers
 import stored_claims
 import stored_tables
+import table_pages
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.choices import Aggregate
 from embedlab.core.settings import Settings, load_settings
 from embedlab.reports.tables import ABSENT
 
-BLOCK = re.compile(r"(?P<begin><!-- scores (?P<arguments>.*?) -->\n).*?(?P<end><!-- end of scores -->)", re.DOTALL)
 COSINES = {"mean cosine before": 0, "mean cosine": 1}
 AGGREGATES: Mapping[str, Aggregate] = {"mean": "mean", "wmean": "wmean"}
 
@@ -136,12 +134,7 @@ def shown(arguments: argparse.Namespace, folder: Path, settings: Settings) -> st
 
 def refreshed(page: str, folder: Path, settings: Settings) -> str:
     """Return a PAGE whose files are relative to FOLDER with each of its short tables made again."""
-
-    def again(found: re.Match[str]) -> str:
-        arguments = parser_of_tables().parse_args(shlex.split(found["arguments"]))
-        return f"{found['begin']}\n{shown(arguments, folder, settings)}\n{found['end']}"
-
-    return BLOCK.sub(again, page)
+    return table_pages.made_again(page, "scores", parser_of_tables(), lambda arguments: shown(arguments, folder, settings))
 
 
 def parser_of_tables() -> argparse.ArgumentParser:

@@ -179,20 +179,24 @@ def predicted(
 
 def _weighted(differences: Floats, variances: Floats, between: Floats) -> tuple[Floats, Floats]:
     """Return the weighted mean, and its variance, at each variance BETWEEN datasets."""
-    total = variances + between[:, None]
-    weights = 1 / np.maximum(total, _SMALLEST)
-    means: Floats = (weights @ differences) / weights.sum(axis=1)
+    weights = _weights(variances, between)
     inside: Floats = 1 / weights.sum(axis=1)
-    return means, inside
+    return (weights @ differences) * inside, inside
+
+
+def _weights(variances: Floats, between: Floats) -> Floats:
+    """Return the weight of each dataset at each variance BETWEEN them; (variances between, datasets)."""
+    weights: Floats = 1 / np.maximum(variances + between[:, None], _SMALLEST)
+    return weights
 
 
 def _between(differences: Floats, variances: Floats, quantiles: Floats) -> Floats:
     """Return the variance between datasets at which Q is each of QUANTILES; 0 where it is below it at 0 already."""
 
     def excess(between: Floats) -> tuple[Floats, Floats]:
-        """1/quantile - 1/Q falls, and is straight where datasets vary alike; with the same sign that rises, and its slope."""
-        weights = 1 / np.maximum(variances + between[:, None], _SMALLEST)
-        apart = differences - ((weights @ differences) / weights.sum(axis=1))[:, None]
+        """1/Q - 1/quantile, which rises, and is straight where the variances inside datasets are equal; and its slope."""
+        weights, (means, _) = _weights(variances, between), _weighted(differences, variances, between)
+        apart = differences - means[:, None]
         q = np.maximum((weights * apart**2).sum(axis=1), _SMALLEST)
         return 1 / q - 1 / quantiles, ((weights * apart) ** 2).sum(axis=1) / q**2
 

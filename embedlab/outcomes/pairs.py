@@ -71,8 +71,8 @@ def measured_by(outcomes: Outcomes, measure: str) -> Outcomes:
 def near_pairs_of(table: pl.DataFrame, dataset: str, cache: Path | None = None) -> NearDuplicates:
     """Return which sentences of one dataset of TABLE are nearly the same."""
     is_own = table["dataset"] == dataset
-    own = [table[side] if is_own.all() else table[side].filter(is_own) for side in SENTENCES]
-    return near_pairs(pl.DataFrame(own), partial(_from_cache, cache) if cache is not None else links_of)
+    own = pl.DataFrame([table[side].filter(is_own) for side in SENTENCES])  # by column: a frame would plan a query for each dataset
+    return near_pairs(own, partial(_from_cache, cache) if cache is not None else links_of)
 
 
 def _from_cache(cache: Path, sentences: pl.Series) -> Links:

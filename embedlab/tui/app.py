@@ -39,7 +39,7 @@ from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.shared_selection import SharedSelection
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, one_seed, stored_models
-from embedlab.tui.terminal import gc_control
+from embedlab.tui.terminal import process_memory
 from embedlab.tui.terminal.app import TerminalApp
 from embedlab.tui.terminal.versions import is_tuned
 from embedlab.tui.training_texts import TrainingTexts
@@ -265,7 +265,7 @@ class Dashboard(TerminalApp):
         self._read, self.stored = data, tuple(stored)
         self.training_texts = TrainingTexts(self.settings)
         self._publish()
-        self.call_after_refresh(gc_control.resume_collection)
+        self.call_after_refresh(process_memory.resume_collection)
         self.report_once(troubles)
 
     async def look_for_models(self) -> None:

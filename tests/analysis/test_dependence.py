@@ -98,16 +98,19 @@ def test_intervals_cover_where_sentences_have_errors_of_their_own() -> None:
 
 def test_combined_values_are_a_product_of_matrices_whose_zeros_do_not_count() -> None:
     rng = np.random.default_rng(0)
-    weights, values = rng.normal(size=(3, 4)), rng.normal(size=(4, 6))
+    weights, values = np.vstack([rng.normal(size=(3, 4)), [[1, 0, 0, -1], [-1, 1, 0, 0], [0, 0, 0, 0]]]), rng.normal(size=(4, 6))
     np.testing.assert_allclose(combined(weights, values), weights @ values)
     weights[:, 2], values[2] = 0.0, np.inf
     np.testing.assert_allclose(combined(weights, values), np.delete(weights, 2, 1) @ np.delete(values, 2, 0))
 
 
+@pytest.mark.parametrize("order", ["together", "the last first", "mixed"])
 @pytest.mark.parametrize("sizes", [(20, 60), (2, 78), (1, 1, 78)])
-def test_independent_rows_are_corrected_for_the_mean_of_each_group(sizes: tuple[int, ...]) -> None:
+def test_independent_rows_are_corrected_for_the_mean_of_each_group(sizes: tuple[int, ...], order: str) -> None:
+    rng = np.random.default_rng(5)
     group = np.repeat(np.arange(len(sizes)), sizes)
-    values = np.random.default_rng(5).normal(size=(2, 80))
+    values = rng.normal(size=(2, 80))
+    group = {"together": group, "the last first": group[::-1], "mixed": rng.permutation(group)}[order]
     found = SharedSentences.of(np.arange(80), np.arange(80), group).sums(values).variances()
     for place, row in enumerate(values):
         share = sum(value**2 / sizes[number] for value, number in zip(row, group, strict=True)) / sum(value**2 for value in row)

@@ -47,13 +47,13 @@ def tui(options: DashboardOptions, *, terminal: Terminal) -> None:
     if DRIVER is None and os.environ.get("TERM") == "dumb":
         raise MissingError("the terminal 'dumb' cannot show a dashboard", hint="`embedlab tui --serve` shows it in a browser")
     from embedlab.core.plugins import refuse_loading
-    from embedlab.tui.terminal import gc_control
+    from embedlab.tui.terminal import process_memory
     from embedlab.tui.terminal.versions import is_tuned
 
     refuse_loading("the dashboard runs no plug-in")
-    gc_control.keep_memory_together()
+    process_memory.keep_memory_together()
     if is_tuned(terminal.settings):
-        gc_control.pause_collection()
+        process_memory.pause_collection()
     from embedlab.tui.app import Dashboard
 
     # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.worker import WorkerFailed
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.tui.terminal import gc_control
+from embedlab.tui.terminal import process_memory
 from embedlab.tui.terminal.pacing import FramePace
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class TerminalApp(App[None]):
 
     def on_mount(self) -> None:
         """Collect garbage between keys; without a pause before the start nothing is left to collect here."""
-        self.set_interval(COLLECT_EVERY_S, lambda: gc_control.collect_old(is_idle=monotonic() - self.last_key_at > IDLE_S))
+        self.set_interval(COLLECT_EVERY_S, lambda: process_memory.collect_old(is_idle=monotonic() - self.last_key_at > IDLE_S))
 
     @property
     def crash(self) -> Exception | None:

@@ -21,7 +21,7 @@ from embedlab.tui.key_table import shown_key
 from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.selection import open_slice
-from embedlab.tui.terminal.gc_control import give_memory_back
+from embedlab.tui.terminal.process_memory import give_memory_back
 from embedlab.tui.why.model import PANES, Reasons, WhyModel, WhyPane, find_reasons, two_models
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.frame_table import FrameTable

@@ -64,8 +64,8 @@ def planned_trainings(tables: Sequence[PaperTable], options: ReproductionOptions
     rows = (for_encoder(for_profile(table, options.profile)[0], start)[0] for table in tables)
     plans = [plan_table(table, options, start, settings, leaves_out=True) for table in rows]
     planned = [replace(as_grid(plan.plan, options), absent=plan.absent) for plan in plans if plan.plan is not None]
-    if not planned:
-        raise next(error for plan in plans for error in plan.absent.values())
+    if not planned and (errors := [error for plan in plans for error in plan.absent.values()]):
+        raise errors[0]
     return planned
 
 

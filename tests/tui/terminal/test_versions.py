@@ -104,7 +104,7 @@ def without_private_parts(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"{ROOM}.{name}", refuse)
     monkeypatch.setattr(f"{ROOM}.app.FramePace", refuse)
     for name in ("enable", "freeze", "set_threshold"):
-        monkeypatch.setattr(f"{ROOM}.gc_control.gc.{name}", refuse)
+        monkeypatch.setattr(f"{ROOM}.process_memory.gc.{name}", refuse)
 
 
 @pytest.mark.usefixtures("without_private_parts")

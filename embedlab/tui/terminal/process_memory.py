@@ -34,9 +34,7 @@ def resume_collection() -> None:
 def collect_old(*, is_idle: bool) -> None:
     """Visit all objects that are newer than the start if enough came since the last time; while keys are pressed, later.
 
-    What is free then goes back to the system where no key waits for it, which takes 15 to 50 ms: without it the memory at rest rose from
-    412 to 525 MiB between 3,400 and 7,100 random keys, and with it was 321 after 3,400, 313 after 4,600 and 350 to 401 from 6,200 to
-    7,000.
+    What is free then goes back to the system where no key waits for it; benchmarks/dashboard_hour.py measures the memory of each minute.
     """
     if gc.get_threshold()[2] == _NEVER and gc.get_count()[2] >= (_OFTEN if is_idle else _LATEST):
         gc.collect()
@@ -48,7 +46,7 @@ def keep_memory_together() -> None:
     """Give each large array pages of its own, which go back to the system with it, and all threads two heaps; glibc alone knows how.
 
     By itself glibc puts arrays of up to 32 MiB into heaps as soon as one was freed, and has eight heaps a processor for the threads that
-    work beside the screen. After 1,400 to 2,800 of the same random keys 293 to 331 MiB were resident at rest so, and 337 to 382 before.
+    work beside the screen: small things that stay then hold whole heaps.
     """
     if (set_option := _of_glibc("mallopt")) is not None:
         set_option(_MMAP_THRESHOLD, _LARGE_BYTES)

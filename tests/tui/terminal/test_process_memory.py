@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from embedlab.tui.terminal import gc_control
+from embedlab.tui.terminal import process_memory
 
 
 @pytest.fixture(autouse=True)
@@ -50,9 +50,9 @@ def collect_the_young_often() -> None:
 
 
 def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_after_them() -> None:
-    gc_control.pause_collection()
+    process_memory.pause_collection()
     assert not gc.isenabled()
-    gc_control.resume_collection()
+    process_memory.resume_collection()
     assert gc.isenabled()
     collect_the_young_often()
     gc.collect()
@@ -62,33 +62,33 @@ def test_a_full_collection_waits_while_keys_are_pressed_and_frees_what_is_old_af
     made = many_objects(20)
     del node
     assert full_collections() == before, "no full collection comes by itself"
-    gc_control.collect_old(is_idle=False)
+    process_memory.collect_old(is_idle=False)
     assert (full_collections(), Node.freed) == (before, 0)
-    gc_control.collect_old(is_idle=True)
+    process_memory.collect_old(is_idle=True)
     assert (full_collections(), Node.freed) == (before + 1, 1)
     assert made[-1] == [len(made) - 1]
 
 
 def test_free_memory_goes_back_to_the_system_while_no_key_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[bool] = []
-    monkeypatch.setattr(gc_control, "give_memory_back", lambda: given.append(True))
-    gc_control.pause_collection()
-    gc_control.resume_collection()
+    monkeypatch.setattr(process_memory, "give_memory_back", lambda: given.append(True))
+    process_memory.pause_collection()
+    process_memory.resume_collection()
     collect_the_young_often()
     for is_idle, collections, times in ((False, 250, 0), (True, 20, 1), (True, 0, 1)):
         gc.collect()
         made = many_objects(collections)
-        gc_control.collect_old(is_idle=is_idle)
+        process_memory.collect_old(is_idle=is_idle)
         assert len(given) == times, (is_idle, len(made))
 
 
 def test_who_never_pauses_gets_one_after_many_young_ones() -> None:
-    gc_control.pause_collection()
-    gc_control.resume_collection()
+    process_memory.pause_collection()
+    process_memory.resume_collection()
     collect_the_young_often()
     gc.collect()
     before, made = full_collections(), many_objects(250)
-    gc_control.collect_old(is_idle=False)
+    process_memory.collect_old(is_idle=False)
     assert full_collections() == before + 1
     assert made[-1] == [len(made) - 1]
 
@@ -97,7 +97,7 @@ def test_nothing_is_collected_by_hand_in_a_process_that_never_paused() -> None:
     gc.collect()
     gc.set_threshold(50, 2, 1_000_000)
     before, made = full_collections(), many_objects(20)
-    gc_control.collect_old(is_idle=True)
+    process_memory.collect_old(is_idle=True)
     assert full_collections() == before
     assert made[-1] == [len(made) - 1]
 
@@ -105,7 +105,7 @@ def test_nothing_is_collected_by_hand_in_a_process_that_never_paused() -> None:
 ARRAYS = """
 import sys
 import numpy as np
-from embedlab.tui.terminal import gc_control
+from embedlab.tui.terminal import process_memory
 
 def is_of_the_heap(address):
     with open("/proc/self/maps") as maps:
@@ -113,7 +113,7 @@ def is_of_the_heap(address):
     return any(int(low, 16) <= address < int(high, 16) for low, high in spans)
 
 if sys.argv[1] == "together":
-    gc_control.keep_memory_together()
+    process_memory.keep_memory_together()
 freed = np.ones(2_000_000)
 del freed  # from here on glibc would put arrays of this size into its heap
 print(is_of_the_heap(np.ones(500_000).ctypes.data))
