@@ -1,12 +1,14 @@
 """Tables of models compared on items, from their stored answers, without the models.
 
     python benchmarks/stored_answers.py store results/scores/NAME.parquet MODEL… --task glue --data DIR --runs DIR [--by PROPERTY]
+    python benchmarks/stored_answers.py add results/scores/NAME.parquet FILE…
     python benchmarks/stored_answers.py show results/scores/NAME.parquet [MODEL…] [--by PROPERTY] [--dataset NAME] [--measure NAME]
     python benchmarks/stored_answers.py refresh results/PAGE.md…
 
 MODEL may be NAME=MODEL; where tables and claims are made, "largest class" always gives the most frequent label. `store` writes every
 member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; the value of each PROPERTY that tables are
-cut by; and, as metadata, what titles and notes of tables say. Models are compared with the first. `show` prints what
+cut by; and, as metadata, what titles and notes of tables say. Models are compared with the first. `add` takes the models of other such
+files, of the same items, when their runs and those of NAME are no longer at hand together. `show` prints what
 `embedlab compare MODEL… --suite TASK` prints; the correction is over the datasets that are shown. `refresh` writes each table of a page
 again that is between these two lines; tables of similarities of pairs are those of stored_tables.py:
 
@@ -130,10 +132,48 @@ def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], setti
             one.task: {spec.name: stored_member(one, spec, answers[one.task][spec.name], settings) for spec in specs} for one in tasks
         },
     )
+    write(path, facts, with_properties(pl.concat(items_of(answers), how="diagonal"), gathered, properties))
+
+
+def add(path: Path, others: Sequence[Path]) -> None:
+    """Write the models of the files OTHERS, with their answers, behind those of the file at PATH."""
+    stored, items = stored_comparison(path), pl.read_parquet(path)
+    for other in others:
+        found, answers = stored_comparison(other), pl.read_parquet(other)
+        check_same_items(path, other, (stored, items), (found, answers))
+        stored = replace(
+            stored,
+            models=(*stored.models, *found.models),
+            notes=(*stored.notes, *found.notes),
+            marks=(*dict.fromkeys((*stored.marks, *found.marks)),),
+            members={task: {**own, **found.members[task]} for task, own in stored.members.items()},
+            **{name: {**getattr(stored, name), **getattr(found, name)} for name in ("shared", "counts", "facts", "signatures")},
+        )
+        items = pl.concat([items, answers])
+    write(path, stored, items)
+
+
+def check_same_items(
+    path: Path, other: Path, mine: tuple[StoredComparison, pl.DataFrame], theirs: tuple[StoredComparison, pl.DataFrame]
+) -> None:
+    """Refuse the file OTHER where it has a model of PATH, or not the very items of PATH."""
+    (stored, items), (found, answers) = mine, theirs
+    known = {model.name for model in stored.models}
+    if twice := [model.name for model in found.models if model.name in known]:
+        raise SystemExit(f"{other}: {path} has {twice[0]!r} too")
+    what = ("tasks", "properties", "states", "is_whole")
+    different = [name for name in what if getattr(stored, name) != getattr(found, name)]
+    of_items = [name for name in items.columns if name not in {"member", "predicted"}]
+    if different or items.columns != answers.columns:
+        raise SystemExit(f"{other}: other {different[0] if different else 'columns'} than {path}")
+    if not items.select(of_items).unique().sort(of_items).equals(answers.select(of_items).unique().sort(of_items)):
+        raise SystemExit(f"{other}: other items than {path}")
+
+
+def write(path: Path, stored: StoredComparison, items: pl.DataFrame) -> None:
+    """Write answers to ITEMS and what is STORED of their models into PATH."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(asdict(facts), default=sorted)
-    items = with_properties(pl.concat(items_of(answers), how="diagonal"), gathered, properties)
-    items.write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: text})
+    items.write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: json.dumps(asdict(stored), default=sorted)})
 
 
 def together(parts: Sequence[Mapping[str, Mapping[str, Overlap]]]) -> dict[str, dict[str, Overlap]]:
@@ -317,6 +357,9 @@ def main() -> None:
     storing.add_argument("--data", type=Path, required=True)
     storing.add_argument("--runs", type=Path)
     storing.add_argument("--by", action="append", default=[], help="a property that tables are cut by; can be repeated")
+    adding = commands.add_parser("add")
+    adding.add_argument("file", type=Path)
+    adding.add_argument("others", type=Path, nargs="+")
     commands.add_parser("show", parents=[parser_of_tables()])
     refreshing = commands.add_parser("refresh")
     refreshing.add_argument("pages", type=Path, nargs="+")
@@ -327,6 +370,8 @@ def main() -> None:
         case "refresh":
             for page in arguments.pages:
                 page.write_text(refreshed(page.read_text("utf-8"), page.parent), "utf-8")
+        case "add":
+            add(arguments.file, arguments.others)
         case "store":
             runs = {"runs": arguments.runs} if arguments.runs else {}
             settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]

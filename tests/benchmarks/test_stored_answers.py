@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from stored_answers import ShownRows, refreshed, shown, store
+from stored_answers import ShownRows, add, refreshed, shown, store
 
 from embedlab.core.settings import Settings
 from embedlab.scoring.selection import SelectedTask
@@ -69,6 +69,26 @@ def test_a_table_by_a_property_is_made_again_without_the_sentences(tmp_path: Pat
     with pytest.raises(SystemExit, match="no property 'negation' of its items; it has phenomenon"):
         shown(file, (), ShownRows(by="negation"), is_signed=False, has_all_notes=False)
     assert not {"sentence1", "sentence2", "contradicted"} & set(pl.read_parquet(file).columns)
+
+
+def test_models_of_another_file_are_added_as_if_both_had_been_stored_together(tmp_path: Path) -> None:
+    settings = Settings(sample=True, cache=tmp_path / "cache", threads=1)
+    (tmp_path / "words.txt").write_text("the 1 0 2\nis 0.5 1 1\nnot -1 0 1\nman 0 1 0\na 0.1 0.2 0.1\n")
+    names, tasks = ["dice", f"word-vectors:{tmp_path / 'words.txt'}"], [SelectedTask(task="contrast", names=("contrast-snli",))]
+    whole, first, second, fewer = (tmp_path / f"{name}.parquet" for name in ("whole", "first", "second", "fewer"))
+    store(whole, names, tasks, settings, ["phenomenon"])
+    store(first, names[:1], tasks, settings, ["phenomenon"])
+    store(second, names[1:], tasks, settings, ["phenomenon"])
+    store(fewer, names[1:], tasks, settings)
+
+    with pytest.raises(SystemExit, match="other properties than"):
+        add(first, [fewer])
+    add(first, [second])
+    for by in ("dataset", "phenomenon"):
+        tables = [shown(file, (), ShownRows(by=by), is_signed=True, has_all_notes=True) for file in (first, whole)]
+        assert tables[0] == tables[1]
+    with pytest.raises(SystemExit, match="has 'word-vectors:.*' too"):
+        add(first, [second])
 
 
 @pytest.mark.slow
