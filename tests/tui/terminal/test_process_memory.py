@@ -5,9 +5,12 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from embedlab.store.arrays import map_array
 from embedlab.tui.terminal import process_memory
 
 
@@ -120,9 +123,32 @@ print(is_of_the_heap(np.ones(500_000).ctypes.data))
 """
 
 
-@pytest.mark.skipif(
+needs_glibc = pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"), reason="another C library than glibc"
 )
+
+
+def resident_kib(file: Path) -> int:
+    """How much of FILE this process has in memory."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    start = next(index for index, line in enumerate(lines) if line.endswith(str(file)))
+    return next(int(line.split()[1]) for line in lines[start:] if line.startswith("Rss:"))
+
+
+@needs_glibc
+def test_pages_of_mapped_arrays_go_back_and_are_there_again_when_they_are_read(tmp_path: Path) -> None:
+    written = np.random.default_rng(0).normal(size=(4_000, 96)).astype(np.float32)
+    np.save(tmp_path / "vectors.npy", written)
+    vectors = map_array(tmp_path / "vectors.npy")
+    total = float(vectors.sum())
+    assert resident_kib(tmp_path / "vectors.npy") > 1_000
+    process_memory.give_memory_back()
+    assert resident_kib(tmp_path / "vectors.npy") == 0
+    assert float(vectors.sum()) == total
+    assert np.array_equal(vectors, written)
+
+
+@needs_glibc
 @pytest.mark.parametrize(("how", "is_of_the_heap"), [("as glibc does", True), ("together", False)])
 def test_large_arrays_have_pages_of_their_own_after_others_were_freed(how: str, is_of_the_heap: bool) -> None:
     done = subprocess.run([sys.executable, "-c", ARRAYS, how], capture_output=True, text=True, check=True)
