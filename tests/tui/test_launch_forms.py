@@ -4,6 +4,7 @@ Nothing here depends on time: a gate holds the reading of a form back, or the ti
 """
 
 import asyncio
+import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -331,3 +332,15 @@ def test_the_errors_of_a_form_have_hints_about_its_lines(own_world: Settings) ->
     message, hint = refused(**{NAME: "taken"})
     assert "'taken@1' was made by another recipe" in message
     assert hint.startswith("give this one its own name, for example taken-2 in the line 'run name'")
+
+
+async def test_lines_that_are_no_longer_shown_are_freed(opened: Open) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, HERE)
+        for name in (NEXT, HERE, NEXT):
+            await go_to(pilot, screen, name)
+        shown = {line.field.key for line in screen.query(FieldInput)}
+        gc.collect()
+        held = [thing for thing in gc.get_objects() if isinstance(thing, FieldInput)]
+        assert {line.field.key for line in held} == shown
+        assert len(held) == len(shown)

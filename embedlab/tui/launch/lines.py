@@ -23,6 +23,10 @@ class FieldInput(Input):
         super().__init__(value, placeholder=field.hint, compact=True, select_on_focus=False)
         self.field = field
 
+    def on_unmount(self) -> None:
+        """End the subscription of an Input to its screen, which would otherwise hold each line that was ever shown."""
+        self.screen.text_selection_started_signal.unsubscribe(self)
+
     @property
     def is_changed(self) -> bool:
         """Whether the line differs from the recipe or the grid."""
