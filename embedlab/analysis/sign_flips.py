@@ -183,10 +183,10 @@ class _Parts:
         rest = self.rest[:, 0] + distance * (2 * self.rest[:, 1] + distance * self.rest[:, 2])
         normal = np.maximum(rest, 0.0) + noise
         normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
-        why_pane, points = _saddlepoint(flipped, aim, normal, start)
+        p, points = _saddlepoint(flipped, aim, normal, start)
         if not (normal > 0).all():
-            why_pane = np.where(normal > 0, why_pane, _within_counts(why_pane, flipped, np.sign(distance)))
-        return why_pane, points
+            p = np.where(normal > 0, p, _within_counts(p, flipped, np.sign(distance)))
+        return p, points
 
 
 @lru_cache(maxsize=MOST_COUNTED)
