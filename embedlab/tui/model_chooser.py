@@ -58,18 +58,21 @@ class ChooseModels(Choose):
         super().__init__(question, ())
         self._entries, self._chosen, self._named, self._suggestions = list(entries), set(chosen), named, suggestions
         self._unfolded: set[str] = set()
+        # Held, not searched for: a typed model may be found while the dialog is being closed, when its parts are gone already.
+        self._search = Input(
+            placeholder="/  search, or a name, folder, scores:FILE, http://HOST/v1#MODEL",
+            compact=True,
+            suggester=NamesAndFolders(self._suggestions),
+        )
+        self._choices, self._error = ChoiceList(), Static("", classes="dialog-error", markup=False)
 
     def compose(self) -> ComposeResult:
         """Yield the line to search in, the list and its keys."""
         with Vertical(classes="dialog"):
             yield Static(self.question, classes="dialog-title", markup=False)
-            yield Input(
-                placeholder="/  search, or a name, folder, scores:FILE, http://HOST/v1#MODEL",
-                compact=True,
-                suggester=NamesAndFolders(self._suggestions),
-            )
-            yield ChoiceList()
-            yield Static("", classes="dialog-error", markup=False)
+            yield self._search
+            yield self._choices
+            yield self._error
             yield Static("space  choose   /  search or type   enter  take   esc  close", classes="dialog-hint")
 
     def on_mount(self) -> None:
@@ -78,8 +81,8 @@ class ChooseModels(Choose):
 
     def _show(self, under: str | None = None) -> None:
         """Show what the search finds, with the cursor on the value UNDER it."""
-        shown = listed(self._entries, self.query_one(Input).value, self._unfolded, self._chosen)
-        self.query_one(ChoiceList).show([(entry.label, entry.value, entry.value in self._chosen) for entry in shown], under)
+        shown = listed(self._entries, self._search.value, self._unfolded, self._chosen)
+        self._choices.show([(entry.label, entry.value, entry.value in self._chosen) for entry in shown], under)
 
     def on_choice_list_toggled(self, event: ChoiceList.Toggled) -> None:
         """Choose a line or not, or unfold a grid."""
@@ -91,11 +94,10 @@ class ChooseModels(Choose):
 
     def on_key(self, event: events.Key) -> None:
         """Go to the search with a slash, and back with the arrow."""
-        line = self.query_one(Input)
-        if event.key == "slash" and self.focused is not line:
-            self.set_focus(line)
-        elif event.key == "down" and self.focused is line:
-            self.set_focus(self.query_one(ChoiceList))
+        if event.key == "slash" and self.focused is not self._search:
+            self.set_focus(self._search)
+        elif event.key == "down" and self.focused is self._search:
+            self.set_focus(self._choices)
         else:
             return
         event.stop()
@@ -103,18 +105,17 @@ class ChooseModels(Choose):
 
     def on_input_changed(self) -> None:
         """Search."""
-        self.query_one(".dialog-error", Static).update("")
+        self._error.update("")
         self._show()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go to what was found; a model that is not listed is added and chosen."""
         event.stop()
         text = event.value.strip()
-        choices = self.query_one(ChoiceList)
-        if text and not choices.option_count:
+        if text and not self._choices.option_count:
             self._add(text)
-        elif choices.option_count:
-            self.set_focus(choices)
+        elif self._choices.option_count:
+            self.set_focus(self._choices)
 
     @property
     def is_opening(self) -> bool:
@@ -124,14 +125,14 @@ class ChooseModels(Choose):
     @work(group="add")
     async def _add(self, text: str) -> None:
         """Add the model that was typed, and choose it; a folder's weights are read, which takes a moment."""
-        self.query_one(".dialog-error", Static).update(f"looking at {text}")
+        self._error.update(f"looking at {text}")
         if (entry := await to_thread(self._entry_of, text)) is None:
             return
         self._entries = [entry, *(earlier for earlier in self._entries if earlier.value != entry.value)]
         self._chosen |= {entry.value}
-        self.query_one(Input).value = ""
+        self._search.value = ""
         self._show(entry.value)
-        self.set_focus(self.query_one(ChoiceList))
+        self.set_focus(self._choices)
 
     def _entry_of(self, text: str) -> ChooserLine | None:
         try:
@@ -143,14 +144,13 @@ class ChooseModels(Choose):
         return None
 
     def _refuse(self, text: str) -> None:
-        self.app.call_from_thread(self.query_one(".dialog-error", Static).update, text)
+        self.app.call_from_thread(self._error.update, text)
 
     async def action_dismiss(self, result: list[str] | None = None) -> None:
         """Leave the search first."""
-        line = self.query_one(Input)
-        if self.focused is line or line.value:
-            line.value = ""
-            self.set_focus(self.query_one(ChoiceList))
+        if self.focused is self._search or self._search.value:
+            self._search.value = ""
+            self.set_focus(self._choices)
         else:
             await super().action_dismiss(result)
 

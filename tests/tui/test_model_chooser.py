@@ -1,13 +1,14 @@
 """The dialog of models finds, folds and takes models that are not listed."""
 
 from pathlib import Path
-from threading import current_thread, main_thread
+from threading import Event, current_thread, main_thread
 from time import sleep
 
 import polars as pl
 import pytest
 from textual.widgets import Input, Static
 
+from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import ChoiceList
@@ -120,3 +121,30 @@ async def test_models_are_searched_unfolded_and_typed(
         assert scored == [f"scores:{brought}"]
         assert looked == [(False, f"scores:{brought}  (will be scored)")]
         await until(pilot, lambda: {*pilot.app.chosen} == {*before} ^ {f"sweep.{CELLS[0]}"})  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_model_that_is_found_while_the_dialog_is_being_closed_ends_nothing(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    closing = Event()
+
+    def look_late(_: Dashboard, name: str) -> ChooserLine:
+        assert closing.wait(30)
+        if not is_known:
+            raise EmbedlabError(f"no model named {name!r}")
+        return ChooserLine(label=name, value=name)
+
+    monkeypatch.setattr(Dashboard, "_typed_model", look_late)
+    async with opened() as pilot:
+        await on_top(pilot, PairsScreen)
+        await pilot.press("c")
+        dialog = await on_top(pilot, ChooseModels)
+        await pilot.press("slash")
+        await type_text(pilot, "zzz")
+        await pilot.press("enter")
+        await until(pilot, lambda: dialog.is_opening)
+        await dialog.remove_children()
+        closing.set()
+        await until(pilot, lambda: not dialog.is_opening)
+        await pilot.app.pop_screen()

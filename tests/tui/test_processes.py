@@ -1,10 +1,14 @@
 """What the dashboard lets other processes do: score a typed pair, score a model; here with real ones."""
 
+import asyncio
+from collections.abc import AsyncIterator
+
 import numpy as np
 import pytest
 from textual.widgets import Input, Static
 
 from embedlab.core.settings import Settings
+from embedlab.tui.pair_table.scorer import TypedScore
 from embedlab.tui.pairs.what_if import RankedModel, WhatIf
 from embedlab.tui.pairs.what_if_screen import WhatIfScreen
 from embedlab.tui.widgets.activity import ActivityLine
@@ -28,6 +32,33 @@ async def test_an_edited_pair_is_ranked_by_each_model_beside_the_pair_itself_or_
         assert "4 pairs of pets" in note
         process = pilot.app.scorer_process._process
     assert process.returncode is not None
+
+
+async def test_a_score_that_arrives_while_its_screen_is_being_closed_ends_nothing(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    closing = asyncio.Event()
+
+    class LateScorer:
+        """A scorer whose answer comes when the parts of the screen are gone."""
+
+        async def request(self, pairs: object, models: object) -> int:
+            return 0
+
+        async def scores(self) -> AsyncIterator[TypedScore]:
+            await closing.wait()
+            yield TypedScore(number=0, model="near", similarities=(0.5,))
+
+        async def close(self) -> None:
+            pass
+
+    pair = WhatIf(sentences=("a cat sleeps", "a dog runs"), dataset="pets", models=(RankedModel(name="near", reference=np.array([0.1])),))
+    async with opened() as pilot:
+        monkeypatch.setattr(pilot.app, "scorer_process", LateScorer())
+        screen = WhatIfScreen(pair)
+        await pilot.app.push_screen(screen)
+        await screen.remove_children()
+        closing.set()
+        await until(pilot, lambda: screen.is_scored)
+        await pilot.app.pop_screen()
 
 
 async def test_a_model_without_scores_is_scored_beside_the_dashboard_and_then_shown(

@@ -51,6 +51,14 @@ class WhatIfScreen(ModalScreen[None]):
     def __init__(self, pair: WhatIf) -> None:
         super().__init__()
         self._pair = pair
+        first, second = (plain(text) for text in pair.sentences)
+        self.inputs = (
+            Input(first, id="first", placeholder="sentence 1", compact=True),
+            Input(second, id="second", placeholder="sentence 2", compact=True),
+        )
+        # Held, not searched for: a score may arrive while the screen is being closed, when its parts are gone already.
+        self._overlap, self._typed_scores = Static(id="typed-overlap"), Static(id="typed-scores")
+        self._note = Static("", id="edit-note", classes="dialog-hint", markup=False)
         self._models = [model.name for model in pair.models]
         self._scores: dict[str, TypedScore] = {}
         self._before = {model.name: model.before for model in pair.models if model.before is not None}
@@ -61,11 +69,10 @@ class WhatIfScreen(ModalScreen[None]):
         """Yield both lines, the overlap, the scores, a note and the keys."""
         with Vertical(classes="dialog"):
             yield Static("What if: edit the pair" if any(self._pair.sentences) else "A pair of your own", classes="dialog-title")
-            yield Input(plain(self._pair.sentences[0]), id="first", placeholder="sentence 1", compact=True)
-            yield Input(plain(self._pair.sentences[1]), id="second", placeholder="sentence 2", compact=True)
-            yield Static(id="typed-overlap")
-            yield Static(id="typed-scores")
-            yield Static("", id="edit-note", classes="dialog-hint", markup=False)
+            yield from self.inputs
+            yield self._overlap
+            yield self._typed_scores
+            yield self._note
             yield Static(_KEYS, classes="dialog-hint")
 
     def on_mount(self) -> None:
@@ -82,23 +89,17 @@ class WhatIfScreen(ModalScreen[None]):
         inputs = self.inputs
         side = 0 if self.focused is inputs[0] else 1
         made = edit_by_rule((inputs[0].value, inputs[1].value), side, rule)
-        note = self.query_one("#edit-note", Static)
         if isinstance(made, str):
-            note.update(f"{_FAULTS[made].format(rule)}: type the change")
+            self._note.update(f"{_FAULTS[made].format(rule)}: type the change")
             return
         inputs[made[0]].value = made[1]
-        note.update(f"rule: {rule}, in sentence {made[0] + 1}; read it before you trust it")
+        self._note.update(f"rule: {rule}, in sentence {made[0] + 1}; read it before you trust it")
 
     def action_restore(self) -> None:
         """Put the pair itself back."""
         for line, text in zip(self.inputs, self._pair.sentences, strict=True):
             line.value = plain(text)
-        self.query_one("#edit-note", Static).update("")
-
-    @property
-    def inputs(self) -> tuple[Input, Input]:
-        """The lines of both sentences."""
-        return self.query_one("#first", Input), self.query_one("#second", Input)
+        self._note.update("")
 
     @property
     def is_scored(self) -> bool:
@@ -109,7 +110,7 @@ class WhatIfScreen(ModalScreen[None]):
         first, second = (line.value for line in self.inputs)
         shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
-        self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
+        self._overlap.update(Content("\n").join(lines))
         self._scores, self._number = {}, 0  # what still comes is of other sentences
         self._show_scores()
         if self._timer is not None:
@@ -160,7 +161,7 @@ class WhatIfScreen(ModalScreen[None]):
         elif self._pair.dataset:
             title = f"{'':<{_NAME}} {'similarity':>10} {'rank':>6} {'moved':>6}"
             lines = [Content.styled(title, "$text-faint"), *lines, Content.styled(self._reference(), "$text-faint")]
-        self.query_one("#typed-scores", Static).update(Content("\n").join(lines))
+        self._typed_scores.update(Content("\n").join(lines))
 
     def _reference(self) -> str:
         counts = sorted({len(model.reference) for model in self._pair.models if len(model.reference)})
