@@ -155,7 +155,7 @@ def _numbers(compared: ComparedSlice, name: str, reference: str, width: int) -> 
     difference = [
         f"Δ {100 * measured.delta:+z.2f}",
         f"[{100 * measured.low:+z.1f}, {100 * measured.high:+z.1f}]",
-        f"p {corrected}{measured.topic_sign}",
+        f"Holm p {corrected}{measured.topic_sign}",
     ]
     return [*fitted_lines(parts, width), *fitted_lines([Content.styled(text, style) for text in difference], width, gap=1)]
 
