@@ -327,20 +327,12 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
 
 
 def explanation_rows(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[str, str, str]]:
-    """The rows of selections and explanations, and of an hour of use."""
+    """The rows of selections and explanations."""
     real = Place(
         data=str(arguments.data), runs=str(arguments.runs), cache=str(arguments.cache or temporary / "cache"), models=arguments.models
     )
     score(real)
     yield from explained_rows(one("explained", real))
-    if arguments.hour is not None:
-        from dashboard_hour import growth  # here: what it imports is not the dashboard's first paint
-
-        minutes = [json.loads(line) for line in arguments.hour.read_text(encoding="utf-8").splitlines()]
-        use = f"{minutes[-1]['keys']:,} random keys on all screens in {len(minutes)} minutes"
-        yield f"memory at rest after 20 minutes, of {use}", f"{minutes[19]['mib']:.0f} MiB", ""
-        yield "the most from then on, at rest", f"{max(minute['mib'] for minute in minutes[19:]):.0f} MiB", ""
-        yield "memory at rest at the end as a share of that after 20 minutes, by medians of five", f"{growth(minutes):.0%}", "110%"
 
 
 def explained_rows(found: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -368,7 +360,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--starts", type=int, default=5)
     parser.add_argument("--explanations", action="store_true", help="measure selections, Why, word effects, What if and items alone")
-    parser.add_argument("--hour", type=Path, metavar="LOG", help="with these, the memory that dashboard_hour.py wrote down")
     arguments = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary:
@@ -382,7 +373,7 @@ def main() -> None:
     which = "--explanations" if arguments.explanations else f"--rows {arguments.rows}"
     command = f"python benchmarks/dashboard.py --data DIR {which} {named}"
     machine = f"{os.cpu_count()} processors, load of other work {load_before:.1f} at the start"
-    title = "Explanations, items and an hour of use of the dashboard" if arguments.explanations else "The dashboard"
+    title = "Explanations and items of the dashboard" if arguments.explanations else "The dashboard"
     scores = "The scores of the real pairs are these models' own, made by `embedlab evaluate`."
     heading = f"# {title}\n\n`{command}`; {machine}. {scores}\n\n"
     results = RESULTS.with_name("dashboard-explanations.md") if arguments.explanations else RESULTS

@@ -1,10 +1,12 @@
 """How much memory the dashboard has after each minute of use, with random keys from a seed on all screens.
 
     python benchmarks/dashboard_hour.py --minutes 60 --seed 0 --log FILE -- --data DIR --runs DIR …
+    python benchmarks/dashboard_hour.py --of FILE --seed 0
 
-The arguments behind the second -- are those of `embedlab tui`. It runs in a pseudo-terminal whose other end reads all it draws. A minute
-is a line of FILE: its number, the resident memory of the dashboard at rest and before, of its process that scores typed pairs, all in MiB,
-the keys so far, and the screens that were shown. No key of these starts, stops, deletes or renames a run.
+The arguments behind the second -- are those of `embedlab tui`. With --of, the page of results is made of what was written down. The
+dashboard runs in a pseudo-terminal whose other end reads all it draws. A minute is a line of FILE: its number, the resident memory of
+the dashboard at rest and before, of its process that scores typed pairs, all in MiB, the keys so far, and the screens that were shown.
+No key of these starts, stops, deletes or renames a run.
 """
 
 import argparse
@@ -16,9 +18,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 import psutil
-from terminal_link import Link, dashboard
+from record import write_table
+from terminal_link import SIZE, Link, dashboard
 
 ENTER, ESCAPE, TAB, BACKSPACE, LEFT = b"\r", b"\x1b", b"\t", b"\x7f", b"\x1b[D"
 FILTERS = (
@@ -139,18 +143,43 @@ def use(link: Link, process: psutil.Process, *, minutes: int, seed: int, log: Pa
 
 def growth(found: Sequence[dict[str, float]], after: int = 20) -> float:
     """The memory at the end as a share of that after so many minutes: of each the median of five minutes."""
-    middle = sorted(line["mib"] for line in found[after - 3 : after + 2])
-    last = sorted(line["mib"] for line in found[-5:])
-    return last[len(last) // 2] / middle[len(middle) // 2]
+    return median(line["mib"] for line in found[-5:]) / median(line["mib"] for line in found[after - 3 : after + 2])
 
 
-if __name__ == "__main__":
+def write_page(found: Sequence[dict[str, float]], seed: int) -> None:
+    """Write the page of results: the memory at rest in every five minutes."""
+    parts = [found[start : start + 5] for start in range(0, len(found) - len(found) % 5, 5)]
+    rows = [
+        (
+            f"{part[0]['minute']:.0f} to {part[-1]['minute']:.0f}",
+            f"{part[-1]['keys']:,.0f}",
+            *(f"{choose([line['mib'] for line in part]):.0f} MiB" for choose in (median, min, max)),
+            f"{median(line['others_mib'] for line in part):.0f} MiB",
+        )
+        for part in parts
+    ]
+    notes = [
+        f"random keys of seed {seed} on all six screens of {SIZE[0]} x {SIZE[1]}; real pairs, three recipes of two seeds",
+        f"at the end {growth(found):.0%} of the memory after 20 minutes, by medians of five minutes (limit 110%)",
+        "at rest: on Pairs, once nothing works any more or after 40 s, so that what Why needs while it works can be the most",
+    ]
+    columns = ("minutes", "keys until then", "at rest: median", "least", "most", "its process that scores typed pairs")
+    write_table("dashboard-hour", "The dashboard's memory in an hour of use", columns, rows, packages=("embedlab", "textual"), notes=notes)
+
+
+def main() -> None:
+    """Use a dashboard, or make the page of what was written down."""
     mine, _, words = " ".join(sys.argv[1:]).partition(" -- ")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--log", type=Path, required=True)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--log", type=Path)
+    which.add_argument("--of", type=Path, metavar="FILE", help="make the page of results of this log")
     arguments = parser.parse_args(mine.split())
+    if arguments.of is not None:
+        write_page([json.loads(line) for line in arguments.of.read_text(encoding="utf-8").splitlines()], arguments.seed)
+        return
     state_folder = Path(os.environ.get("XDG_STATE_HOME", "") or tempfile.mkdtemp())
     with dashboard(words.split(), state_folder) as (link, pid):
         lines = use(link, psutil.Process(pid), minutes=arguments.minutes, seed=arguments.seed, log=arguments.log)
@@ -159,3 +188,7 @@ if __name__ == "__main__":
             {"minutes": len(lines), "growth": growth(lines) if len(lines) > 22 else None, "largest_mib": max(line["mib"] for line in lines)}
         )
     )
+
+
+if __name__ == "__main__":
+    main()
