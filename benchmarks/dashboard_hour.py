@@ -159,7 +159,8 @@ def write_page(found: Sequence[dict[str, float]], seed: int) -> None:
         for part in parts
     ]
     notes = [
-        f"random keys of seed {seed} on all six screens of {SIZE[0]} x {SIZE[1]}; real pairs, three recipes of two seeds",
+        f"written down by `--minutes {len(found)} --seed {seed} --log FILE -- --data DIR --runs DIR`: random keys on all six screens",
+        f"a terminal of {SIZE[0]} x {SIZE[1]}",
         f"at the end {growth(found):.0%} of the memory after 20 minutes, by medians of five minutes (limit 110%)",
         "at rest: on Pairs, once nothing works any more or after 40 s, so that what Why needs while it works can be the most",
     ]
