@@ -21,6 +21,7 @@ from textual.screen import Screen
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
+from embedlab.tui.delay import after
 from embedlab.tui.pair_table.data import load_pairs
 from tests.tui.driving import USUAL, Open, record_notices, until, write_scores
 
@@ -68,7 +69,7 @@ def _painted_seldom() -> Iterator[None]:
             paint(screen)
         elif getattr(screen, "_late_paint", None) is None:
             screen._dirty_widgets.clear()  # the compositor knows their regions
-            screen._late_paint = screen.set_timer(PAINT_EVERY_S, lambda: paint_now(screen))  # type: ignore[attr-defined]
+            screen._late_paint = after(PAINT_EVERY_S, screen, lambda: paint_now(screen))  # type: ignore[attr-defined]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Screen, "_compositor_refresh", paint_seldom)

@@ -1,15 +1,18 @@
 """How the tests of the dashboard drive it."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 import pytest
+from textual import _time as textual_time
 from textual import events
 from textual.app import App
 from textual.pilot import Pilot
@@ -43,6 +46,18 @@ async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: 
             return
         await pilot.pause(0.02)
     pytest.fail("it did not happen in time")
+
+
+def hold_timers_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a second pass between any two looks at the clock of a timer that runs once, as on a machine that is busy elsewhere."""
+    clock, held_up_s = textual_time.get_time, count()
+
+    def held_up() -> float:
+        task = asyncio.current_task()
+        is_once = task is not None and task.get_name().startswith("set_timer#")
+        return clock() + (next(held_up_s) if is_once else 0)
+
+    monkeypatch.setattr(textual_time, "get_time", held_up)
 
 
 async def on_top(pilot: Pilot[None], kind: type[Kind]) -> Kind:

@@ -47,6 +47,7 @@ from embedlab.tui.compare.model import (
 )
 from embedlab.tui.compare.slice_detail import ModelFacts, SliceDetail
 from embedlab.tui.compare.training_marks import SharedText, shared_text
+from embedlab.tui.delay import after
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
 from embedlab.tui.key_table import shown_key
@@ -342,7 +343,7 @@ class CompareScreen(DashboardScreen):
             self.comparer.compare(request, picked, self._take_fifths, group=f"fifths {request.selected}")
 
     def _take_fifths(self, _: SlicedComparison) -> None:
-        self.set_timer(_SOON_S, self.show_differences)  # once the worker has ended
+        after(_SOON_S, self, self.show_differences)  # once the worker has ended
 
     @work(group=DIALOG)
     async def action_margin(self) -> None:

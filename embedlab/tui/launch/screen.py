@@ -13,7 +13,6 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.css.query import NoMatches
-from textual.timer import Timer
 from textual.widget import MountError
 from textual.widgets import OptionList, Static
 from textual.worker import get_current_worker
@@ -22,6 +21,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
+from embedlab.tui.delay import after
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import STARTED, Choice, Field, Launch, choice_of_file, form_fields, launch_or_error
@@ -54,7 +54,7 @@ class LaunchScreen(DashboardScreen):
         self._being_checked: tuple[LoadedForm, dict[str, str]] | None = None  # or checked, as last
         self._replacing = asyncio.Lock()
         self._is_entered = False  # enter was pressed before the form was there
-        self._timer: Timer | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def compose_body(self) -> ComposeResult:
         """Yield the list of recipes and grids beside the form or the board of one of them."""
@@ -232,8 +232,8 @@ class LaunchScreen(DashboardScreen):
             return
         self._unchecked()
         if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(CHECK_AFTER_S, self._check)
+            self._timer.cancel()
+        self._timer = after(CHECK_AFTER_S, self, self._check)
 
     @property
     def values(self) -> dict[str, str]:
@@ -245,7 +245,7 @@ class LaunchScreen(DashboardScreen):
 
     def _check(self) -> None:
         if self._timer is not None:  # lines that were shown before: this check is of what they say too
-            self._timer.stop()
+            self._timer.cancel()
             self._timer = None
         if self.model.form is not None:
             self._being_checked = self.model.form, self.values

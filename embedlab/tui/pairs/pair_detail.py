@@ -1,5 +1,6 @@
 """The details of one pair in sections, in as many columns as the pane has room for; they follow the cursor, facts arrive from a thread."""
 
+from asyncio import TimerHandle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,10 +12,10 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.timer import Timer
 from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.tui.delay import after
 from embedlab.tui.pair_table.scorer import ScorerProcess
 from embedlab.tui.pairs.sections import SECTIONS, DetailSection
 from embedlab.tui.pairs.shown_pair import ShownPair
@@ -36,7 +37,7 @@ class PairDetail(VerticalScroll):
 
     pair: ShownPair | None = None
     scorer: ScorerProcess | None = None  # that scores a pair without each of its words
-    _resting: Timer | None = None
+    _resting: TimerHandle | None = None
 
     @dataclass
     class TrainedFound(Message):
@@ -47,7 +48,7 @@ class PairDetail(VerticalScroll):
 
     def find_trained(self, finder: "Callable[[], FactFinder]") -> None:
         """Look up in a moment which models were trained on which pairs; FINDER is made then. Nothing waits for it."""
-        self.set_timer(TRAINED_AFTER_S, lambda: self._find_trained(finder()))
+        after(TRAINED_AFTER_S, self, lambda: self._find_trained(finder()))
 
     @work(thread=True, exclusive=True, group="trained", exit_on_error=False)
     def _find_trained(self, finder: "FactFinder") -> None:
@@ -58,8 +59,8 @@ class PairDetail(VerticalScroll):
     def follow(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
         """Show the pair that SHOWN gives once the cursor rests: details change the layout, which is too expensive while a key is held."""
         if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(REST_S, partial(self.show_with_facts, shown))
+            self._resting.cancel()
+        self._resting = after(REST_S, self, partial(self.show_with_facts, shown))
 
     def show_with_facts(self, shown: Callable[[], "tuple[ShownPair, int, FactFinder] | None"]) -> None:
         """Show a pair at once, and what takes time to find as it is found."""

@@ -1,5 +1,6 @@
 """Edit two sentences, or type two, and see what each chosen model gives them while the user types."""
 
+from asyncio import TimerHandle
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -10,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from embedlab.analysis.overlap import dice
@@ -19,6 +19,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
 from embedlab.tui.command import command
 from embedlab.tui.commands import COMMANDS, binding
+from embedlab.tui.delay import after
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
@@ -63,7 +64,7 @@ class WhatIfScreen(ModalScreen[None]):
         self._scores: dict[str, TypedScore] = {}
         self._before = {model.name: model.before for model in pair.models if model.before is not None}
         self._number = 0
-        self._timer: Timer | None = None
+        self._timer: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
         """Yield both lines, the overlap, the scores, a note and the keys."""
@@ -114,9 +115,9 @@ class WhatIfScreen(ModalScreen[None]):
         self._scores, self._number = {}, 0  # what still comes is of other sentences
         self._show_scores()
         if self._timer is not None:
-            self._timer.stop()
+            self._timer.cancel()
         if first.strip() and second.strip() and self._models:
-            self._timer = self.set_timer(SCORE_AFTER_S, self._request)
+            self._timer = after(SCORE_AFTER_S, self, self._request)
 
     @work(exclusive=True, group="request")
     async def _request(self) -> None:

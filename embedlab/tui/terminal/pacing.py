@@ -13,7 +13,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.screen import Screen
-from textual.timer import Timer
+
+from embedlab.tui.delay import after
 
 if TYPE_CHECKING:
     from textual.driver import Driver
@@ -89,7 +90,7 @@ class PacedScreen(Screen[Result]):
     Textual computes a frame during a batch too, marks its regions as drawn, and discards it: what was below remains on the terminal.
     """
 
-    _later: Timer | None = None
+    _later: asyncio.TimerHandle | None = None
 
     def _compositor_refresh(self) -> None:
         """Draw what changed, or leave it marked as changed and look again: the next frame holds all of it."""
@@ -100,7 +101,7 @@ class PacedScreen(Screen[Result]):
             return
         elif self.app._batch_count or pace.is_behind(self.app._driver):
             self._dirty_widgets.clear()  # the compositor knows their regions
-            self._later = self.set_timer(_LOOK_AGAIN_S, self._draw_later)
+            self._later = after(_LOOK_AGAIN_S, self, self._draw_later)
         else:
             super()._compositor_refresh()
 

@@ -82,6 +82,8 @@ class TypedKeys:
                 self._app.post_message(event)
                 if not is_quick:
                     await self._settle()
+        except Exception as error:  # nothing awaits this task: its error would be lost, and the held keys with it
+            self._app._handle_exception(error)
         finally:
             self._delivery = None
 

@@ -11,7 +11,7 @@ from embedlab.runs.events import Finished
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.terminal.pacing import QUESTION, FramePace
-from tests.tui.driving import Open, make_run, on_top, until
+from tests.tui.driving import Open, hold_timers_up, make_run, on_top, until
 
 
 class Clock:
@@ -79,6 +79,18 @@ def test_frames_wait_while_one_is_queued(driver: Any) -> None:
     driver._writer_thread._queue = SimpleNamespace(qsize=lambda: 1)
     assert FramePace().is_behind(driver)
     assert not FramePace().is_behind(None)
+
+
+async def test_a_frame_that_waits_is_drawn_although_the_machine_is_held_up(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.tui.conftest.PAINT_EVERY_S", 0.0)
+    async with opened() as pilot:
+        screen, frames = pilot.app.screen, []
+        hold_timers_up(monkeypatch)
+        with pilot.app.batch_update():
+            screen._compositor._dirty_regions.add(screen.region)
+            screen._compositor_refresh()
+        monkeypatch.setattr(pilot.app, "_display", lambda _screen, update: frames.append(update) if update is not None else None)
+        await until(pilot, lambda: frames)
 
 
 async def test_runs_draws_nothing_when_every_run_has_ended(opened: Open, own_world: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

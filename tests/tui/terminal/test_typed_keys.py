@@ -18,6 +18,7 @@ from embedlab.tui.dialogs import Choose
 from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.tui.pairs.what_if_screen import WhatIfScreen
+from embedlab.tui.terminal.app import TerminalApp
 from tests.tui.driving import Open, noticed, on_top, send_at_once, until
 from tests.tui.test_hangup import ARGUMENTS, is_over
 
@@ -105,3 +106,20 @@ async def test_a_key_does_not_overtake_one_that_was_held(opened: Open) -> None:
         pilot.app.post_message(keys[0])
         await until(pilot, lambda: len(pilot.app.selected.typed) == 3)  # type: ignore[attr-defined]
         assert pilot.app.selected.typed == "abc"  # type: ignore[attr-defined]
+
+
+async def test_an_error_while_keys_are_delivered_ends_the_dashboard(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> bool:
+        raise TypeError("of the delivery")
+
+    async def deliver() -> None:
+        async with opened() as pilot:
+            dashboard = pilot.app
+            assert isinstance(dashboard, TerminalApp)
+            monkeypatch.setattr(dashboard.typed_keys, "_is_opening", fails)
+            monkeypatch.setattr(dashboard.typed_keys, "_is_awaited", lambda: False)
+            send_at_once(pilot, "ss")
+            await until(pilot, lambda: dashboard.crash)
+
+    with pytest.raises(TypeError, match="of the delivery"):
+        await deliver()
