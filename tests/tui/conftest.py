@@ -21,8 +21,8 @@ from textual.screen import Screen
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.delay import after
 from embedlab.tui.pair_table.data import load_pairs
+from embedlab.tui.terminal.delay import after
 from tests.tui.driving import USUAL, Open, record_notices, until, write_scores
 
 CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing

@@ -47,7 +47,6 @@ from embedlab.tui.compare.model import (
 )
 from embedlab.tui.compare.slice_detail import ModelFacts, SliceDetail
 from embedlab.tui.compare.training_marks import SharedText, shared_text
-from embedlab.tui.delay import after
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
 from embedlab.tui.key_table import shown_key
@@ -58,6 +57,7 @@ from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.selection import open_box, open_slice
 from embedlab.tui.plots.model import VIEWS
 from embedlab.tui.plots.plotting import PlottedPairs
+from embedlab.tui.terminal.delay import after
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
 

@@ -21,7 +21,6 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.delay import after
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.launch.form import STARTED, Choice, Field, Launch, choice_of_file, form_fields, launch_or_error
@@ -31,6 +30,7 @@ from embedlab.tui.launch.lines import FieldInput, FormLines
 from embedlab.tui.launch.model import LaunchModel, LoadedForm
 from embedlab.tui.launch.widgets import LaunchList, start_notes
 from embedlab.tui.pairs.selection import open_model
+from embedlab.tui.terminal.delay import after
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.plain import plain
 from embedlab.workflows.grid.plan import cancel_grid

@@ -15,11 +15,11 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.tui.delay import after
 from embedlab.tui.pair_table.scorer import ScorerProcess
 from embedlab.tui.pairs.sections import SECTIONS, DetailSection
 from embedlab.tui.pairs.shown_pair import ShownPair
 from embedlab.tui.pairs.word_effects import PairWords
+from embedlab.tui.terminal.delay import after
 from embedlab.tui.widgets.text import QuickText
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
 from embedlab.tui.command import command
 from embedlab.tui.commands import COMMANDS, binding
-from embedlab.tui.delay import after
 from embedlab.tui.key_table import shown_key
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
 from embedlab.tui.pairs.sections import highlighted
 from embedlab.tui.pairs.what_if import EditFault, RankedModel, WhatIf, edit_by_rule
+from embedlab.tui.terminal.delay import after
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.screen import Screen
 
-from embedlab.tui.delay import after
+from embedlab.tui.terminal.delay import after
 
 if TYPE_CHECKING:
     from textual.driver import Driver
