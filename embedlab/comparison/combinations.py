@@ -26,6 +26,7 @@ from embedlab.analysis.slices import FIFTHS
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.topics import Topics
 from embedlab.comparison.uneven import Kind, MeasuredKind, NamedParts, Uneven, measured_kinds, named_parts, uneven
+from embedlab.core.progress import ProgressCallback
 from embedlab.outcomes.cuts import ItemSlice
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.property import all_properties
@@ -37,6 +38,7 @@ FEWEST_SEEDS = 6  # of a recipe, so that each half has three
 _SAME = 0.8  # of the items of either that two combinations share: the second one says the same, as does one of the items beside it
 _LEAST_HALF = 0.25  # of the items
 _SMALLEST = 1e-300
+_REPORTED_EVERY = 16  # combinations
 
 Rows = NDArray[np.bool_]  # (rows,) of the frame
 
@@ -276,7 +278,15 @@ def _holding(named: NamedParts, rows: int) -> Rows:
 class SearchedContrasts:
     """The contrasts of members on each combination within the half of the search: scores alone, of which a search needs many."""
 
-    def __init__(self, outcomes: Outcomes, members: Sequence[str], candidates: Sequence[Combination], half: Rows) -> None:
+    def __init__(
+        self,
+        outcomes: Outcomes,
+        members: Sequence[str],
+        candidates: Sequence[Combination],
+        half: Rows,
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        """Measure the CANDIDATES on one HALF of the rows; what PROGRESS raises ends that."""
         self.found, self.members = list(candidates), list(members)
         blocks = sorted({block for combination in candidates for block in combination.blocks})
         self._rows = {block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks}
@@ -289,9 +299,11 @@ class SearchedContrasts:
             measure = MEASURES[outcomes.blocks[block].measures[0]]
             self._without[block] = measure.without(gold, predicted)
             self._influences[block] = measure.influences(gold, predicted)
-        self.points = np.array([self._contrast(combination) for combination in candidates]).reshape(
-            len(candidates), len(members)
-        )  # (combinations, members)
+        self.points = np.empty((len(candidates), len(members)))  # (combinations, members)
+        for number, combination in enumerate(candidates):
+            self.points[number] = self._contrast(combination)
+            if progress is not None and (number % _REPORTED_EVERY == 0 or number == len(candidates) - 1):
+                progress(number + 1, len(candidates))
 
     def sides(self, combination: Combination) -> tuple[Rows, Rows]:
         """Return which rows of the half a combination has, and which are beside it; (rows of the frame,) each."""
@@ -395,12 +407,17 @@ def _tested(measured: MeasuredKind, models: Sequence[ModelColumns], searched: fl
 
 
 def search_combinations(
-    outcomes: Outcomes, topics: Topics, models: Sequence[ModelColumns], selection: ItemSelection | None, rng: np.random.Generator
+    outcomes: Outcomes,
+    topics: Topics,
+    models: Sequence[ModelColumns],
+    selection: ItemSelection | None,
+    rng: np.random.Generator,
+    progress: ProgressCallback | None = None,
 ) -> CombinationSearch:
     """Return what two MODELS differ on among combinations of two properties, searched and tested on halves drawn by RNG."""
     halves = halved(outcomes, topics, models, selection, rng)
     candidates = all_combinations(outcomes, halves) if halves.is_even else []
-    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), candidates, halves.search)
+    searched = SearchedContrasts(outcomes, member_columns(halves.models[0]), candidates, halves.search, progress)
     return CombinationSearch(
         combinations=len(candidates),
         items=(int(halves.search.sum()), int(halves.test.sum())),

@@ -1,6 +1,6 @@
 """Two models on the items of any task: where they differ, what the items have in common on which one alone is right, and how steadily."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from embedlab.comparison.in_common import Common, Fact, in_common, words_in_comm
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
 from embedlab.comparison.topics import Topics, item_topics
 from embedlab.comparison.uneven import Kind, Uneven, item_kinds, refuse_mixed, where_they_differ
+from embedlab.core.progress import StartProgress, unseen
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import ItemSelection
 
@@ -56,12 +57,12 @@ def explained(
     *,
     rng: np.random.Generator,
     examples: int = 5,
-    progress: Callable[[int, int], None] | None = None,
+    progress: StartProgress = unseen,
 ) -> Explanation:
     """Return what is known of the difference between two MODELS on OUTCOMES, or on the items of a SELECTION.
 
     WHOLE has the evidence of the whole datasets, or of what is selected of them. RNG draws the halves that combinations of properties
-    are searched and tested on.
+    are searched and tested on. PROGRESS shows the two long parts of the work; what it raises ends the work.
     """
     refuse_mixed(outcomes)
     first, second = models
@@ -74,8 +75,8 @@ def explained(
         second=second.name,
         whole=_whole(outcomes, models, whole),
         items=int(among.sum()),
-        uneven=tuple(where_they_differ(outcomes, models, kinds, progress)),
-        search=search_combinations(outcomes, topics, models, selection, rng),
+        uneven=tuple(where_they_differ(outcomes, models, kinds, progress("comparing kinds of items"))),
+        search=search_combinations(outcomes, topics, models, selection, rng, progress("searching combinations of two properties")),
         sides=(
             _side(first.name, sides.only_a & among, among, sides, outcomes, topics, facts, examples),
             _side(second.name, sides.only_b & among, among, sides, outcomes, topics, facts, examples),

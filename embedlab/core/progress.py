@@ -10,6 +10,11 @@ StartProgress = Callable[[str], ProgressCallback]
 """Returns the progress callback for a named piece of work."""
 
 
+def unseen(_: str) -> ProgressCallback:
+    """Start the progress of a piece of work without showing it."""
+    return lambda _done, _total: None
+
+
 class ProgressDisplay(Protocol):
     """A progress callback that also shows a text."""
 

@@ -58,8 +58,8 @@ def why_report(options: WhyOptions, session: Session) -> WhyReport:
     if lacking:
         raise UsageError(f"{lacking[0]} has no prediction of these items", hint="select a task that both models can do")
     comparison = compared(gathered, slicing, session)
-    with session.progress("looking at kinds of items") as tick:
+    with session.progresses() as progress:
         rng = np.random.default_rng(HALVES_SEED)
-        explanation = explained(outcomes, models, comparison.evidence, selection, rng=rng, examples=options.examples, progress=tick)
+        explanation = explained(outcomes, models, comparison.evidence, selection, rng=rng, examples=options.examples, progress=progress)
     report = Report.of(why_tables(explanation, comparison, rows=options.rows), WHY, is_whole=comparison.is_whole)
     return WhyReport(**vars(report), explanation=explanation, rows=options.rows)

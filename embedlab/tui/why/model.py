@@ -1,6 +1,6 @@
 """Why two models differ on what is selected: the rows of each pane, and the pairs or items behind each. State without Textual."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
@@ -20,6 +20,7 @@ from embedlab.comparison.in_common import Common
 from embedlab.comparison.uneven import Kind, Uneven
 from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.progress import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.sts import STS_AVERAGES
 from embedlab.outcomes.frame import Outcomes
@@ -106,9 +107,7 @@ def two_models(names: Sequence[str], reference: str | None) -> tuple[str, str] |
     return (reference, others[0]) if reference is not None and others else None
 
 
-def find_reasons(
-    view: PairView, first: str, second: str, settings: Settings, progress: Callable[[int, int], None] | None = None
-) -> Reasons:
+def find_reasons(view: PairView, first: str, second: str, settings: Settings, progress: StartProgress = unseen) -> Reasons:
     """Explain the difference of the model SECOND from FIRST on what VIEW selects, as `embedlab why` does.
 
     What was chosen by results would explain itself, and is refused.

@@ -13,6 +13,7 @@ from textual.worker import Worker, get_current_worker
 
 from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.progress import ProgressCallback
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
@@ -118,10 +119,13 @@ class WhyScreen(DashboardScreen):
     def _find(self, request: tuple[object, ...], view: PairView, models: tuple[str, str]) -> None:
         worker: Worker[None] = get_current_worker()
 
-        def progress(done: int, total: int) -> None:
-            if worker.is_cancelled:
-                raise _Stale
-            self.app.call_from_thread(self._say, f"comparing kinds of items: {done} of {total}")
+        def progress(label: str) -> ProgressCallback:
+            def tick(done: int, total: int) -> None:
+                if worker.is_cancelled:
+                    raise _Stale
+                self.app.call_from_thread(self._say, f"{label}: {done} of {total}")
+
+            return tick
 
         try:
             reasons = find_reasons(view, *models, self.dashboard.settings, progress)
