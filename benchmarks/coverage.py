@@ -43,8 +43,6 @@ from simulated_comparisons import (
 )
 from simulated_scores import DATASETS, Floats, Graph, World
 
-from embedlab.analysis.families import LARGEST_JOINED
-from embedlab.analysis.near_duplicates import LEAST_COSINE
 from embedlab.analysis.seed_tests import holm
 
 FIRST_NULL = "sbert-null"  # the recipe whose seeds were compared first
@@ -339,10 +337,10 @@ def show_halves(arguments: argparse.Namespace) -> None:
         "by topics: flips",
         "length of intervals, flips / shared sentences (median)",
     ]
-    is_usual = arguments.families == [LEAST_COSINE, LARGEST_JOINED]
-    notes += [] if is_usual else ["families: from a cosine of {:g} on, up to {:.4f} of the rows".format(*arguments.families)]
+    if tuple(arguments.families) != real_halves.USUAL:
+        notes.append("families: from a cosine of {:g} on, up to {:g} rows and {:g} of them".format(*arguments.families))
     write_table(
-        "coverage-halves" if is_usual else "coverage-halves-families",
+        f"coverage-halves-{arguments.page}" if arguments.page else "coverage-halves",
         "Two halves of real scores",
         columns,
         rows,
@@ -427,8 +425,9 @@ def main() -> None:
     parser.add_argument("--members", nargs="*", help="columns of score files, for halves; all without it")
     parser.add_argument("--encoder", help="the model whose vectors make topics, for halves")
     parser.add_argument(
-        "--families", type=float, nargs=2, default=[LEAST_COSINE, LARGEST_JOINED], help="least cosine, largest share, for halves"
+        "--families", type=float, nargs=3, default=real_halves.USUAL, help="least cosine, most rows, largest share, for halves"
     )
+    parser.add_argument("--page", help="the end of the page's name, for halves")
     parser.add_argument("--runs", type=int, default=5_000)
     parser.add_argument("--first-seed", type=int, default=0, help="of the simulated comparisons; others are other draws")
     parser.add_argument("--resume", type=Path, help="a file of the runs so far, of cells and tables: they go on, and others are added")

@@ -28,11 +28,10 @@ from simulated_scores import Floats, Graph, World
 
 from embedlab.analysis import families
 from embedlab.analysis.evidence import sentence_numbers
-from embedlab.analysis.near_duplicates import LEAST_COSINE
 
 FLIPS = real_halves.METHODS.index("flips")
-LARGEST_JOINED = families.LARGEST_JOINED
-TRIED = (1 / 12, 1 / 10)  # larger families
+LARGEST_SHARE = families.LARGEST_SHARE
+TRIED = (1 / 8,)  # larger families
 TOPIC_SEEDS = 5
 Sources = tuple[Path, Path, tuple[str, ...], str]  # folders of data and of scores, columns of scores, an encoder
 BEYOND = 0.3  # how far the worst model is below the best
@@ -51,12 +50,12 @@ def real_set(name: str, of: Sources) -> tuple[real_halves.RealSet, NDArray[np.fl
     """One set, and the vectors of its pairs."""
     table, names, vectors = real_pairs(of)
     own = (table["dataset"] == name).to_numpy()
-    return real_halves.RealSet.of(name, table.filter(own), names, (LEAST_COSINE, LARGEST_JOINED)), vectors[own]
+    return real_halves.RealSet.of(name, table.filter(own), names, real_halves.USUAL), vectors[own]
 
 
 def agreement(job: tuple[str, str, float], first: int, runs: int, *, of: Sources, halves: int) -> list[list[float]]:
     """Mean and worst agreement: on real scores by the topics of RUNS seeds from FIRST on, or of RUNS simulated worlds."""
-    name, kind, families.LARGEST_JOINED = job
+    name, kind, families.LARGEST_SHARE = job
     is_real = kind == "real"
     one, vectors = real_set(name, of)
     found = []
@@ -94,7 +93,7 @@ def main() -> None:
     parser.add_argument("--resume", type=Path, help="a file of what was found so far")
     arguments = parser.parse_args()
     of = (arguments.data, arguments.scores, tuple(arguments.members), arguments.encoder)
-    kinds = [("real", LARGEST_JOINED), ("simulated", LARGEST_JOINED), *(("real", share) for share in TRIED)]
+    kinds = [("real", LARGEST_SHARE), ("simulated", LARGEST_SHARE), *(("real", share) for share in TRIED)]
     jobs = {_key(name, *kind): (name, *kind) for kind in kinds for name in arguments.sets}
     batches = Batches(file=arguments.resume)
     work = partial(agreement, of=of, halves=arguments.runs)
@@ -128,7 +127,7 @@ def main() -> None:
 
 
 def _key(name: str, kind: str, share: float) -> str:
-    return f"{name} {kind}" if share == LARGEST_JOINED else f"{name} {kind}, families up to {share:.4f}"
+    return f"{name} {kind}" if share == LARGEST_SHARE else f"{name} {kind}, families up to {share:.4f}"
 
 
 def _range(values: Floats) -> str:

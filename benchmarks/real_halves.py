@@ -16,12 +16,14 @@ from simulated_scores import DATASETS, Floats
 
 from embedlab.analysis import families
 from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of_pairs, near_pairs
-from embedlab.analysis.near_duplicates import Links, NearDuplicates, links_of
+from embedlab.analysis.near_duplicates import LEAST_COSINE, Links, NearDuplicates, links_of
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.weighing import Weighed
 
 PAIRS_OF_A_TOPIC = 20
 METHODS = ("shared sentences", "flips")
+Setting = tuple[float, float, float]  # of families: the least cosine, the most rows, and the largest share that is joined
+USUAL: Setting = (LEAST_COSINE, families.MOST_ROWS, families.LARGEST_SHARE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,7 @@ class Agreement:
 
     def cell(self, method: int) -> str:
         """The mean and the worst comparison, in percent."""
-        return f"{100 * self.shares[method].mean():.0f} / {100 * self.shares[method].min():.0f}"
+        return f"{100 * self.shares[method].mean():.1f} / {100 * self.shares[method].min():.0f}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,11 +46,10 @@ class RealSet:
     pairs: pl.DataFrame
     names: Sequence[str]
     near: dict[str, NearDuplicates]
-
-    setting: tuple[float, float]  # of families: the least cosine, and the largest share that is joined
+    setting: Setting
 
     @classmethod
-    def of(cls, key: str, pairs: pl.DataFrame, names: Sequence[str], setting: tuple[float, float]) -> "RealSet":
+    def of(cls, key: str, pairs: pl.DataFrame, names: Sequence[str], setting: Setting) -> "RealSet":
         """Find which sentences of each dataset are nearly the same."""
         near = {name: near_pairs(own, partial(links_above, setting[0])) for (name,), own in pairs.group_by("dataset", maintain_order=True)}
         return cls(key=key, pairs=pairs, names=names, near=near, setting=setting)
@@ -123,7 +124,7 @@ def vectors_of(model: str, pairs: pl.DataFrame) -> NDArray[np.float32]:
     return (vectors[: pairs.height] + vectors[pairs.height :]) / 2
 
 
-def real_sets(table: pl.DataFrame, names: Sequence[str], setting: tuple[float, float]) -> list[RealSet]:
+def real_sets(table: pl.DataFrame, names: Sequence[str], setting: Setting) -> list[RealSet]:
     """Each dataset, and their average."""
     sets = [RealSet.of(name, own, names, setting) for (name,), own in table.group_by("dataset", maintain_order=True)]
     return [*sets, RealSet.of("average of seven", table, names, setting)] if len(sets) == len(DATASETS) else sets
@@ -132,7 +133,7 @@ def real_sets(table: pl.DataFrame, names: Sequence[str], setting: tuple[float, f
 def agreement_of(job: tuple[RealSet, NDArray[np.intp]], runs: int) -> Agreement:
     """How often halves of the groups of a set agree; for a process of its own."""
     one, groups = job
-    families.LARGEST_JOINED = one.setting[1]
+    _, families.MOST_ROWS, families.LARGEST_SHARE = one.setting
     found = one.agreement(groups, runs)
     print(f"{one.key}, {len(np.unique(groups))} groups: {found.cell(0)}, {found.cell(1)}", file=sys.stderr, flush=True)
     return found

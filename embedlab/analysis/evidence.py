@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import combine, correlated_groups
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.families import families
+from embedlab.analysis.families import families, largest_joined
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.leaving_out import LeavingOut, OfMeasure, OfMembers, OfSum
 from embedlab.analysis.measures import MEASURES, ClosedTest, Measure, Scale
@@ -40,6 +40,7 @@ class SliceRows:
     texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same for a single one
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
     shares: Floats | None = None  # (rows,) of the score, their sum is 1; None where all rows count alike
+    largest: float | None = None  # share that families are joined up to; None: by the number of rows
     near: NearDuplicates | None = None  # which of the sentences are nearly the same; None where their words are unknown
     leaving: LeavingOut | None = None  # the scores without some of the rows; None where contributions alone are known
 
@@ -56,7 +57,12 @@ class SliceRows:
     @cached_property
     def families(self) -> NDArray[np.intp]:
         """The number of each row's topic; (rows,)."""
-        return families(self.shared, self.row_shares, self.near or NearDuplicates.none())
+        return families(self.shared, self.row_shares, self.near or NearDuplicates.none(), self.largest_joined)
+
+    @property
+    def largest_joined(self) -> float:
+        """The share of the score that families are joined up to; of an average the mean of its parts'."""
+        return largest_joined(len(self.texts)) if self.largest is None else self.largest
 
     @property
     def topic_count(self) -> int:
@@ -298,6 +304,7 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
         texts=np.concatenate([part.texts for part, _ in parts]),
         groups=np.concatenate([rows.groups + offset for (rows, _), offset in zip(parts, offsets, strict=False)]),
         shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
+        largest=sum(weight / total * part.largest_joined for part, weight in parts),
         near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
         leaving=OfSum(parts=leaving, ends=ends) if len(leaving) == len(parts) else None,
     )

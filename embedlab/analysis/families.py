@@ -1,7 +1,7 @@
 """Families: the groups of rows within which errors count as dependent, and between which as independent.
 
 Rows that a chain of shared sentences connects are one topic. Topics with nearly equal sentences are joined, the most similar first,
-unless they would exceed a fifteenth of the score together: without the limit chains of similar sentences run through whole datasets.
+unless they would be too large together: without the limit chains of similar sentences run through whole datasets.
 """
 
 import numpy as np
@@ -11,22 +11,28 @@ from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.near_duplicates import NearDuplicates
 
-LARGEST_JOINED = 1 / 15  # of the score; what shares sentences stays whole, however large
+MOST_ROWS, LARGEST_SHARE = 100, 1 / 10  # of what is joined; what shares sentences stays whole, however large
 FEWEST_JOINED = 60  # rows: with fewer nothing is joined
 _LINKS_AT_ONCE = 4_096
 
 Numbers = NDArray[np.intp]
 
 
-def families(shared: SharedSentences, shares: Floats, near: NearDuplicates) -> Numbers:
+def largest_joined(rows: int) -> float:
+    """Return the largest share of a score over ROWS, which count alike, that families are joined up to."""
+    return min(MOST_ROWS / max(rows, 1), LARGEST_SHARE)
+
+
+def families(shared: SharedSentences, shares: Floats, near: NearDuplicates, largest: float) -> Numbers:
     """Return the number of each row's family, (rows,), from 0; a component's where nothing is joined.
 
-    shared: the sentences of the rows, identified as NEAR identifies them; shares: (rows,) of the score, their sum is 1.
+    shared: the sentences of the rows, identified as NEAR identifies them; shares: (rows,) of the score, their sum is 1; largest: the share
+    that families are joined up to.
     """
     components = shared.components
     if len(components) < FEWEST_JOINED or not len(near.links.first):
         return components
-    joins = _Joins(np.bincount(components, weights=shares).astype(np.float64))
+    joins = _Joins(np.bincount(components, weights=shares).astype(np.float64), largest)
     first, second = _links(shared, near)
     for start in range(0, len(first), _LINKS_AT_ONCE):
         joins.add(first[start : start + _LINKS_AT_ONCE], second[start : start + _LINKS_AT_ONCE])
@@ -37,13 +43,14 @@ def families(shared: SharedSentences, shares: Floats, near: NearDuplicates) -> N
 class _Joins:
     """Components that are joined, two by two."""
 
-    def __init__(self, sizes: Floats) -> None:
+    def __init__(self, sizes: Floats, largest: float) -> None:
         self.sizes = sizes.copy()  # of what a component is the first of
+        self.most = largest + 1e-12
         self.parent = np.arange(len(sizes))  # each component's first one
 
     def add(self, first: Numbers, second: Numbers) -> None:
         """Join what is linked, in order, as far as sizes allow; what is refused once is refused ever after, for sizes only grow."""
-        low, high, most = self.parent[first], self.parent[second], LARGEST_JOINED + 1e-12
+        low, high, most = self.parent[first], self.parent[second], self.most
         low, high = np.minimum(low, high), np.maximum(low, high)
         open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= most))
         keys = low[open_links] * len(self.parent) + high[open_links]

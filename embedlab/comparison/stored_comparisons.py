@@ -19,7 +19,7 @@ from embedlab.store.json_files import JsonFormat
 
 # The method behind the numbers, which decides with the scores what they are: another one for other numbers of the same scores.
 # tests/comparison/test_stored_comparisons.py has the numbers of each.
-COMPARISON_METHOD = "comparison-2"
+COMPARISON_METHOD = "comparison-3"
 
 _TEXTS, _NUMBERS = ("dataset", "source"), ("pair_key", "gold", "dice")  # equal sentences have equal keys
 

@@ -26,6 +26,7 @@ _SLICES = [
 KNOWN: dict[str, list[tuple[str, str, float, float, float, str]]] = {  # the average is of the first seeds
     "comparison-1": [*_SLICES, ("both", "good", 0.85270, 0.79559, 0.89441, "a"), ("both", "bad", 0.19138, -0.02563, 0.39121, "b")],
     "comparison-2": [*_SLICES, ("both", "good", 0.85270, 0.79498, 0.89474, "a"), ("both", "bad", 0.19138, -0.02762, 0.39290, "b")],
+    "comparison-3": [*_SLICES, ("both", "good", 0.85270, 0.79498, 0.89474, "a"), ("both", "bad", 0.19138, -0.02762, 0.39290, "b")],
 }
 
 
