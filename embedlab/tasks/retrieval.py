@@ -15,7 +15,7 @@ import numpy as np
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.retrieval import CUTS, FIRST, query_gold
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import StartProgress
+from embedlab.core.progress import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.queries import Queries
 from embedlab.data.query_file import holds_queries
@@ -58,7 +58,7 @@ def ranks_by(
     query: PairScorer, queries: Queries, start_progress: StartProgress | None = None, *, document: PairScorer | None = None
 ) -> Ranks:
     """Return the rank of each item's document by the scorer of QUERY texts, and that of DOCUMENT texts where it is another one."""
-    start = start_progress or (lambda _: lambda *_: None)
+    start = start_progress or unseen
     return OfSimilarities(found=similarities_of(query, document or query, queries, start), queries=queries, start_progress=start).ranks
 
 
