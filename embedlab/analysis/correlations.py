@@ -1,5 +1,7 @@
 """Rank and linear correlation with the gold score, and the three ways papers aggregate it over a dataset's sources."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
@@ -37,10 +39,16 @@ def pearson(first: ArrayLike, second: ArrayLike) -> float:
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float:
     """Return the rank correlation with average ranks for ties, −1 to 1; nan where `pearson` gives nan."""
-    a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
-    if np.isnan(a).any() or np.isnan(b).any():
-        return float("nan")
-    return pearson(average_ranks(a), average_ranks(b))
+    return spearman_of_each(first, [second])[0]
+
+
+def spearman_of_each(gold: ArrayLike, columns: Sequence[ArrayLike]) -> list[float]:
+    """Return the rank correlation of GOLD with each of some columns, as `spearman`; gold is ranked once."""
+    values, own = np.asarray(gold, dtype=np.float64), [np.asarray(column, dtype=np.float64) for column in columns]
+    if np.isnan(values).any():
+        return [float("nan")] * len(own)
+    ranks = average_ranks(values)
+    return [float("nan") if np.isnan(column).any() else pearson(ranks, average_ranks(column)) for column in own]
 
 
 def why_undefined_gold(gold: NDArray[np.float64]) -> str:

@@ -34,7 +34,9 @@ class SharedSentences:
         """Build from any whole numbers that identify sentences, and groups if contributions are centred within several."""
         distinct, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
         numbers = numbers.astype(_fitting(len(distinct)))
-        groups = np.zeros(len(first), np.intp) if group is None else np.unique(group, return_inverse=True)[1]
+        groups = np.zeros(len(first), np.intp)
+        if group is not None and (group != group[:1]).any():
+            groups = np.unique(group, return_inverse=True)[1]
         return cls(first=numbers[: len(first)], second=numbers[len(first) :], ids=distinct, group=groups)
 
     @classmethod
@@ -71,18 +73,15 @@ class SharedSentences:
     def _by_two_sentences(self) -> "_Sums":
         differ = np.flatnonzero(self.first != self.second)
         low, high = (one(self.first[differ], self.second[differ]).astype(np.int64) for one in (np.minimum, np.maximum))
-        return _Sums.of(low * self.sentences + high, differ)
+        return _Sums.of(np.unique(low * self.sentences + high, return_inverse=True)[1], differ)
 
     @cached_property
     def _linked_share(self) -> Floats:
         """The share of each group's ordered pairs of rows that share a sentence; (groups,)."""
-        shares = []
-        for number in range(int(self.group.max(initial=-1)) + 1):
-            rows = np.flatnonzero(self.group == number)
-            shared_sentences = self if len(rows) == self.rows else SharedSentences.of(self.first[rows], self.second[rows])
-            linked = (shared_sentences._by_sentence.sizes**2).sum() - (shared_sentences._by_two_sentences.sizes**2).sum()
-            shares.append(linked / len(rows) ** 2)
-        return np.array(shares, dtype=np.float64)
+        sizes = np.bincount(self.group)
+        linked = self._by_sentence.linked(self.group, len(sizes)) - self._by_two_sentences.linked(self.group, len(sizes))
+        shares: Floats = linked / sizes**2
+        return shares
 
     def sums(self, contributions: Floats) -> "ContributionSums":
         """Return the CONTRIBUTIONS of rows, (estimates, rows), summed over sentences and over equal pairs."""
@@ -185,9 +184,18 @@ class _Sums:
 
     @classmethod
     def of(cls, keys: Ids, rows: RowPositions) -> "_Sums":
-        _, numbers, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        order = np.argsort(numbers.astype(np.min_scalar_type(len(sizes))), kind="stable")  # of 16 bits this is quick
+        """Build from the KEYS of rows, which are numbers from 0 without a gap."""
+        sizes = np.bincount(keys)
+        order = np.argsort(keys.astype(np.min_scalar_type(len(sizes))), kind="stable")  # of 16 bits this is quick
         return cls(places=rows[order].astype(_fitting(len(rows))), starts=np.cumsum(sizes) - sizes, sizes=sizes)
+
+    def linked(self, group: RowPositions, groups: int) -> RowPositions:
+        """Count the ordered pairs of rows of one GROUP that have the same key, once for each key; (groups,)."""
+        if groups == 1:
+            return np.array([(self.sizes**2).sum()])
+        keys = np.repeat(np.arange(len(self.sizes)), self.sizes) * groups + group[self.places]
+        found, counts = np.unique(keys, return_counts=True)
+        return np.bincount(found % groups, weights=counts**2, minlength=groups).astype(np.intp)
 
     def add(self, contributions: Floats) -> Floats:
         sums = np.zeros((len(contributions), len(self.starts)))

@@ -212,7 +212,7 @@ def evidence_of(
     sources are unknown, no member has a score. What is not to be tested has no rows.
     """
     there, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values = [[measure.value(gold[row], prediction[row]) for prediction in predicted.values()] for row in groups.rows]
+    values = [measure.values(gold[row], [prediction[row] for prediction in predicted.values()]) for row in groups.rows]
     points = combine(np.reshape(values, (len(groups.rows), len(there))), list(groups.rows), groups.aggregate)
     rows = None
     if is_tested and groups.rows and len(gold) and predicted:

@@ -16,6 +16,7 @@ FEWEST_JOINED = 60  # rows: with fewer nothing is joined
 _LINKS_AT_ONCE = 4_096
 
 Numbers = NDArray[np.intp]
+Components = NDArray[np.int32]
 
 
 def largest_joined(rows: int) -> float:
@@ -34,10 +35,11 @@ def families(shared: SharedSentences, shares: Floats, near: NearDuplicates, larg
         return components
     joins = _Joins(np.bincount(components, weights=shares).astype(np.float64), largest)
     first, second = _links(shared, near)
-    for start in range(0, len(first), _LINKS_AT_ONCE):
-        joins.add(first[start : start + _LINKS_AT_ONCE], second[start : start + _LINKS_AT_ONCE])
-    numbers: Numbers = np.unique(joins.parent, return_inverse=True)[1][components]
-    return numbers
+    while len(first):
+        joins.add(first[:_LINKS_AT_ONCE], second[:_LINKS_AT_ONCE])
+        first, second = joins.still_open(first[_LINKS_AT_ONCE:], second[_LINKS_AT_ONCE:])
+    numbers: Numbers = np.cumsum(joins.parent == np.arange(len(joins.parent))) - 1  # of those that are their own first one
+    return numbers[joins.parent][components]
 
 
 class _Joins:
@@ -46,26 +48,30 @@ class _Joins:
     def __init__(self, sizes: Floats, largest: float) -> None:
         self.sizes = sizes.copy()  # of what a component is the first of
         self.most = largest + 1e-12
-        self.parent = np.arange(len(sizes))  # each component's first one
+        self.parent = np.arange(len(sizes), dtype=np.int32)  # each component's first one
+        self.places = np.empty_like(self.parent)  # of components among those that are being joined
 
-    def add(self, first: Numbers, second: Numbers) -> None:
-        """Join what is linked, in order, as far as sizes allow; what is refused once is refused ever after, for sizes only grow."""
-        low, high, most = self.parent[first], self.parent[second], self.most
-        low, high = np.minimum(low, high), np.maximum(low, high)
-        open_links = np.flatnonzero((low != high) & (self.sizes[low] + self.sizes[high] <= most))
-        keys = low[open_links] * len(self.parent) + high[open_links]
-        once = open_links[np.sort(np.unique(keys, return_index=True)[1])]
-        if not len(once):
-            return
-        nodes, numbers = np.unique(np.concatenate([low[once], high[once]]), return_inverse=True)
-        parent, sizes = list(range(len(nodes))), self.sizes[nodes].tolist()
-        for top, other in zip(*numbers.reshape(2, -1).tolist(), strict=True):
+    def still_open(self, first: Components, second: Components) -> tuple[Components, Components]:
+        """Return those links, by the first components of what they link, that can join; the others never will, for sizes only grow."""
+        first, second = self.parent[first], self.parent[second]
+        is_open = (first != second) & (self.sizes[first] + self.sizes[second] <= self.most)
+        return first[is_open], second[is_open]
+
+    def add(self, first: Components, second: Components) -> None:
+        """Join what is linked, in order, as far as sizes allow; the links are of first components."""
+        linked = np.zeros(len(self.parent), dtype=bool)
+        linked[first] = linked[second] = True
+        nodes = np.flatnonzero(linked)
+        self.places[nodes] = np.arange(len(nodes))
+        parent, sizes, most = list(range(len(nodes))), self.sizes[nodes].tolist(), self.most
+        for top, other in zip(self.places[first].tolist(), self.places[second].tolist(), strict=True):
             while parent[top] != top:
                 parent[top] = top = parent[parent[top]]
             while parent[other] != other:
                 parent[other] = other = parent[parent[other]]
             if top != other and sizes[top] + sizes[other] <= most:
-                top, other = min(top, other), max(top, other)
+                if other < top:
+                    top, other = other, top
                 parent[other], sizes[top] = top, sizes[top] + sizes[other]
         for node, above in enumerate(parent):  # what is above a node comes before it
             parent[node] = parent[above]
@@ -73,12 +79,12 @@ class _Joins:
         self.parent = self.parent[self.parent]  # what was joined before follows its first one
 
 
-def _links(shared: SharedSentences, near: NearDuplicates) -> tuple[Numbers, Numbers]:
+def _links(shared: SharedSentences, near: NearDuplicates) -> tuple[Components, Components]:
     """Return every two components that have nearly equal sentences, by the similarity of these; (links,) each."""
-    of_sentence = np.empty(shared.sentences, np.intp)  # all rows of a sentence are of one component
+    of_sentence = np.empty(shared.sentences, np.int32)  # all rows of a sentence are of one component
     of_sentence[shared.first] = of_sentence[shared.second] = shared.components
     index = np.minimum(np.searchsorted(shared.ids, near.ids), shared.sentences - 1)
-    of_id = np.where(shared.ids[index] == near.ids, of_sentence[index], -1)
+    of_id = np.where(shared.ids[index] == near.ids, of_sentence[index], np.int32(-1))
     first, second = of_id[near.links.first], of_id[near.links.second]
     apart = (first != second) & (first >= 0) & (second >= 0)
     return first[apart], second[apart]

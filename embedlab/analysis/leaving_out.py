@@ -50,7 +50,7 @@ class OfMeasure:
 
     def moved(self, rows: Rows) -> Floats:
         """Return what ROWS contribute to each score."""
-        change: Floats = (1 - rows.mean()) * (self.points - self.without(rows))
+        change: Floats = (1 - np.count_nonzero(rows) / len(rows)) * (self.points - self.without(rows))
         return change
 
 
@@ -113,11 +113,11 @@ def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
     numbered = [_Numbered.of(scores[start : start + count]) for start in range(0, len(scores), count)]
 
     def without(rows: Rows) -> Floats:
-        stay = np.flatnonzero(~rows)
-        if len(stay) < 2:
+        left = np.flatnonzero(rows)
+        if len(rows) - len(left) < 2:
             return np.full(len(scores), np.nan)
-        ranks = of_gold.centred_ranks(stay)[0]
-        correlations: Floats = np.concatenate([_correlations(ranks, members.centred_ranks(stay)) for members in numbered])
+        ranks = of_gold.doubled_ranks(left)[0]
+        correlations: Floats = np.concatenate([_correlations(ranks, members.doubled_ranks(left)) for members in numbered])
         return correlations
 
     return without
@@ -135,6 +135,7 @@ class _Numbered:
 
     def __init__(self, numbers: NDArray[np.intp], distinct: int) -> None:
         self.numbers, self.distinct = numbers, distinct  # (members, rows)
+        self.sizes = self._sizes(numbers)
 
     @classmethod
     def of(cls, members: Sequence[ArrayLike]) -> "_Numbered":
@@ -142,9 +143,18 @@ class _Numbered:
         distinct = int(numbers.max(initial=0)) + 1
         return cls(numbers + distinct * np.arange(len(members))[:, None], distinct)
 
-    def centred_ranks(self, stay: NDArray[np.intp]) -> Floats:
-        """Return the average ranks of the rows that STAY, less their mean, by member; (members, rows)."""
-        own = np.take(self.numbers, stay, axis=1)
-        sizes = np.bincount(own.ravel(), minlength=len(own) * self.distinct).reshape(len(own), self.distinct)
-        shared: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2 - (len(stay) + 1) / 2
-        return np.take(shared, own)
+    def _sizes(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return how many rows have each number; (members, distinct)."""
+        members = len(self.numbers)
+        return np.bincount(numbers.ravel(), minlength=members * self.distinct).reshape(members, self.distinct)
+
+    def doubled_ranks(self, left: NDArray[np.intp]) -> Floats:
+        """Return twice the average ranks, less their mean, of the rows but those LEFT out, which have 0; (members, rows)."""
+        sizes = self.sizes - self._sizes(self.numbers[:, left])
+        shared = np.cumsum(sizes, axis=1)
+        shared *= 2
+        shared -= sizes
+        shared -= self.numbers.shape[1] - len(left)
+        ranks: Floats = np.take(shared.astype(np.float64), self.numbers)
+        ranks[:, left] = 0.0
+        return ranks

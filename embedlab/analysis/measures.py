@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from embedlab.analysis.contrasts import is_closer
-from embedlab.analysis.correlations import pearson, spearman
+from embedlab.analysis.correlations import pearson, spearman_of_each
 from embedlab.analysis.influence import (
     Floats,
     accuracy,
@@ -48,12 +48,20 @@ class Measure:
     name: str
     is_of_classes: bool  # its predictions are classes; otherwise scores, or ranks
     scale: Scale
-    value: Callable[[Any, Any], float]  # gold, one member's predictions
+    values: Callable[[Any, Sequence[Any]], Sequence[float]]  # gold, predictions by member
     influences: Callable[[Any, Sequence[Any]], Floats]  # gold, predictions by member → (members, items), each row with mean zero
     without: WithoutOf  # its scores without some items
     closed: Mapping[ClosedTest, ClosedForm] = field(default_factory=dict)  # tests of two members for independent rows
     is_of_queries: bool = False  # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
     is_of_ranks: bool = False  # whether predictions are ranks, the lowest the best; those of other measures of queries are margins
+
+    def value(self, gold: Any, predicted: Any) -> float:
+        """Return the number of one member's predictions."""
+        return self.values(gold, [predicted])[0]
+
+
+def _value_of_each(value: Callable[[Any, Any], float], gold: Any, predictions: Sequence[Any]) -> list[float]:
+    return [value(gold, prediction) for prediction in predictions]
 
 
 def _each(influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]) -> Floats:
@@ -77,7 +85,7 @@ def _of_classes(
         name=name,
         is_of_classes=True,
         scale=scale,
-        value=value,
+        values=partial(_value_of_each, value),
         influences=partial(_each, influence),
         without=scored_again(value),
         closed=closed,
@@ -91,7 +99,7 @@ def _of_queries(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = T
         name=name,
         is_of_classes=False,
         scale=scale,
-        value=value,
+        values=partial(_value_of_each, value),
         influences=partial(_each, influence),
         without=scored_again(value),
         is_of_queries=True,
@@ -107,7 +115,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 name="spearman",
                 is_of_classes=False,
                 scale="correlation",
-                value=spearman,
+                values=spearman_of_each,
                 influences=spearman_influences,
                 closed={
                     "williams": partial(dependent_correlations, test="williams"),
@@ -119,7 +127,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 name="pearson",
                 is_of_classes=False,
                 scale="correlation",
-                value=pearson,
+                values=partial(_value_of_each, pearson),
                 influences=pearson_influences,
                 without=scored_again(pearson),
             ),

@@ -37,7 +37,7 @@ def slowly(components: np.ndarray, shares: np.ndarray, texts: np.ndarray, near: 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_families_are_those_of_a_slow_loop(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tested, "_LINKS_AT_ONCE", 150)
+    monkeypatch.setattr(tested, "_LINKS_AT_ONCE", 25)
     shared, shares, texts, near = world(150, seed)
     numbers = families(shared, shares, near, LARGEST)
     found = {frozenset(np.flatnonzero(numbers == number).tolist()) for number in range(numbers.max() + 1)}
