@@ -9,7 +9,7 @@ w = √(2 (t|h| − K)) and u = t √K'', p = 2 (1 − Φ(w) + φ(w) (1/u − 1/
 Canay, Romano & Shaikh (2017); Lugannani & Rice (1980); Daniels (1987).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import inf
@@ -23,13 +23,12 @@ from embedlab.analysis.influence import Floats
 FEWEST_TOPICS = 6  # with five the smallest p of all signs is 1/16
 MOST_COUNTED = 12  # topics whose signs are all tried
 MOST_EXACT = 64  # largest topics of an estimate; the others together are nearly normal
-_MOST_STEPS = 60
-_FARTHEST = 60  # steps outwards until an end is bracketed
+_MOST_STEPS = 100
+_MOST_SECANTS = 12
 _PRECISE = 1e-8  # of a normal quantile
 _SMALLEST = 1e-300
 _ROUNDING = 1e-20  # of a sum of squares
 _Rows = NDArray[np.intp]
-_Excess = Callable[[Floats, _Rows], Floats]  # distances of some estimates, and which these are
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,54 +84,34 @@ class TopicSums:
 
 
 def _ends(parts: "_Parts", spread: Floats, noise: Floats, alpha: float) -> Floats:
-    """Return the distances at which p falls to ALPHA: bracketed outwards, then found on normal quantiles, which are nearly straight."""
+    """Return the distances at which p falls to ALPHA; inf where it never does, 0 where nothing varies.
+
+    Found on normal quantiles, which are nearly straight, by secants. Where p jumps, or a secant leads outside, what is left is halved.
+    """
     from scipy.special import ndtri
 
-    aim, start = float(ndtri(alpha / 2)), np.zeros_like(spread)
-
-    def excess(distance: Floats, rows: _Rows) -> Floats:
-        p, start[rows] = parts.part(rows).solved(distance, noise[rows], start[rows])
-        beyond: Floats = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
-        return beyond
-
-    low, high = np.zeros_like(spread), np.full_like(spread, inf)
-    open_rows = np.flatnonzero(spread > 0)
-    high[spread == 0] = 0.0
-    at_low, at_high = np.full_like(spread, -aim), np.zeros_like(spread)
-    step = -aim * spread
-    for _ in range(_FARTHEST):
-        if not len(open_rows):
-            break
-        over = excess(step[open_rows], open_rows)
-        inside = over > 0
-        low[open_rows[inside]], at_low[open_rows[inside]] = step[open_rows[inside]], over[inside]
-        outside = open_rows[~inside]
-        high[outside], at_high[outside] = step[outside], over[~inside]
-        open_rows = open_rows[inside]
-        step[open_rows] *= 1.25
-    return _refined(low, high, at_low, at_high, excess)
-
-
-def _refined(low: Floats, high: Floats, at_low: Floats, at_high: Floats, excess: _Excess) -> Floats:
-    """Return where EXCESS crosses 0 between LOW, where it is positive, and HIGH: Illinois steps, halved where they are slow."""
-    rows = np.flatnonzero(np.isfinite(high) & (high > low) & (at_high < 0))
-    result = high.copy()
-    side = np.zeros(len(low))
-    for number in range(_MOST_STEPS):
+    aim, ends, start = float(ndtri(alpha / 2)), np.where(spread > 0, inf, 0.0), np.zeros_like(spread)
+    low, high = np.zeros_like(spread), np.full_like(spread, inf)  # p is above ALPHA at the one, below it at the other
+    last, at_last, point = low.copy(), np.full_like(spread, -aim), -aim * spread
+    rows = np.flatnonzero(spread > 0)
+    for number in range(1, _MOST_STEPS):
         if not len(rows):
             break
-        a, b, fa, fb = low[rows], high[rows], at_low[rows], at_high[rows]
-        point = (a + b) / 2 if number % 4 == 3 else (a * fb - b * fa) / (fb - fa)
-        over = excess(point, rows)
-        above = over > 0
-        up, down = rows[above], rows[~above]
-        at_high[up] = np.where(side[up] > 0, at_high[up] / 2, at_high[up])
-        at_low[down] = np.where(side[down] < 0, at_low[down] / 2, at_low[down])
-        low[up], at_low[up], side[up] = point[above], over[above], 1
-        high[down], at_high[down], side[down] = point[~above], over[~above], -1
-        result[rows] = np.where(np.abs(over) < _PRECISE, point, high[rows])
-        rows = rows[(np.abs(over) >= _PRECISE) & (high[rows] - low[rows] > 1e-12 * high[rows])]
-    return result
+        own, before = point[rows], last[rows]
+        p, start[rows] = parts.part(rows).solved(own, noise[rows], start[rows])
+        over = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
+        low[rows], high[rows] = np.where(over > 0, own, low[rows]), np.where(over > 0, high[rows], own)
+        is_there = (np.abs(over) < _PRECISE) | (low[rows] >= (1 - 1e-12) * high[rows])
+        ends[rows] = np.where(is_there, own, high[rows])
+        slope = np.divide(over - at_last[rows], own - before, out=np.zeros_like(own), where=own != before)
+        secant = own - np.divide(over, slope, out=np.full_like(own, -inf), where=slope < 0)
+        is_bracketed = np.isfinite(high[rows])
+        farthest = np.where(is_bracketed, high[rows], 1.25 * own)
+        is_inside = (secant > low[rows]) & (secant < farthest) & (number < _MOST_SECANTS)
+        other = np.where(is_bracketed, (low[rows] + farthest) / 2, farthest)
+        last[rows], at_last[rows], point[rows] = own, over, np.where(is_inside, secant, other)
+        rows = rows[~is_there]
+    return ends
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
