@@ -8,6 +8,7 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.core.nearest import nearest_name
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import ROLES, FileName, option
@@ -82,7 +83,7 @@ class FoundColumns:
         if unknown := next((name for name in (*file.roles.values(), *([file.source] if file.source else [])) if name not in names), None):
             guess = nearest_name(unknown, names)
             hint = f"did you mean {guess!r}?" if guess else f"name one of them: {', '.join(names)}"
-            raise UsageError(f"{file.path} has no column {unknown!r}: found {', '.join(names)}", hint=hint)
+            raise UsageError(f"{file.path} has no column {unknown!r}: found {first_few(names)}", hint=hint)
         said = {name: role for role, name in file.roles.items()}
         roles = {name: [said[name]] if name in said else _roles_of(name, names) for name in names}
         named = {role: (file.roles[role],) if role in file.roles else tuple(n for n in names if role in roles[n]) for role in ROLES}
@@ -158,7 +159,7 @@ class FoundColumns:
         if third is not None and "sentence" not in self.file.roles:
             if alone := next((role for role in ("s1", "s2") if name in self.named[role]), None):
                 other = SCORED.columns["s2" if alone == "s1" else "s1"]
-                raise MissingError(f"{self.file.path} has no column {other!r}: found {', '.join(self.names)}", hint=f"name it {other}")
+                raise MissingError(f"{self.file.path} has no column {other!r}: found {first_few(self.names)}", hint=f"name it {other}")
             why = f"single texts with {third!r}, which no recipe trains on and no task evaluates; pairs may have labels or scores"
             raise self._ambiguous(why, [option("sentence", name)], purpose=" to train on the texts alone")
         return {"sentence": name}
@@ -209,7 +210,7 @@ class FoundColumns:
         if len(rest) == 2 - len(said):
             return {role: said.get(role) or rest.pop(0) for role in (first, second)}
         if not texts:
-            raise MissingError(f"{self.file.path} has no column of texts: found {', '.join(self.names)}", hint="give one example a row")
+            raise MissingError(f"{self.file.path} has no column of texts: found {first_few(self.names)}", hint="give one example a row")
         what = f"{len(texts)} columns of texts ({', '.join(texts)})" if len(texts) > 1 else f"one column of texts, {texts[0]!r}"
         raise self._ambiguous(f"{what}, of which the names do not say what they hold", self._examples(texts))
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
@@ -140,7 +141,7 @@ def _filtered(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
 
 def _no_column(hub: HubSource, column: str, table: pl.DataFrame) -> MissingError:
     where = f" at {hub.revision[:8]}" if hub.revision else ""
-    return MissingError(f"{hub.repository}{where} has no column {column!r}: found {', '.join(table.columns)}", hint="name one of them")
+    return MissingError(f"{hub.repository}{where} has no column {column!r}: found {first_few(table.columns)}", hint="name one of them")
 
 
 def _address(repository: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.data.dataset import DatasetState, HubSource, Part
@@ -109,7 +110,7 @@ def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
     absent = [theirs for ours, theirs in hub.columns.items() if theirs not in table.columns and (theirs, ours) != ("source", "source")]
     if absent:
         hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
-        raise MissingError(f"{hub.repository} has no column {absent[0]!r}: found {', '.join(table.columns)}", hint=hint)
+        raise MissingError(f"{hub.repository} has no column {absent[0]!r}: found {first_few(table.columns)}", hint=hint)
     named = {ours: table[theirs] for ours, theirs in hub.columns.items() if theirs in table.columns}
     others = {name: table[name] for name in table.columns if name not in hub.columns.values() and name not in named}
     return pl.DataFrame({**named, **others}).with_row_index(PLACE, offset=1)

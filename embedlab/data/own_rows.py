@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.file_name import TEXT_FILE
@@ -123,7 +124,7 @@ class _Places:
         if theirs is None:
             what = f"{said!r}" if said is not None else f"{ours!r}"
             raise MissingError(
-                f"{self.path} has no column {what}: found {', '.join(columns)}",
+                f"{self.path} has no column {what}: found {first_few(columns)}",
                 hint=Hint("say which holds it: ", RecipeValue(f"data.columns.{ours}", "NAME")),
             )
         return theirs

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.first_few import first_few
 from embedlab.core.name_options import outside_quotes
 from embedlab.data.dataset import COLUMNS, ParsedRows, Part
 from embedlab.data.file_name import HUB, parse_file_name
@@ -83,7 +84,7 @@ def scored_pairs(
     absent = [name for name in _REQUIRED if name not in frame.columns]
     if absent:
         raise MissingError(
-            f"{title} has no column {absent[0]!r}: found {', '.join(columns)}", hint=f"name its columns {', '.join(_REQUIRED)}"
+            f"{title} has no column {absent[0]!r}: found {first_few(columns)}", hint=f"name its columns {', '.join(_REQUIRED)}"
         )
     if frame.is_empty():
         raise MissingError(f"{title} holds no pairs", hint="give one pair a row")

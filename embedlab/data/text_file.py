@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.first_few import first_few
 
 Encoding = Literal["utf-8", "latin-1"]
 _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
@@ -73,7 +74,7 @@ def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, fi
     header = [name.strip() for name in lines[0].split("\t")] if isinstance(columns[0], str) else []
     absent = [name for name in columns if isinstance(name, str) and name not in header]
     if absent:
-        raise bad_line(path, 1, f"no column {absent[0]!r}: found {', '.join(header)}")
+        raise bad_line(path, 1, f"no column {absent[0]!r}: found {first_few(header)}")
     twice = [name for name in columns if isinstance(name, str) and header.count(name) > 1]
     if twice:
         raise bad_line(path, 1, f"column {twice[0]!r} occurs twice")

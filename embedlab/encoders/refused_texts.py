@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.first_few import first_few
 from embedlab.core.printable import one_line
 from embedlab.encoders.encoder import Vectors
 
@@ -22,10 +23,9 @@ class RefusedTextsError(EmbedlabError):
     def __init__(self, who: str, refused: Sequence[tuple[str, str]], places: Sequence[int], vectors: Vectors) -> None:
         self.who, self.refused, self.places, self.vectors = who, tuple(refused), tuple(places), vectors
         count = len(self.refused)
-        named = "; ".join(_named(text) for text, _ in self.refused[:SHOWN])
-        more = f" and {count - SHOWN} more" if count > SHOWN else ""
+        named = first_few((_named(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
-            f"{who} refuses {f'{count} texts, each' if count > 1 else 'a text'} alone ({self.refused[0][1]}): {named}{more}",
+            f"{who} refuses {f'{count} texts, each' if count > 1 else 'a text'} alone ({self.refused[0][1]}): {named}",
             hint="shorten or leave out what it refuses; the vectors of all other texts are computed, and cached where there is a cache",
         )
 

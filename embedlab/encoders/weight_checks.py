@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, PreTrainedModel
 
 from embedlab.core.errors import MissingError
+from embedlab.core.first_few import first_few
 from embedlab.encoders.damaged_files import WHOLE, in_one_line, one_line_errors
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.models.config import read_config
@@ -158,6 +159,4 @@ def _weights_name(folder: Path) -> str:
 
 def _named(names: Collection[str]) -> str:
     """Describe the tensors NAMES: the first three, and how many more."""
-    first = ", ".join(repr(name) for name in sorted(names)[:3])
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"tensor{'s' if len(names) > 1 else ''} {first}{more}"
+    return f"tensor{'s' if len(names) > 1 else ''} {first_few(map(repr, sorted(names)), 3)}"

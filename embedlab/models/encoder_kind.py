@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash, files_below
 from embedlab.data.dataset import Part
@@ -253,7 +254,7 @@ def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:
     """Return WANTED, which must be one of the COLUMNS of a file; otherwise the error offers the nearest."""
     if wanted not in columns:
         guess = nearest_name(wanted, columns)
-        hint = f"did you mean {guess!r}?" if guess else f"columns: {', '.join(columns)}"
+        hint = f"did you mean {guess!r}?" if guess else f"columns: {first_few(columns)}"
         raise UsageError(f"{path}: no column {wanted!r}", hint=hint)
     return wanted
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.core.hints import Hint, NamedOption
 from embedlab.core.nearest import unknown
 from embedlab.core.schema import read_json
@@ -183,9 +184,8 @@ class RunFolder:
         if stored.hash == recipe.hash:
             return
         changed = [f"{key} was {old!r}, now {new!r}" for key, old, new in recipe_differences(stored, recipe) if key != "summary"]
-        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise UsageError(
-            f"run {self.id!r} was made by another recipe: {'; '.join(changed[:3])}{more}",
+            f"run {self.id!r} was made by another recipe: {first_few(changed, 3, separator='; ')}",
             hint=Hint(
                 "give this one its own name, for example ",
                 NamedOption("--name", f"{self.name}-2"),

@@ -33,7 +33,8 @@ from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Session, *, slicing: Slicing, setting: SettingName) -> Gathered:
     """Return what the models called NAMES are and predict on all selected tasks; what is missing is reported, nothing left is an error."""
     models = [resolve_model(name, session) for name in names]
-    known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
+    work = Work(selected=selected, setting=setting, skips_unfit=True)
+    known = encode_for_all(models, work, session)
     gathered = Gathered(models=[model_columns(model) for model in models], order=[each.task for each in selected], is_whole=known.is_whole)
     for selected_task in selected:
         if selected_task in known.ready.missing:
@@ -44,6 +45,8 @@ def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Sess
             else:
                 _add_answers(gathered, models, selected_task, known, setting, session)
         except MissingError as error:
+            if work.is_one:
+                raise
             session.report(error)
             gathered.is_whole = False
     if gathered.is_empty:

@@ -154,3 +154,11 @@ def test_two_properties_typed_one_by_one_are_crossed(embedlab: Embedlab) -> None
     for name, count in counts.items():
         assert {f"{name}/words-half-{half}" for half in (1, 2)} <= {*crossed}
         assert sum(items for own, items in crossed.items() if own.startswith(f"{name}/")) == count
+
+
+def test_a_file_of_scores_that_cannot_be_read_is_the_only_error(embedlab: Embedlab) -> None:
+    Path("mine.csv").write_text("pair,mine\n1,0.5\n")
+    answer = embedlab("compare", "scores:mine.csv", "dice", *SAMPLE)
+    assert answer.code == 3
+    assert answer.err.startswith("embedlab: error: mine.csv: no column 'sentence1'; it has pair, mine\nhint: ")
+    assert answer.err.count("error") == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.first_few import first_few
 from embedlab.core.schema import table
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows
 from embedlab.data.definitions import of_split
@@ -113,7 +114,7 @@ def _quoted_fields(path: Path, options: DelimitedOptions) -> pl.DataFrame:
     (_, header), *rows = read_csv_rows(path)
     wanted = [str(theirs) for theirs in options.columns.values()]
     if absent := [name for name in wanted if name not in header]:
-        raise bad_line(path, 1, f"no column {absent[0]!r}: found {', '.join(header)}")
+        raise bad_line(path, 1, f"no column {absent[0]!r}: found {first_few(header)}")
     positions = [header.index(name) for name in wanted]
     values = []
     for line, row in rows:

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.first_few import first_few
 from embedlab.core.schema import table
 from embedlab.data.dataset import ParsedRows
 from embedlab.data.pair_file import scored_pairs
@@ -30,7 +31,7 @@ def _read(paths: Sequence[Path], *, options: ScoredPairsOptions, split: ReadSpli
     needed = [*texts, options.score]
     rows = read_rows(path, needed=needed)
     if absent := [name for name in needed if name not in rows.columns]:
-        raise MissingError(f"{path} has no column {absent[0]!r}: found {', '.join(rows.drop(PLACE).columns)}", hint="get the file again")
+        raise MissingError(f"{path} has no column {absent[0]!r}: found {first_few(rows.drop(PLACE).columns)}", hint="get the file again")
     if options.condition:
         refuse_bad_texts(path, rows, texts)
         rows = rows.with_columns(pl.format("{}: {}", pl.col(options.condition).str.strip_chars(), side).alias(side) for side in _SIDES)

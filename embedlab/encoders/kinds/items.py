@@ -7,6 +7,7 @@ its dataset's scored split, counted from 0, as `embedlab data items` lists them.
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.first_few import first_few
 from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_json_numbers
 from embedlab.encoders.encoder import NoSimilarities
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
@@ -22,7 +23,7 @@ def read_items(location: str) -> pl.DataFrame:
     columns = [name for name in table.columns if name != PLACE]
     others = [name for name in columns if name not in _KEYS]
     if absent := [name for name in _KEYS if name not in table.columns]:
-        raise MissingError(f"{path}: no column {absent[0]!r}; it has {', '.join(columns)}", hint=_FORMAT)
+        raise MissingError(f"{path}: no column {absent[0]!r}; it has {first_few(columns)}", hint=_FORMAT)
     wanted = file_column(path, column or ("prediction" if "prediction" in others or len(others) != 1 else others[0]), others)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.first_few import first_few
 from embedlab.data.row_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
@@ -134,7 +135,7 @@ def _read(path: Path) -> pl.DataFrame:
     table = read_rows(path)
     if missing := [name for name in SENTENCES if name not in table.columns]:
         columns = [name for name in table.columns if name != PLACE]
-        raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(columns)}", hint=_FORMAT)
+        raise MissingError(f"{path}: no column {missing[0]!r}; it has {first_few(columns)}", hint=_FORMAT)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
     refuse_json_numbers(path, table, SENTENCES)
@@ -149,7 +150,7 @@ def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
     candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers
     candidates = candidates or [name for name in others if table[name].dtype == pl.String or table[name].dtype.is_numeric()]
     if len(candidates) != 1:
-        what = f"several columns of numbers: {', '.join(candidates)}" if numbers else f"no column of numbers; it has {', '.join(others)}"
+        what = f"several columns of numbers: {first_few(candidates)}" if numbers else f"no column of numbers; it has {first_few(others)}"
         example = candidates[0] if candidates else "column"
         raise UsageError(f"{path}: {what}", hint=f"name one: scores:{path}#{example}")
     return candidates[0]

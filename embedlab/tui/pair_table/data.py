@@ -13,6 +13,7 @@ from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.first_few import first_few
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.get import is_in_folder
@@ -140,9 +141,9 @@ def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
     lost = [name for name in shown.datasets if name and name not in read.datasets]
     if not lost:
         return None
-    named = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
     return MissingError(
-        f"cannot read {named} again: the pairs read before remain", hint=f"press {shown_key('reload')} once the data folder is back"
+        f"cannot read {first_few(lost, 3)} again: the pairs read before remain",
+        hint=f"press {shown_key('reload')} once the data folder is back",
     )
 
 
