@@ -7,9 +7,8 @@ import polars as pl
 from embedlab.analysis.scores import ModelColumns
 
 
-def percentile(column: str) -> pl.Expr:
+def percentile(values: pl.Expr) -> pl.Expr:
     """Return the percentile rank of each pair's value within its dataset, 0–100; ties share their average; null stays null."""
-    values = pl.col(column)
     return ((values.rank("average") - 0.5) / values.count() * 100).over("dataset")
 
 
@@ -17,12 +16,32 @@ def rank_errors(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """For each of COLUMNS "error(COLUMN)": its percentile rank minus that of the gold score, −100…100 points; then gap.
 
     An error is positive where the model overestimates similarity. gap is the largest minus the smallest percentile rank that any of
-    COLUMNS gives a pair, 0…100 points; 0 for a single one.
+    COLUMNS gives a pair, 0…100 points; 0 for a single one. What is compared is ranked among the same pairs: those of the dataset that
+    have a gold score and one of the column, for gap those that all columns with scores of the dataset have. With several columns gap is
+    null where fewer than two have scores.
     """
-    ranks = table.select(percentile("gold").alias("gold"), *(percentile(column).alias(f"of {column}") for column in columns))
-    of = [pl.col(f"of {column}") for column in columns]
-    errors = [(rank - pl.col("gold")).alias(f"error({column})") for rank, column in zip(of, columns, strict=True)]
-    return ranks.select(*errors, (pl.max_horizontal(of) - pl.min_horizontal(of)).alias("gap"))
+    if not any(table[name].null_count() for name in ("gold", *columns)):
+        ranked = table.select(percentile(pl.col(name)).alias(name) for name in ("gold", *columns))
+        errors = [pl.col(name) - pl.col("gold") for name in columns]
+        return ranked.select(*map(_error, columns, errors), _gap([pl.col(name) for name in columns]))
+    errors = [percentile(_where("gold", name, name)) - percentile(_where("gold", name, "gold")) for name in columns]
+    scores = pl.sum_horizontal(pl.col(name).count().over("dataset") > 0 for name in columns)
+    lacks = pl.any_horizontal(pl.col(name).is_null() & (pl.col(name).count().over("dataset") > 0) for name in columns)
+    is_compared = ~lacks & (scores >= min(len(columns), 2))
+    ranks = [percentile(pl.when(is_compared).then(name)) for name in columns]
+    return table.select(*map(_error, columns, errors), _gap(ranks))
+
+
+def _where(one: str, other: str, value: str) -> pl.Expr:
+    return pl.when(pl.col(one).is_not_null() & pl.col(other).is_not_null()).then(value)
+
+
+def _error(name: str, points: pl.Expr) -> pl.Expr:
+    return points.alias(f"error({name})")
+
+
+def _gap(ranks: Sequence[pl.Expr]) -> pl.Expr:
+    return (pl.max_horizontal(ranks) - pl.min_horizontal(ranks)).alias("gap")
 
 
 def with_rank_errors(table: pl.DataFrame, models: Sequence[ModelColumns]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import nan
 
@@ -49,19 +50,21 @@ class Sides:
 def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) -> Sides:
     """Return whether the models with the members FIRST and SECOND are right on each item; several members count by their mean.
 
-    A model is right on a pair if its percentile rank within the dataset is within 10 points of that of the gold score, and wrong from
-    30 points on; on a classified item by the class that most members give; on a query if the relevant text is first, and wrong if it
-    is not among the first ten; on a contrast if the entailed sentence is closer, and wrong if the other one is.
+    A model is right on a pair if its percentile rank among the pairs of the dataset that both have scored is within 10 points of that
+    of the gold score, and wrong from 30 points on; on a classified item by the class that most members give; on a query if the relevant
+    text is first, and wrong if it is not among the first ten; on a contrast if the entailed sentence is closer, and wrong if the other
+    one is.
     """
-    ranked = _ranks(outcomes, outcomes.rows["gold"])
-    errors, ranks = zip(*(_errors(outcomes, members, ranked) for members in (first, second)), strict=True)
+    same = _SameRows.of(outcomes, [*first, *second])
+    errors, ranks = (same.errors(first), same.errors(second)), (same.ranks(first), same.ranks(second))
     is_of_pairs = all(
         block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries for block in outcomes.blocks
     )
-    gold = _ranks(outcomes, outcomes.column("gold")) if is_of_pairs else None
     is_of_ranks = all(MEASURES[block.measures[0]].is_of_ranks for block in outcomes.blocks)
     found_at = (_means(outcomes, first), _means(outcomes, second)) if is_of_ranks else None
-    return Sides(errors=(errors[0], errors[1]), ranks=(ranks[0], ranks[1]) if is_of_pairs else None, gold_ranks=gold, found_at=found_at)
+    if not is_of_pairs:
+        return Sides(errors=errors, found_at=found_at)
+    return Sides(errors=errors, ranks=ranks, gold_ranks=same.gold_ranks, found_at=found_at)
 
 
 def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
@@ -69,31 +72,52 @@ def _means(outcomes: Outcomes, members: Sequence[str]) -> Floats:
     return means
 
 
-def _errors(outcomes: Outcomes, members: Sequence[str], gold_ranks: Floats) -> tuple[Floats, Floats]:
-    """Return the errors of a model and its percentile ranks; GOLD_RANKS are those of the gold scores."""
-    frame = outcomes.predictions.select(members).fill_nan(None)
-    ranks = _ranks(outcomes, frame.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())  # as of the mean
-    errors = ranks - gold_ranks
-    predicted, gold = frame.to_numpy().astype(np.float64), outcomes.rows["gold"].to_numpy().astype(np.float64)
-    for index, block in enumerate(outcomes.blocks):
-        rows = outcomes.rows_of(index)
-        if block.classes:
-            share = (predicted[rows] == gold[rows, None]).mean(axis=1)
-            errors[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
-        elif (measure := MEASURES[block.measures[0]]).is_of_queries:
-            mean = predicted[rows].mean(axis=1)
-            right, wrong = (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
-            errors[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
-        missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows])
-        errors[rows[missing]] = np.nan
-    return errors, ranks
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _SameRows:
+    """The rows of outcomes that have a gold value and a prediction of each of some members: what is compared is ranked among these."""
 
+    outcomes: Outcomes
+    there: pl.Series  # (rows,) which these are
 
-def _ranks(outcomes: Outcomes, values: pl.Series) -> Floats:
-    """Return the percentile rank of each row's value within its dataset; nan where it has none."""
-    frame = pl.DataFrame({"dataset": outcomes.rows["block"], "value": values.cast(pl.Float64)})
-    ranks: Floats = frame.select(percentile("value")).to_series().to_numpy().astype(np.float64)
-    return ranks
+    @classmethod
+    def of(cls, outcomes: Outcomes, members: Sequence[str]) -> "_SameRows":
+        predictions = outcomes.predictions.select([*dict.fromkeys(members)]).fill_nan(None)
+        has_all = pl.all_horizontal(pl.all().is_not_null())
+        return cls(outcomes=outcomes, there=predictions.select(has_all).to_series() & outcomes.rows["gold"].is_not_null())
+
+    @cached_property
+    def gold_ranks(self) -> Floats:
+        return self._ranks(self.outcomes.rows["gold"])
+
+    def ranks(self, members: Sequence[str]) -> Floats:
+        """Return the percentile ranks of the mean of MEMBERS."""
+        return self._ranks(self.outcomes.predictions.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())
+
+    def errors(self, members: Sequence[str]) -> Floats:
+        """Return the errors of the mean of MEMBERS."""
+        errors = self.ranks(members) - self.gold_ranks
+        predicted, gold = (
+            frame.cast(pl.Float64).fill_nan(None).to_numpy()
+            for frame in (self.outcomes.predictions.select(members), self.outcomes.rows.select("gold"))
+        )
+        for index, block in enumerate(self.outcomes.blocks):
+            rows = self.outcomes.rows_of(index)
+            if block.classes:
+                share = (predicted[rows] == gold[rows]).mean(axis=1)
+                errors[rows] = np.where(share > 0.5, 0.0, np.where(share < 0.5, 100.0, _UNSURE))
+            elif (measure := MEASURES[block.measures[0]]).is_of_queries:
+                mean = predicted[rows].mean(axis=1)
+                right, wrong = (mean <= 1, mean > _FAR) if measure.is_of_ranks else (mean > 0, mean < 0)
+                errors[rows] = np.where(right, 0.0, np.where(wrong, 100.0, _UNSURE))
+            missing = np.isnan(predicted[rows]).any(axis=1) | np.isnan(gold[rows, 0])
+            errors[rows[missing]] = np.nan
+        return errors
+
+    def _ranks(self, values: pl.Series) -> Floats:
+        """Return the percentile rank of each row's value within its dataset; nan for rows that are not among the same ones."""
+        frame = pl.DataFrame({"dataset": self.outcomes.rows["block"], "value": values.cast(pl.Float64), "there": self.there})
+        ranks: Floats = frame.select(percentile(pl.when("there").then("value"))).to_series().to_numpy().astype(np.float64)
+        return ranks
 
 
 def _is_right(errors: Floats) -> NDArray[np.bool_]:
@@ -136,15 +160,15 @@ def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Stead
 def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[Steadiness]:
     if max(len(model.members) for model in models) < 2:
         return
-    ranked = _ranks(outcomes, outcomes.rows["gold"])
-    whole = [_errors(outcomes, model.members, ranked)[0] for model in models]
+    same = _SameRows.of(outcomes, [member for model in models for member in model.members])
+    whole = [same.errors(model.members) for model in models]
     for index, model in enumerate(models):
         if len(model.members) < 2:
             continue
         on_side = []
         for member in model.members:
             errors = [*whole]
-            errors[index] = _errors(outcomes, (member,), ranked)[0]
+            errors[index] = same.errors((member,))
             sides = Sides(errors=(errors[0], errors[1]))
             on_side.append(sides.only_a | sides.only_b)  # on which one, the other model alone decides
         counts = sum(int(np.count_nonzero(mask)) for mask in on_side)

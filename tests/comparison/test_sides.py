@@ -17,14 +17,33 @@ from embedlab.outcomes.pairs import pair_outcomes
 from tests.comparison.planted import MODELS, made_pairs
 
 
-def test_a_pair_is_on_the_side_that_the_dashboard_shows() -> None:
+@pytest.mark.parametrize("scored", [500, 400])
+def test_a_pair_is_on_the_side_that_the_dashboard_shows(scored: int) -> None:
     outcomes = made_pairs(500, 1, noise=2.0)
+    is_scored = pl.when(pl.int_range(pl.len()) < scored)
+    outcomes = replace(outcomes, predictions=outcomes.predictions.with_columns(is_scored.then("first").alias("first")))
     table = outcomes.predictions.with_columns(gold=outcomes.rows["gold"], dataset=pl.lit("made"))
     shown = with_pairing(with_rank_errors(table, MODELS), Pairing(reference="first", other="second"))
     found = sides_of(outcomes, ["first"], ["second"])
     assert 10 < found.only_a.sum() < 200
     assert found.only_a.tolist() == (shown["right"] == "A").fill_null(value=False).to_list()
     assert found.only_b.tolist() == (shown["right"] == "B").fill_null(value=False).to_list()
+
+
+def test_two_models_and_gold_are_ranked_among_the_pairs_that_both_have_scored() -> None:
+    outcomes = made_pairs(200, 2, noise=2.5)
+    gold = outcomes.rows["gold"].to_numpy()
+    part = np.argsort(-gold, kind="stable")[:60]
+    first = [gold[row] if row in part else None for row in range(200)]
+    outcomes = replace(outcomes, predictions=outcomes.predictions.with_columns(first=pl.Series(first, dtype=pl.Float64)))
+    sides = sides_of(outcomes, ["first"], ["second"])
+    assert np.flatnonzero(~np.isnan(sides.errors[0])).tolist() == sorted(part.tolist())
+    assert sides.errors[0][part].tolist() == [0.0] * 60
+    second = outcomes.predictions["second"].to_numpy()[part]
+    assert sides.ranks is not None
+    assert sides.ranks[1][part] == pytest.approx(100 * (rankdata(second) - 0.5) / 60)
+    assert sides.errors[1][part] == pytest.approx(100 * (rankdata(second) - rankdata(gold[part])) / 60)
+    assert not sides.known.all()
 
 
 def test_a_classified_item_is_right_by_the_class_that_most_seeds_give(classified: Outcomes) -> None:
