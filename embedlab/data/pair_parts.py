@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.plugins import shipped_names
 from embedlab.data.aliases import datasets_of
 from embedlab.data.dataset import Dataset, Part
-from embedlab.data.source import Source, available, dataset
+from embedlab.data.source import Source, available, dataset, dataset_names
 
 FIFTHS_OF = "sts-benchmark"  # a figure of tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
 OTHER_SPLITS = ("train", "dev")
@@ -20,7 +20,15 @@ def open_parts(source: Source, datasets: Sequence[str], *, all_splits: bool = Fa
     wanted: list[tuple[str, str | None]] = [(name, None) for name in datasets]
     if all_splits and FIFTHS_OF in datasets:
         wanted += [(FIFTHS_OF, split) for split in OTHER_SPLITS]
-    return available(wanted, lambda name_and_split: source.open(*name_and_split))
+    return available(wanted, lambda name_and_split: open_scored(source, *name_and_split))
+
+
+def open_scored(source: Source, name: str, split: str | None = None) -> Part:
+    """Open the pairs of one dataset, the test split without another; a dataset whose rows have no gold score is a UsageError."""
+    if name in dataset_names() and dataset(name).kind != "sts":
+        hint = "name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what each holds"
+        raise UsageError(f"{name!r} has no pairs with a gold score", hint=hint)
+    return source.open(name, split)
 
 
 def is_scored(candidate: Dataset) -> bool:

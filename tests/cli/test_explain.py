@@ -56,3 +56,14 @@ def test_brought_scores_are_refused_in_two_lines(embedlab: Embedlab) -> None:
         "embedlab: error: 'scores:scores.tsv' has the scores that a file holds: none of the sentences without one of their words",
         "hint: name the model itself, which can compute them",
     ]
+
+
+@pytest.mark.parametrize("words", [("explain", "A dog runs.", "A cat.", "-m", "dice", "--reference"), ("pairs", "dice", "--task")])
+@pytest.mark.parametrize("name", ["mr", "mrpc", "definitions"])
+def test_a_dataset_without_gold_scores_of_pairs_is_refused_in_two_lines(embedlab: Embedlab, words: tuple[str, ...], name: str) -> None:
+    answer = embedlab(*words, name, "--sample")
+    assert answer.code == 2
+    assert answer.err.splitlines() == [
+        f"embedlab: error: {name!r} has no pairs with a gold score",
+        "hint: name a dataset of scored pairs, such as sts12; `embedlab data ls` lists what each holds",
+    ]

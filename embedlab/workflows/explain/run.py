@@ -24,6 +24,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name
 from embedlab.data.dataset import Part
 from embedlab.data.edits import edited
+from embedlab.data.pair_parts import open_scored
 from embedlab.data.source import Source
 from embedlab.data.words import ShownWord, nearer, shown_words, without_each
 from embedlab.encoders.cached_encoder import CachedEncoder
@@ -151,7 +152,7 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
     """Return the pairs that similarities are ranked among."""
     source = Source.from_settings(session.settings)
     if options.reference is not None:
-        return source.open(canonical_name(options.reference))
+        return open_scored(source, canonical_name(options.reference))
     at_hand = replace(source, downloads=False)
     for name in source.suite(task("sts").datasets):
         try:
