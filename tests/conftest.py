@@ -6,6 +6,7 @@ import itertools
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,14 +95,27 @@ SHARED = Path(__file__).parents[2] / "shared"
 HOMES = itertools.count(1)
 
 
+def _move_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = folder / f"home-{next(HOMES)}"
+    for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "HF_HOME"):
+        monkeypatch.setenv(variable, str(home / variable.lower()))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _home_of_fixtures_in_tmp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fixtures of a module or of the session, which are made before those of a test, have a folder of their own."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        _move_home(tmp_path_factory.getbasetemp(), monkeypatch)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _home_in_tmp(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own settings, cache or runs; a folder is made for those tests alone that write there."""
     for variable in [name for name in os.environ if name.startswith("EMBEDLAB_")]:
         monkeypatch.delenv(variable)
-    home = tmp_path_factory.getbasetemp() / f"home-{next(HOMES)}"
-    for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "HF_HOME"):
-        monkeypatch.setenv(variable, str(home / variable.lower()))
+    _move_home(tmp_path_factory.getbasetemp(), monkeypatch)
+    monkeypatch.setattr("embedlab.models.aliases._of_this_process", {})  # those of another test
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
 _IN_TABLES = ("gap", "note", "pair", "pair_key", "right", "s1", "s2", "sentence1", "sentence2", "tag")  # beside properties
-_of_this_process: dict[str, str] = {}  # where the file could not be written
+_of_this_process: dict[str, str] = {}  # typed, and not stored: not used yet, or the file could not be written
 
 
 def aliases_file() -> Path:
@@ -31,11 +31,15 @@ def aliases_file() -> Path:
 
 def aliases() -> Mapping[str, str]:
     """Return the model behind each alias, as it was typed."""
+    return {**_stored(), **_of_this_process}
+
+
+def _stored() -> dict[str, str]:
     path = aliases_file()
     stored = read_toml(path) if path.is_file() else {}
     if wrong := next((name for name, model in stored.items() if not isinstance(model, str)), None):
         raise UsageError(f"{path}: {wrong!r} is not a text", hint=f'write {wrong} = "MODEL", or delete the line')
-    return {**{name: str(model) for name, model in stored.items()}, **_of_this_process}
+    return {name: str(model) for name, model in stored.items()}
 
 
 def model_of(name: str) -> str | None:
@@ -48,7 +52,7 @@ def model_of(name: str) -> str | None:
 
 
 def declared(text: str) -> str:
-    """Return the name of a typed model: of `mini=PATH` the alias, which is stored; of any other TEXT the text itself."""
+    """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used; of any other TEXT the text itself."""
     match = _TYPED.fullmatch(text)
     if match is None or os.path.exists(os.path.expanduser(text)):  # noqa: PTH110, PTH111 - these take any text, Path refuses some
         return text
@@ -56,13 +60,20 @@ def declared(text: str) -> str:
     name, model = match["name"], _absolute(_without_aliases(match["model"], known))
     _refuse(name, model, text)
     if known.get(name) != model:
-        known[name] = model
-        try:
-            lines = [f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)]
-            write_atomic(aliases_file(), "".join(lines).encode("utf-8", "surrogatepass"))
-        except MissingError:  # a disk that takes nothing: it is known until this process ends
-            _of_this_process[name] = model
+        _of_this_process[name] = model
     return name
+
+
+def store_used(name: str) -> None:
+    """Store the alias NAME if it was typed in this process: a command that is refused before it looks for its models changes nothing."""
+    if (model := _of_this_process.pop(name, None)) is None:
+        return
+    known = {**_stored(), name: model}
+    lines = [f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)]
+    try:
+        write_atomic(aliases_file(), "".join(lines).encode("utf-8", "surrogatepass"))
+    except MissingError:  # a disk that takes nothing: it is known until this process ends
+        _of_this_process[name] = model
 
 
 def declared_or_none(text: str | None) -> str | None:

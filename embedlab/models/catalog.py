@@ -14,7 +14,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.hints import Hint, RecipeValue
 from embedlab.core.nearest import unknown
 from embedlab.data.row_file import TABLES
-from embedlab.models.aliases import aliases, model_of
+from embedlab.models.aliases import aliases, model_of, store_used
 from embedlab.models.cross_encoder import states_cross_encoder
 from embedlab.models.encoder_kind import accepted_options, existing_file, has_index, locate, prefix_of
 from embedlab.models.folder import Wishes
@@ -302,6 +302,7 @@ def _aliased(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...
     if (model := model_of(alias)) is None or alias in _SHIPPED_NAMES or finished_seeds(runs_folder, alias):
         return ()
     members = resolve(f"{model}{at}{seed}{options}", runs_folder).members
+    store_used(alias)
     names = [f"{alias}@{member.seed}{options}" if member.kind == "run" and "@" in member.name else f"{name}{options}" for member in members]
     return tuple(
         replace(member, name=name, alias_of=member.name, note=f"{member.name}; {member.note}" if member.note else member.name)

@@ -58,8 +58,15 @@ class EvaluationReport(Report):
 
 def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationReport:
     """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
+    refuse_unknown_choices(options)
+    options = replace(options, where=options.expression, selection="", unseen=False)
+    if options.aggregate is not None and options.by != "dataset":
+        message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
+        raise UsageError(message, hint="remove it, or group by dataset")
+    note_files(options.tasks, session)
+    selected = select_from(options.suites, options.tasks, session.settings.data)
     with being_scored(_runs_of(options.models, session)):
-        report = _evaluated(options, session)
+        report = _evaluated(options, selected, session)
     return report if options.rows == "slices" else replace(report, tables=tuple(map(with_model_rows, report.tables)))
 
 
@@ -71,14 +78,7 @@ def _runs_of(models: Sequence[str | Model], session: Session) -> Iterator[RunFol
             yield from (RunFolder(Path(member.location).parent) for member in resolved.members if member.is_run)
 
 
-def _evaluated(options: EvaluateOptions, session: Session) -> EvaluationReport:
-    refuse_unknown_choices(options)
-    options = replace(options, where=options.expression, selection="", unseen=False)
-    if options.aggregate is not None and options.by != "dataset":
-        message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
-        raise UsageError(message, hint="remove it, or group by dataset")
-    note_files(options.tasks, session)
-    selected = select_from(options.suites, options.tasks, session.settings.data)
+def _evaluated(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> EvaluationReport:
     if _is_of_items(options, selected):
         return _evaluate_items(options, selected, session)
     is_pairs_alone = len(selected) == 1 and bool(selected[0].definition.aggregates)

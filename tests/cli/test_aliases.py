@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from embedlab.models.aliases import aliases_file
 from tests.cli.conftest import Embedlab
 
 
@@ -29,3 +32,11 @@ def test_training_starts_from_a_model_that_is_given_a_name(embedlab: Embedlab, t
     assert answer.code == 0, answer.err
     assert embedlab("train", "snli-ce", "--sample", "--encoder", "mini", "--dry-run", "--json").out == answer.out
     assert str(tiny_encoder) in answer.out
+
+
+@pytest.mark.parametrize("words", [("q=dice", "q=wordllama"), ("q=dice", "--task", "sts1399"), ("q=dice", "--where", "dice>")])
+def test_a_command_that_is_refused_gives_no_model_a_name(embedlab: Embedlab, words: tuple[str, ...]) -> None:
+    assert embedlab("compare", *words, "--sample").code == 2
+    if "--task" in words:
+        assert embedlab("evaluate", *words, "--sample").code == 2
+    assert not aliases_file().exists()

@@ -20,10 +20,25 @@ def test_a_typed_alias_is_stored_and_means_the_same_folder_from_anywhere(tiny_en
 
 
 def test_the_last_model_given_to_a_name_counts(tiny_encoder: Path) -> None:
-    declared("mine=dice")
-    declared(f"mine={tiny_encoder}?pooling=cls")
+    for model in ("dice", f"{tiny_encoder}?pooling=cls"):
+        declared(f"mine={model}")
+        resolve("mine", Path("runs"))
     assert aliases()["mine"] == f"{tiny_encoder}?pooling=cls"
     assert aliases_file().read_text().count("mine") == 1
+
+
+def test_an_alias_is_stored_when_it_is_used_and_others_stay_as_they_are() -> None:
+    declared("one=dice")
+    resolve("one", Path("runs"))
+    stored = aliases_file().read_text()
+    assert (declared("one=wordllama"), declared("two=dice"), aliases()["one"]) == ("one", "two", "wordllama")
+    assert aliases_file().read_text() == stored
+    resolve("two", Path("runs"))
+    assert aliases_file().read_text() == stored + 'two = "dice"\n'.replace("two", '"two"')
+    declared("three=no-such-model")
+    with pytest.raises(UsageError, match="no model named"):
+        resolve("three", Path("runs"))
+    assert "three" not in aliases_file().read_text()
 
 
 @pytest.mark.parametrize("text", ["dice", "minilm?pooling=cls", "average:a,b", "owner/name", "http://host/v1#model=x", "scores:a=b.csv"])

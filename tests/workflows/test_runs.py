@@ -61,12 +61,12 @@ def test_an_evaluation_shows_its_runs_as_being_scored(tmp_path: Path, monkeypatc
     run.model.mkdir(parents=True)
     (run.model / "config.json").write_text("{}")
 
-    def evaluated(_options: EvaluateOptions, _session: Session) -> NoReturn:
+    def evaluated(*_of_evaluation: object) -> NoReturn:
         seen.append(is_being_scored(run))
         raise UsageError("enough")
 
     monkeypatch.setattr(evaluate, "_evaluated", evaluated)
-    session = cast("Session", SimpleNamespace(settings=Settings(runs=tmp_path / "runs", cache=tmp_path / "cache")))
+    session = cast("Session", SimpleNamespace(settings=Settings(runs=tmp_path / "runs", cache=tmp_path / "cache"), note=print))
     for names in (("mine",), ("m=mine@1", "dice", "no-such-model")):
         with pytest.raises(UsageError, match="enough"):
             evaluate.evaluation_report(EvaluateOptions(models=names), session)
