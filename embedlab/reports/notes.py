@@ -49,7 +49,20 @@ def data_notes(scored: "ScoredPairs", *, is_of_whole_datasets: bool = True) -> l
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     trained = [model_note(model.name, note) for model in scored.models for note in _of_all(model, scored)]
     unscored = unscored_notes(scored) if is_of_whole_datasets else []
-    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *unscored, *trained]
+    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *_repeated(scored), *unscored, *trained]
+
+
+def _repeated(scored: "ScoredPairs") -> list[str]:
+    """Return how many pairs of a user's own file are there more than once, and with how many gold scores; of a corpus that is known."""
+    notes: list[str] = []
+    for name in (state.name for state in scored.states if state.origin == "file"):
+        pairs = scored.table.filter(pl.col("dataset") == name).group_by("sentence1", "sentence2")
+        found = pairs.agg(rows=pl.len(), golds=pl.col("gold").n_unique()).filter(pl.col("rows") > 1)
+        if found.height:
+            disputed = found.filter(pl.col("golds") > 1).height
+            differ = f", {disputed} of them with different gold scores" if disputed else ""
+            notes.append(f"{name}: {found.height} pairs are there more than once ({found['rows'].sum()} rows){differ}")
+    return notes
 
 
 def unscored_notes(scored: "ScoredPairs") -> list[str]:

@@ -24,6 +24,7 @@ from embedlab.tasks.task import task
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.neighbours import Corpus, Search, find_neighbours
 from embedlab.workflows.options.sentences import NearestOptions
+from embedlab.workflows.sentences import refuse_blank
 from embedlab.workflows.session import Session
 
 Row = dict[str, Value]
@@ -45,6 +46,7 @@ def nearest_table(options: NearestOptions, session: Session) -> Table:
     """Return the sentences that each model scores as most similar, each different sentence once."""
     if options.column is not None and options.file is None:
         raise UsageError(f"--column is {options.column!r}, and no FILE is named", hint="name the file that has this column")
+    refuse_blank([options.sentence])
     searched = _file(options.file, options.column) if options.file is not None else _datasets(session)
     models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
     rows: list[Row] = []

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from embedlab.core.errors import UsageError
 from embedlab.reports.notes import model_marks, model_notes, sample_note, with_marks
 from embedlab.reports.tables import Column, Table, Value
 from embedlab.workflows.models import load_members, resolve_model
@@ -19,8 +20,15 @@ SCORED = (
 )
 
 
+def refuse_blank(sentences: Sequence[str]) -> None:
+    """Refuse a typed sentence without a character that is seen: a similarity to nothing means nothing."""
+    if (blank := next((sentence for sentence in sentences if not sentence.strip()), None)) is not None:
+        raise UsageError(f"a sentence is blank: {blank!r}", hint="give each sentence in quotes")
+
+
 def similarity_table(first: str, second: str, names: Sequence[str], session: Session) -> Table:
     """Return the similarity of two sentences, one row a model: the mean and the spread over its seeds."""
+    refuse_blank([first, second])
     rows: list[Row] = []
     notes: list[str] = []
     models = [resolve_model(name, session) for name in names]

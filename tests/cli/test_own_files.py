@@ -189,3 +189,16 @@ def test_sentences_are_trained_on_and_give_nothing_to_evaluate(embedlab: Embedla
     Path("sentences.csv").write_bytes(table({"sentence": FIRST}))
     refused = embedlab("evaluate", "lines", "sentences.csv")
     assert "sentences.csv holds sentences, not scored pairs" in refused.err
+
+
+def test_pairs_that_are_there_more_than_once_are_counted_and_so_are_their_different_gold_scores(embedlab: Embedlab) -> None:
+    again = [*range(48), *range(10), *range(3)]
+    gold = [PARTS[row] for row in again[:58]] + [1 - PARTS[row] / 2 for row in range(3)]
+    Path("twice.csv").write_bytes(
+        table({"sentence1": [FIRST[row] for row in again], "sentence2": [SECOND[row] for row in again], "score": gold})
+    )
+    note = "twice.csv: 10 pairs are there more than once (23 rows), 3 of them with different gold scores"
+    for command in ("evaluate", "compare"):
+        assert note in " ".join(embedlab(command, "dice", "twice.csv").out.split())
+    Path("once.csv").write_bytes(table({"sentence1": FIRST, "sentence2": SECOND, "score": PARTS}))
+    assert "more than once" not in embedlab("evaluate", "dice", "once.csv").out
