@@ -1,6 +1,7 @@
 """What a paper says below a table or figure of ours: what the numbers are, of how many items, and what intervals and marks mean."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 
 from embedlab.analysis.comparison import reach_signs
@@ -11,6 +12,7 @@ from embedlab.data.shared_text import Overlap
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
+from embedlab.reports.units import measures_in, scales_of, shares_of
 from embedlab.scoring.provenance import overlap_sign
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
@@ -63,7 +65,13 @@ def figure_caption(comparison: TaskComparison, shown: str, *, drawn: str = "Bars
     sentences = [titles[name] for name, count in comparison.counts.items() if titles[name] not in pairs and any(count.values())]
     seen = trained_on(pairs, sentences)
     return " ".join(
-        [f"{shown}: {subject_of(comparison)}", *data_sentences(comparison.marks), *intervals, *seen, *_single_seeds(comparison)]
+        [
+            f"{shown}: {subject_of(replace(comparison, slices=shares_of(comparison.slices)))}",
+            *data_sentences(comparison.marks),
+            *intervals,
+            *seen,
+            *_single_seeds(comparison),
+        ]
     )
 
 
@@ -76,12 +84,10 @@ def trained_on(pairs: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
 
 def subject_of(comparison: TaskComparison) -> str:
     """Return what the scores are and of how many items, as a sentence."""
-    metrics = dict.fromkeys(compared.metric for compared in comparison.slices)
-    unit = " × 100" if any(scale_of(compared.task, compared.metric) == 100 for compared in comparison.slices) else ""
-    metric = f"{' and '.join(name.capitalize() if name == 'spearman' else name for name in metrics)}{unit}"
+    measures = measures_in(scales_of(comparison.slices)).replace(" x 100", " × 100")
     by = f" by {_group(comparison.slicing.by)}" if comparison.slicing.by != DATASET else ""
     where = f", items that fit {comparison.slicing.where!r}" if comparison.slicing.where else ""
-    return f"{metric}{by}{where}; {items_of(comparison)}."
+    return f"{measures}{by}{where}; {items_of(comparison)}."
 
 
 def items_of(comparison: TaskComparison) -> str:
@@ -110,7 +116,7 @@ def data_sentences(marks: Sequence[str]) -> Iterator[str]:
 
 
 def _is_ranked(comparison: TaskComparison) -> bool:
-    return len(comparison.models) > 1 and any(scale_of(compared.task, compared.metric) == 100 for compared in comparison.slices)
+    return len(comparison.models) > 1 and 100 in scales_of(comparison.slices).values()
 
 
 def _group(by: str) -> str:

@@ -13,18 +13,20 @@ from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import is_expression
 from embedlab.outcomes.property import property_named
 from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
+from embedlab.reports.units import shares_of
 from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.task_comparison import TaskComparison
-from embedlab.tasks.task import scale_of
 
 AXIS = "x 100, with 95% intervals"
 SCATTERS = 4  # models that the scatter shows: more panels are too small to read
 
 
 def tasks_of(comparison: TaskComparison) -> Mapping[str, Sequence[ComparedSlice]]:
-    """Return the slices of each task whose numbers are shares; one with units of its own has no plot."""
-    tasks = dict.fromkeys(compared.task for compared in comparison.slices if scale_of(compared.task, compared.metric) == 100)
-    return {task: [compared for compared in comparison.slices if compared.task == task] for task in tasks}
+    """Return the slices of each task whose numbers are shares; numbers in a unit of their own have no plot."""
+    shares = shares_of(comparison.slices)
+    return {
+        task: [compared for compared in shares if compared.task == task] for task in dict.fromkeys(compared.task for compared in shares)
+    }
 
 
 def score_plots(comparison: TaskComparison, task: str, slices: Sequence[ComparedSlice]) -> list[Plot]:

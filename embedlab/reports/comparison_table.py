@@ -22,6 +22,7 @@ from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_ma
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures
 from embedlab.reports.table_forms import with_model_rows
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.units import is_mixed, measures_in, scales_of, unit_of
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
@@ -89,12 +90,11 @@ def leading_columns(rows: Sequence[ComparedSlice | Detectable], key: str, title:
 
 def score_title(comparison: TaskComparison) -> str:
     """Return the metric of all rows, how the sources of datasets are put together, which items are compared, and the marks."""
-    metrics, settings = _metrics(comparison), {compared.setting for compared in comparison.slices}
-    is_scaled = any(scale_of(compared.task, compared.metric) == 100 for compared in comparison.slices)
-    metric = next(iter(metrics)).capitalize() if len(metrics) == 1 else "Scores"
+    scales, settings = scales_of(comparison.slices), {compared.setting for compared in comparison.slices}
+    names = measures_in(scales) if len(scales) == 1 or is_mixed(scales) else f"scores{unit_of(scales)}"
     setting = str(next(iter(settings))) if len(settings) == 1 and None not in settings else ""
     of = f"on {dataset}" if (dataset := shared_dataset(comparison)) else ""
-    return titled(comparison, [" ".join(filter(None, (metric, "x 100" if is_scaled else "", of))), setting])
+    return titled(comparison, [" ".join(filter(None, (names[:1].upper() + names[1:], of))), setting])
 
 
 def shared_dataset(comparison: TaskComparison) -> str:
@@ -121,10 +121,6 @@ def titled(comparison: TaskComparison, parts: Sequence[str]) -> str:
     """Return a title of PARTS with the number of items that all models score, where numbers are of these, and the marks."""
     counted = f"{comparison.rows[0]} of {comparison.rows[1]} items" if comparison.rows is not None else ""
     return with_marks(", ".join(filter(None, (*parts, counted))), comparison.marks)
-
-
-def _metrics(comparison: TaskComparison) -> dict[str, None]:
-    return dict.fromkeys(compared.metric for compared in comparison.slices)
 
 
 def _row(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 
+from embedlab.reports.units import is_mixed, measures_in, unit_of
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.scoring.stored_intervals import StoredIntervals
 
@@ -34,7 +35,8 @@ def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) ->
 def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
     marks = "".join(f" [{mark}]" for mark in evaluation.marks)
     trained = f", trained in {evaluation.training_precision}" if evaluation.training_precision else ""
-    unit = " x 100" if any(score.scale == 100 for score in evaluation.scores) else ""
+    scales = {score.metric: score.scale for score in evaluation.scores if _is_shown(score)}
+    unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_of(scales)
     rows = [_row(score, intervals) for score in evaluation.scores if _is_shown(score)]
     notes = [f"- {note}" for note in (*evaluation.notes, *_about(intervals))]
     head = f"{evaluation.task}{unit}{marks}, evaluated in {evaluation.precision}{trained}:"

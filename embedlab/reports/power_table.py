@@ -14,6 +14,7 @@ from embedlab.reports.captions import DEPENDENCE, counted_items, data_sentences
 from embedlab.reports.comparison_table import general_notes, leading_columns, titled
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.units import measures_in, scales_of
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
@@ -42,7 +43,7 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
     titles = titles_of([model.name for model in compared.models])
     first, second = titles.values()
     counts = [len(model.members) for model in compared.models if model.is_recipe]
-    metrics = dict.fromkeys(detectable.metric for detectable in detectables)
+    measures = measures_in(scales_of(detectables))
     columns = [
         *leading_columns(detectables, "dataset", "dataset"),
         Column(key="sentences", title="sentences"),
@@ -53,9 +54,8 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
         *([Column(key="planned", title=f"with {seeds} seeds", align="right")] if seeds is not None else []),
         *([Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right")] if detect is not None else []),
     ]
-    metric = f"{next(iter(metrics)).capitalize()} " if len(metrics) == 1 else ""
     notes = [
-        f"difference: {second} minus {first}, {metric}x 100; detectable: 5% two-sided, 80% power, one test",
+        f"difference: {second} minus {first}, {measures}; detectable: 5% two-sided, 80% power, one test",
         "seeds: " + (", ".join(map(str, counts)) + " behind these numbers" if counts else "neither model is a recipe: items alone vary"),
         *_sureness(detectables, [model for model in compared.models if model.is_recipe], seeds),
         *_unknown(counts, detect=detect, seeds=seeds),
@@ -76,8 +76,8 @@ def power_table(detectables: Sequence[Detectable], compared: TaskComparison, *, 
 def _caption(detectables: Sequence[Detectable], compared: TaskComparison, first: str, second: str) -> str:
     averages = {each.key for each in compared.slices if each.average_of}
     counts = {detectable.slice_title: detectable.pairs for detectable in detectables if detectable.key not in averages}
-    metrics = " and ".join(dict.fromkeys(detectable.metric.capitalize() for detectable in detectables))
-    what = f"Differences of {second} from {first}, {metrics} × 100, and the smallest that would be detected"
+    measures = measures_in(scales_of(detectables)).replace(" x 100", " × 100")
+    what = f"Differences of {second} from {first}, {measures}, and the smallest that would be detected"
     return f"{what} (5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
 
 

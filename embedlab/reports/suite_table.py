@@ -11,6 +11,7 @@ from embedlab.reports.frames import evaluated_frame
 from embedlab.reports.model_columns import ScoreRow, model_table, score_cell, sd_over_members
 from embedlab.reports.notes import facts_of, model_note, sample_note, usage_note, with_marks
 from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.units import is_mixed, measures_in, unit_of
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import merged
 from embedlab.scoring.provenance import overlap_mark
@@ -23,19 +24,19 @@ SuiteEvaluations = Mapping[str, Sequence[Evaluation]]  # by model, one a member
 
 def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     """One row a number, one column a model: mean ± standard deviation over its members."""
-    scales = {score.scale for of_model in evaluations.values() for evaluation in of_model for score in evaluation.scores}
-    unit = "" if scales == {1} else " x 100"
+    scales = {score.metric: score.scale for of_model in evaluations.values() for evaluation in of_model for score in evaluation.scores}
+    measured = f"{selected.evaluation_name()}{f', {measures_in(scales)}' if is_mixed(scales) else unit_of(scales)}"
     marks = sorted({mark for of_model in evaluations.values() for evaluation in of_model for mark in evaluation.marks})
     return model_table(
         _rows(evaluations),
         titles_of(list(evaluations)),
         leading=[Column(key=key, title="dataset" if key == "slice" else key, role="key") for key in _COLUMNS],
-        title=with_marks(f"{selected.evaluation_name()}{unit}", marks),
+        title=with_marks(measured, marks),
         frame=evaluated_frame(evaluations),
         notes=(*sample_note(marks), *_notes(evaluations)),
         signatures={model: str(merged([evaluation.signature for evaluation in of_model])) for model, of_model in evaluations.items()},
         caption=evaluation_caption(
-            f"{selected.evaluation_name()}{unit.replace('x', '×')}",
+            measured.replace(" x 100", " × 100"),
             {
                 score.slice: score.items
                 for of_model in evaluations.values()
@@ -46,7 +47,7 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
             marks=marks,
             seen=[overlap for of_model in evaluations.values() for evaluation in of_model for overlap in evaluation.overlaps.values()],
             seeds=[len(of_model) for of_model in evaluations.values()],
-            is_ranked=len(evaluations) > 1 and 100 in scales,
+            is_ranked=len(evaluations) > 1 and 100 in scales.values(),
         ),
     )
 

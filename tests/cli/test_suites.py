@@ -219,7 +219,10 @@ def test_a_probing_line_of_no_split_ends_with_file_and_line(embedlab: Embedlab, 
 def test_all_reports_what_does_not_apply(embedlab: Embedlab) -> None:
     answer = embedlab("evaluate", "dice", "--suite", "all", "--sample", "--json")
     assert "transfer does not apply: 'dice' has no vectors" in answer.err
-    assert [table["title"] for table in answer.json["tables"]] == ["contrast x 100 [sample]", "Spearman x 100 [sample]"]
+    assert [table["title"] for table in answer.json["tables"]] == [
+        "contrast, entailed closer x 100 and margin [sample]",
+        "Spearman x 100 [sample]",
+    ]
 
 
 def test_an_unknown_suite_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

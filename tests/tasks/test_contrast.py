@@ -123,6 +123,18 @@ def test_items_are_filtered_grouped_and_compared_as_those_of_every_task(file: st
     assert "entailed closer" in Path("page.html").read_text()
 
 
+def test_titles_and_captions_say_x_100_of_the_share_and_not_of_the_margin(file: str, embedlab: Embedlab) -> None:
+    Path("words.txt").write_text("dog 1 0 2\nruns 0.5 1 1\nno -1 0 1\nmen 0 1 0\nA 0.1 0.2 0.1\n")
+    compared = embedlab("compare", "dice", "mine=word-vectors:words.txt", "--task", "mine.csv", "--latex").out
+    assert "% Entailed closer x 100 and margin" in compared
+    assert r"\caption{entailed closer $\times$ 100 and margin; " in compared
+    assert embedlab("compare", "dice", "mine", "--task", "mine.csv", "--figure", "plot.svg").code == 0
+    assert "Scores: entailed closer × 100; n = " in Path("plot.svg").read_text("utf-8")
+    assert "entailed closer x 100 and margin\n" in embedlab("evaluate", "dice", "--task", "mine.csv").out
+    detectable = " ".join(embedlab("power", "dice", "mine", "--task", "mine.csv", "--notes").out.split())
+    assert "mine minus dice, entailed closer x 100 and margin; detectable: " in detectable
+
+
 def test_scores_of_a_file_must_have_all_pairs(file: str, tmp_path: Path) -> None:
     rows = [f"{a}\t{x}\t0.5" for a, *both in TRIPLES for x in both]
     Path("scores.tsv").write_text("\n".join(["sentence1\tsentence2\tm", *rows[:-1]]) + "\n")
