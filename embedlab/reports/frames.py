@@ -44,10 +44,10 @@ COMPARED: Schema = {
     "difference_high": _NUMBER,
     "difference_design_effect": _NUMBER,
     "difference_without_topic": _NUMBER,  # where it hangs on one topic
-    "test": _TEXT,
+    "test": _TEXT,  # null, as p and what follows from it, where the difference was not tested
     "p": _NUMBER,
     "p_corrected": _NUMBER,
-    "p_equivalent": _NUMBER,
+    "p_equivalent": _NUMBER,  # null, as "equivalent", where no margin was set
     "significant": pl.Boolean(),
     "reach": _TEXT,  # of a significant difference: "models", these recipes or published checkpoints, or "checkpoints", these weights
     "equivalent": pl.Boolean(),
@@ -194,13 +194,18 @@ def _difference_fields(compared: ComparedSlice, difference: Difference | None) -
         "difference_high": scale * difference.high,
         "difference_design_effect": difference.uncertainty.design_effect,
         "difference_without_topic": scale * difference.topic.without if difference.topic else None,
+        **(_tested_fields(difference) if not isnan(difference.p_holm) else {}),
+        **({"p_equivalent": difference.p_equivalent, "equivalent": difference.equivalent} if not isnan(difference.p_equivalent) else {}),
+    }
+
+
+def _tested_fields(difference: Difference) -> Row:
+    return {
         "test": difference.test,
         "p": difference.p,
         "p_corrected": difference.p_holm,
-        "p_equivalent": difference.p_equivalent,
         "significant": difference.significant,
         "reach": difference.reach,
-        "equivalent": difference.equivalent,
     }
 
 

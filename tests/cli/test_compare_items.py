@@ -54,6 +54,19 @@ def test_a_selection_by_results_has_no_interval_and_says_why(embedlab: Embedlab,
         assert any("chosen by results" in note for note in json.loads(chosen.out)["notes"])
 
 
+def test_what_was_not_tested_is_null_and_not_refuted(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("compare", "dice", str(tiny_encoder), "--task", "sts12", *SAMPLE)
+    chosen = rows(embedlab(*words, "--by", f'"{tiny_encoder}">0.5').out)
+    untested = [row for (_, model), row in chosen.items() if model != "dice"]
+    assert untested
+    for row in untested:
+        assert [row[name] for name in ("test", "p", "p_corrected", "significant", "reach", "p_equivalent", "equivalent")] == [None] * 7
+    plain, with_margin = (rows(embedlab(*words, *margin).out)["sts12", str(tiny_encoder)] for margin in ((), ("--equivalent", "5")))
+    assert isinstance(plain["significant"], bool)
+    assert (plain["equivalent"], plain["p_equivalent"]) == (None, None)
+    assert isinstance(with_margin["equivalent"], bool)
+
+
 def test_common_pairs_that_a_filter_picks_are_marked_and_signed(embedlab: Embedlab, tmp_path: Path) -> None:
     frame = Source(sample=True).open("sts12").frame
     frame.head(len(frame) // 2).select("sentence1", "sentence2", score="gold").write_csv(tmp_path / "part.csv")
