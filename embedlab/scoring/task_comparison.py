@@ -60,7 +60,7 @@ class TaskComparison:
     facts: Mapping[str, Facts]  # by member, for members that were evaluated on a task
     marks: tuple[str, ...]
     notes: tuple[str, ...]
-    left_out: tuple[str, ...] = ()  # datasets without a row, and why
+    left_out: tuple[str, ...] = ()  # datasets without a row, and why; or that a selection leaves out no item
     signatures: Mapping[str, str]  # by model
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
@@ -219,7 +219,9 @@ def _counted(outcomes: Outcomes, parts: Sequence[ItemSlice], text: KnownText) ->
 def _left_out(
     outcomes: Outcomes, parts: Sequence[ItemSlice], slicing: Slicing, selection: ItemSelection | None, by: str | ItemSelection
 ) -> Iterator[str]:
-    """Yield which datasets have no slice, and why."""
+    """Yield which datasets have no slice, and why, and that an expression leaves out no item."""
+    if selection is not None and selection.holds.all():
+        yield f"nothing is left out: all {len(selection.holds):,} items fit {slicing.where!r}"
     apart = by.lacking if isinstance(by, ItemSelection) else lacking_datasets(outcomes, by)
     where = selection.lacking if selection is not None else ()
     there = {outcomes.blocks[part.block].dataset for part in parts}

@@ -54,6 +54,15 @@ def test_a_selection_by_results_has_no_interval_and_says_why(embedlab: Embedlab,
         assert any("chosen by results" in note for note in json.loads(chosen.out)["notes"])
 
 
+def test_items_of_unknown_training_text_are_not_said_to_be_outside_it(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("compare", "dice", str(tiny_encoder), "--task", "sts12", *SAMPLE)
+    grouped = rows(embedlab(*words, "--by", "trained").out)
+    assert {key for key, _ in grouped} == {"sts12/trained=not known to be in training text"}
+    unseen = embedlab(*words, "--unseen")
+    count = rows(unseen.out)["sts12", "dice"]["items"]
+    assert f"nothing is left out: all {count:,} items fit '-trained:*'" in unseen.err
+
+
 def test_what_was_not_tested_is_null_and_not_refuted(embedlab: Embedlab, tiny_encoder: Path) -> None:
     words = ("compare", "dice", str(tiny_encoder), "--task", "sts12", *SAMPLE)
     chosen = rows(embedlab(*words, "--by", f'"{tiny_encoder}">0.5').out)

@@ -17,7 +17,13 @@ BY_EYE = {
     "words": [5, 3, 3, 7, 4, 6],
     "length": [2, 0, 0, 4, 1, 4],
     "source": ["animals", "animals", "people", "people", "people", "people"],
-    "trained": ["not in training text", "in training text", *["not in training text"] * 2, "in training text", "not in training text"],
+    "trained": [
+        "not known to be in training text",
+        "in training text",
+        *["not known to be in training text"] * 2,
+        "in training text",
+        "not known to be in training text",
+    ],
     "gold": ["1–2", "2–3", "4–5", "4–5", "0–1", "3–4"],
     "label": [None] * 6,
 }
@@ -108,7 +114,7 @@ ORDERS = {
     "negation": ["none", "one", "both"],
     "question": ["none", "one", "both"],
     "number": ["the same numbers", "other numbers"],
-    "trained": ["not in training text", "in training text"],
+    "trained": ["not known to be in training text", "in training text"],
     "phenomenon": ["negation", "number", "minimal edit", "other words"],
 }
 
