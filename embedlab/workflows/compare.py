@@ -1,6 +1,6 @@
 """Models compared on tasks of any kind, by a property of their items, in one table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from embedlab.comparison.comparison import check_test
@@ -65,12 +65,19 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     if options.test != "mcnemar" and all(options.test in each.definition.tests for each in selected):
         check_test(gathered.models, options.aggregate, options.test)
     comparison = compared(gathered, slicing, session)
-    rows = (published_row(model) for model in names) if options.published else ()
-    printed = tuple(row for row in rows if row is not None)
+    printed = tuple(_published(names, session)) if options.published else ()
     table = comparison_table(comparison, printed, stated, rows=options.rows)
     costs = costs_of(names, options, selected, slicing, gathered, session) if options.cost else None
     frame = Report.of([table, *([cost_table(costs)] if costs is not None else [])], COMPARED, is_whole=comparison.is_whole)
     return ComparisonReport(**vars(frame), compared=comparison, gathered=gathered, printed=printed, costs=costs)
+
+
+def _published(models: Sequence[str], session: Session) -> Iterator[PublishedRow]:
+    """Yield the printed row of each of MODELS that has one; the others are reported."""
+    rows = {model: published_row(model) for model in models}
+    if absent := [model for model, row in rows.items() if row is None]:
+        session.note(f"no published numbers for {', '.join(absent)}")
+    yield from (row for row in rows.values() if row is not None)
 
 
 def _slicing(options: CompareOptions) -> Slicing:

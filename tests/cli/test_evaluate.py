@@ -88,6 +88,7 @@ def test_compare_can_show_what_papers_print(embedlab: Embedlab) -> None:
     answer = embedlab("compare", "dice", "--sample", "--task", "sts12", "--published", "--json")
     assert answer.code == 0, answer.err
     assert all(row["published"] is None for row in answer.rows)
+    assert "no published numbers for dice" in answer.err
 
 
 def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> None:
