@@ -13,7 +13,7 @@ import typer
 
 from embedlab.cli.terminal import Terminal
 from embedlab.core.crash_reports import ENDS, unforeseen
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank, trust_notice
 from embedlab.store.sealed import unverified_files
@@ -135,12 +135,13 @@ def _unverified_note(paths: Sequence[Path]) -> str:
 
 
 def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
-    """Take the common options out of ARGUMENTS and keep those that were typed."""
+    """Take the common options out of ARGUMENTS and keep those that were typed; two formats are a UsageError."""
     flags = {name: value for name in added if (value := arguments.pop(name)) is not None}
-    for name in ("json", "latex"):
-        if flags.pop(name, False):
-            flags["format"] = name
-    return flags
+    formats = {f"--format {flags['format']}": flags["format"]} if "format" in flags else {}
+    formats |= {f"--{name}": name for name in ("json", "latex") if flags.pop(name, False)}
+    if len({*formats.values()}) > 1:
+        raise UsageError(f"{' and '.join(formats)} exclude each other", hint="choose one format for the answer")
+    return flags | ({"format": next(iter(formats.values()))} if formats else {})
 
 
 def _runs(typed: Mapping[str, Any]) -> list[str]:

@@ -79,6 +79,9 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         (["train"], "missing argument 'RECIPE|FILE'", "embedlab train --help"),
         (["recipes", "--frmat", "json"], "no such option: --frmat", "--help"),
         (["recipes", "--format", "yaml"], "'yaml' is not one of 'table', 'json', 'csv', 'markdown'", "--help"),
+        (["recipes", "--json", "--format", "csv"], "--format csv and --json exclude each other", "choose one format"),
+        (["compare", "dice", "--json", "--latex"], "--json and --latex exclude each other", "choose one format"),
+        (["compare", "dice", "--format", "markdown", "--latex"], "--format markdown and --latex exclude each other", "choose one"),
         (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
         (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
         (["score", "A cat.", " ", "-m", "dice"], "a sentence is blank: ' '", "in quotes"),
@@ -94,6 +97,10 @@ def test_what_is_typed_wrong_ends_with_2_and_two_lines(embedlab: Embedlab, argum
     assert message in error
     assert hint_line.startswith("hint: ")
     assert hint in hint_line
+
+
+def test_one_format_may_be_typed_twice(embedlab: Embedlab) -> None:
+    assert embedlab("recipes", "--format", "json", "--json").rows
 
 
 def test_a_wrong_setting_names_the_file_or_variable(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
