@@ -20,6 +20,7 @@ from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.interrupts import interrupts
 from embedlab.core.settings import errors_to
+from embedlab.core.value_errors import reason_of
 from embedlab.core.version import __version__
 
 EXIT_CODES = (
@@ -191,11 +192,21 @@ def _permission_hint(path: object) -> str:
 def _usage_error(error: typer.TyperException) -> ExitCode:
     """Say what Typer found wrong in the same two lines as every other error."""
     context = getattr(error, "ctx", None)
+    if isinstance(error, typer.BadParameter):
+        _in_our_words(error)
     command = context.command_path if context else "embedlab"
     text = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":  # its text is the help of the command
         to_stderr(text)
     else:
-        message = (text[:1].lower() + text[1:]).replace("Value error, ", "").rstrip(".")
+        message = (text[:1].lower() + text[1:]).rstrip(".")
         report(UsageError(message, hint=f"`{command} --help` shows what it takes"))
     return ExitCode.USAGE
+
+
+def _in_our_words(error: typer.BadParameter) -> None:
+    """Say of a value what is wrong in the words of all other errors, where pydantic refused it."""
+    from pydantic import ValidationError
+
+    if isinstance(error.__cause__, ValidationError):
+        error.message = reason_of(error.__cause__.errors(include_url=False)[0])

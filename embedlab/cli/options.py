@@ -15,15 +15,15 @@ from embedlab.cli.terminal import Terminal
 from embedlab.core.crash_reports import ENDS, unforeseen
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.plugins import gathered_faults
-from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank, trust_notice
+from embedlab.core.settings import MOST_THREADS, Device, Format, Precision, load_settings, process_rank, trust_notice
 from embedlab.store.sealed import unverified_files
 
 Group = Literal["data", "runs", "machine", "output", "latex"]
 
 
-def _option(*names: str, text: str, metavar: str | None = None) -> Any:
+def _option(*names: str, text: str, metavar: str | None = None, least: int | None = None, most: int | None = None) -> Any:
     # What may not be read is refused where it is read, as missing: for Typer it would be a wrong word.
-    return typer.Option(*names, help=text, metavar=metavar, show_default=False, readable=False)
+    return typer.Option(*names, help=text, metavar=metavar, min=least, max=most, show_default=False, readable=False)
 
 
 # None = not typed, so that only what was typed overrides environment and files.
@@ -44,7 +44,7 @@ GROUPS: dict[Group, dict[str, Any]] = {
             Precision | None, _option("--precision", text="Floating-point type; by default float32, on a GPU bf16 or fp16 to train.")
         ],
         "deterministic": Annotated[bool | None, _option("--deterministic", text="On a GPU, too, give the same bits each time; slower.")],
-        "threads": Annotated[int | None, _option("--threads", text="Processor threads.", metavar="N")],
+        "threads": Annotated[int | None, _option("--threads", text="Processor threads.", metavar="N", least=1, most=MOST_THREADS)],
     },
     "output": {
         "format": Annotated[Format | None, _option("--format", text="How the answer is written.")],

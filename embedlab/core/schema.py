@@ -15,6 +15,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import read_foreign
 from embedlab.core.nearest import nearest_name
 from embedlab.core.plain_values import Key, dotted, find_flaw, quote
+from embedlab.core.value_errors import reason_of
 
 T = TypeVar("T")
 TomlTable = dict[str, Any]
@@ -146,7 +147,7 @@ def read_row(cls: type[T], values: Mapping[str, Any], *, where: Path, hint: str)
     except pydantic.ValidationError as error:
         first = _first_error(error)
         key, wrong = dotted(_location(first, values)), quote(first["input"])
-        raise MissingError(f"{where}: damaged: {key!r} is {wrong}: {_reason(first)}", hint=hint) from error
+        raise MissingError(f"{where}: damaged: {key!r} is {wrong}: {reason_of(first)}", hint=hint) from error
     return instance
 
 
@@ -248,7 +249,7 @@ def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, p
         start = "start from a shipped recipe: `embedlab recipes NAME`"
         return UsageError(f"{where}: {key!r} is missing", hint=f"add it; {example}" if example else f"add it, or {start}")
     hint = f"correct it; {example}" if example else CORRECT
-    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}", hint=hint)
+    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {reason_of(error)}", hint=hint)
 
 
 def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
@@ -257,19 +258,7 @@ def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
     key = dotted(_location(error, _plain(content)))
     if error["type"] in _MISSING_KEY:
         return f"{key!r} is missing"
-    return f"{f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}"
-
-
-def _reason(error: Mapping[str, Any]) -> str:
-    """Return what is wrong: as a check of ours says it, or in the words of pydantic."""
-    kind, context = error["type"], error.get("ctx", {})
-    if kind == "dataclass_type":
-        return "not a table"
-    if kind == "too_short":
-        least = context["min_length"]
-        return f"list should have at least {least} item{'s' if least > 1 else ''}"
-    text = str(context["error"] if kind == "value_error" else error["msg"])
-    return text[:1].lower() + text[1:]
+    return f"{f'{key!r} is ' if key else ''}{quote(error['input'])}: {reason_of(error)}"
 
 
 @dataclasses.dataclass(frozen=True)

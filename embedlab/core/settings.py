@@ -26,6 +26,7 @@ Switch = Literal["on", "off"]
 Spread = Literal["none", "auto", "balanced", "sequential"]
 Format = Literal["table", "json", "csv", "markdown", "latex"]
 
+MOST_THREADS = 4096
 SAMPLE_RUNS = "-sample"  # ends the name of the runs folder of the sample world
 
 # Removed settings and what each did: where one is still set, it is reported and has no other effect.
@@ -63,7 +64,7 @@ class Settings:
     device: Device = "auto"
     precision: Precision = "auto"
     deterministic: bool = False  # on a GPU, too, only operations that give the same bits each time
-    threads: Annotated[int, Ge(1), Le(4096)] | None = None
+    threads: Annotated[int, Ge(1), Le(MOST_THREADS)] | None = None
     device_map: Spread = "none"  # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
     textual_tuning: Switch = "on"  # off: the dashboard uses the public parts of Textual alone, and is slower

@@ -12,6 +12,7 @@ from annotated_types import Gt
 
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import MIB, read_foreign, refuse_foreign
+from embedlab.core.value_errors import reason_of
 
 T = TypeVar("T")
 PositiveInt = Annotated[int, Gt(0)]
@@ -332,7 +333,7 @@ def _adapter(kind: Any) -> Any:
 
 def _reason(error: Mapping[str, Any]) -> str:
     """Return one line that names the key, its value and its fault."""
-    text = error["msg"][:1].lower() + error["msg"][1:]
+    text = reason_of(error)
     if error["type"] == "json_invalid":
         return f"not valid JSON: {text.partition(': ')[2] or text}"
     key = ".".join(str(step) for step in error["loc"])

@@ -178,7 +178,7 @@ def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
         ("data.datasets=[]", "'stage.0.data.datasets' is []: list should have at least 1 item"),
         ("optim.epochs=inf", "'stage.0.optim.epochs' is inf"),
         ("optim.epochs=nan", "'stage.0.optim.epochs' is nan"),
-        ("optim.epochs=1e308", "'stage.0.optim.epochs' is 1e+308: input should be less than or equal to 10000"),
+        ("optim.epochs=1e308", "'stage.0.optim.epochs' is 1e+308: must be at most 10000"),
         ("optim.lr=1e9", "'stage.0.optim.lr' is"),
         ("optim.batch_size=1e12", "'stage.0.optim.batch_size' is"),
         (f"optim.batch_size={'9' * 5000}", "optim.batch_size: an integer of 5000 digits"),

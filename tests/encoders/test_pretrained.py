@@ -179,7 +179,7 @@ def test_half_a_head_is_refused_and_an_absent_one_gives_none(folder: Path) -> No
     [
         ({"num_hidden_layers": 10**9}, "1000000000 layers, but the weights are"),
         ({"vocab_size": 10**8}, "a model of 3200.* numbers, but the weights are"),
-        ({"num_attention_heads": 0}, "'num_attention_heads' is 0: input should be greater than 0"),
+        ({"num_attention_heads": 0}, "'num_attention_heads' is 0: must be above 0"),
         ({"hidden_act": "wobble"}, "cannot load the model in"),
         ({"hidden_size": "wide"}, r"config\.json: 'hidden_size' is 'wide'"),
         ({"hidden_size": 48, "num_attention_heads": 2}, r"has the shape \["),

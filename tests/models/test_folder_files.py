@@ -16,8 +16,8 @@ CONFIG = '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "max_
     [
         ("config.json", "[]", r"config\.json: .*it is \[\]"),
         ("config.json", '{"model_type": 3}', r"config\.json: 'model_type' is 3: "),
-        ("config.json", '{"hidden_size": -1}', r"config\.json: 'hidden_size' is -1: input should be greater than 0"),
-        ("config.json", '{"num_attention_heads": -2}', r"config\.json: 'num_attention_heads' is -2: input should be greater than 0"),
+        ("config.json", '{"hidden_size": -1}', r"config\.json: 'hidden_size' is -1: must be above 0"),
+        ("config.json", '{"num_attention_heads": -2}', r"config\.json: 'num_attention_heads' is -2: must be above 0"),
         ("config.json", '{"architectures": {"a": 1}}', r"config\.json: 'architectures' is "),
         ("config.json", '{"max_position_embeddings": "many"}', r"config\.json: 'max_position_embeddings' is 'many'"),
         ("config.json", '{"max_position_embeddings": 1}', "reads at most 1 tokens of a text"),
