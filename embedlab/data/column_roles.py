@@ -210,7 +210,10 @@ class FoundColumns:
         if len(rest) == 2 - len(said):
             return {role: said.get(role) or rest.pop(0) for role in (first, second)}
         if not texts:
-            raise MissingError(f"{self.file.path} has no column of texts: found {first_few(self.names)}", hint="give one example a row")
+            example = f"'{self.file.path}?{'s1=NAME&s2=NAME&score=NAME' if len(self.names) > 1 else 'sentence=NAME'}'"
+            raise MissingError(
+                f"{self.file.path} has no column of texts: found {first_few(self.names)}", hint=f"say what its columns hold: {example}"
+            )
         what = f"{len(texts)} columns of texts ({', '.join(texts)})" if len(texts) > 1 else f"one column of texts, {texts[0]!r}"
         raise self._ambiguous(f"{what}, of which the names do not say what they hold", self._examples(texts))
 

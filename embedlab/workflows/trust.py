@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.paths import state_folder
 from embedlab.core.plugin_files import PluginFile, digest, trusted_with
 from embedlab.core.schema import build
@@ -48,7 +48,9 @@ def trust_place(path: Path, *, plugins: bool) -> TrustedPlace:
 
 
 def trust_file(path: Path) -> str:
-    """Trust the plug-in file at PATH as it is now, and return the SHA-256 of its content."""
+    """Trust the plug-in file at PATH as it is now, and return the SHA-256 of its content; one that is absent is a MissingError."""
+    if not path.exists():
+        raise MissingError(f"no file or folder {str(path)!r}", hint="name a folder with an embedlab.toml, or a plug-in file")
     known = trusted_with(path)
     _store(known)
     return known.files[str(path.absolute())]

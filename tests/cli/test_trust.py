@@ -36,3 +36,12 @@ def test_a_file_that_declares_nothing_is_refused(embedlab: Embedlab) -> None:
     assert embedlab("trust", "mine.py").code == 3
     assert embedlab("trust", "absent").code == 3
     assert embedlab("trust", "/dev/zero").code == 3
+
+
+def test_a_place_that_is_absent_is_named_as_it_was_typed(embedlab: Embedlab) -> None:
+    answer = embedlab("trust", "absent.py")
+    assert answer.code == 3
+    assert answer.err.splitlines() == [
+        "embedlab: error: no file or folder 'absent.py'",
+        "hint: name a folder with an embedlab.toml, or a plug-in file",
+    ]

@@ -119,8 +119,9 @@ def test_a_long_name_beside_a_known_one_is_a_name() -> None:
 def test_a_file_without_rows_or_texts_is_refused() -> None:
     with pytest.raises(MissingError, match="has no rows below its header"):
         found(a=[], b=[])
-    with pytest.raises(MissingError, match="has no column of texts: found a, b"):
+    with pytest.raises(MissingError, match="has no column of texts: found a, b") as refused:
         decided(a=[*range(ROWS)], b=[*range(ROWS)])
+    assert "?s1=NAME&s2=NAME&score=NAME'" in str(refused.value.hint)
 
 
 def test_a_label_of_numbers_is_a_score_where_a_part_of_one_occurs() -> None:
