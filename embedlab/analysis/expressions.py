@@ -180,13 +180,14 @@ class _Term:
         return pl.any_horizontal(pl.col(column).str.contains_any([phrase], ascii_case_insensitive=True) for column in fields)
 
     def _regex(self, pattern: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
-        pattern = f"(?i){pattern}"
+        anycase = f"(?i){pattern}"
         try:
-            pl.Series([""]).str.contains(pattern)
+            pl.Series([""]).str.contains(anycase)
         except pl.exceptions.ComputeError as error:
             reason = re.search(r"^(?:regex )?error: (?!regex parse)(.+)$", str(error), re.MULTILINE)
-            raise self.error(f"bad regular expression{f': {reason[1]}' if reason else ''}", group="regex") from error
-        return pl.any_horizontal(pl.col(column).str.contains(pattern) for column in fields)
+            hint = f'correct it; to search for the text, quote it: "{pattern}"'
+            raise self.error(f"bad regular expression{f': {reason[1]}' if reason else ''}", group="regex", hint=hint) from error
+        return pl.any_horizontal(pl.col(column).str.contains(anycase) for column in fields)
 
     def _unknown(self, field: str, known: Collection[str], group: str) -> UsageError:
         guess = nearest_name(field, known)

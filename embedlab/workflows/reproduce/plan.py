@@ -14,6 +14,8 @@ from embedlab.workflows.grid.plan import Hands, PlannedGrid
 from embedlab.workflows.options.reproduce import ReproductionOptions
 from embedlab.workflows.starting import starting_encoder
 
+_OF_CLAIMS = ("--from", "--html")  # by which claims are shown, too
+
 
 def named_rows(options: ReproductionOptions) -> dict[str, str]:
     """Return the model that a user names for each row."""
@@ -39,18 +41,27 @@ def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions)
 def check_selection(options: ReproductionOptions, *, is_plan: bool = False, is_page: bool = False, is_figure: bool = False) -> None:
     """Refuse ways to show a paper that exclude each other, or that need a table: its trainings alone, or also a page or a figure."""
     paper, table, runs, is_shown = options.paper, options.table, options.from_ is not None, is_page or is_figure
-    if options.claims and (paper is None or is_plan or options.published_only or is_figure):
-        raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper, without another way to show it")
-    if is_plan and (table is None or options.published_only or runs or is_shown):
-        raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table, without another way to show it")
+    ways = {"--dry-run": is_plan, "--published-only": options.published_only, "--from": runs, "--html": is_page, "--figure": is_figure}
+    if options.claims:
+        _refuse_together("--claims", "the verdicts on a paper's claims", [way for way in ways if ways[way] and way not in _OF_CLAIMS])
+    if options.claims and paper is None:
+        raise UsageError("--claims prints the verdicts on a paper's claims", hint="name the paper")
+    if is_plan:
+        _refuse_together("--dry-run", "the trainings of one table", [way for way in ways if ways[way] and way != "--dry-run"])
+    if is_plan and table is None:
+        raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table")
     if paper is None and is_shown:
         raise UsageError("--html and --figure show a paper's tables", hint="name the paper, and a table or --from runs")
     if options.published_only and runs:
-        raise UsageError(
-            "--published-only and --from exclude each other", hint="--published-only prints what the paper says, and nothing of ours"
-        )
+        _refuse_together("--published-only", "what the paper says, and nothing of ours", ["--from"])
     if is_shown and (options.published_only or (table is None and not runs and not options.claims)):
         raise UsageError("--html and --figure show tables that are run or found here", hint="name a table, or take --from runs")
+
+
+def _refuse_together(option: str, printed: str, others: Sequence[str]) -> None:
+    """Refuse OPTION, by which something is PRINTED, with the first of OTHERS, by which something else is."""
+    if others:
+        raise UsageError(f"{option} and {others[0]} exclude each other", hint=f"{option} prints {printed}; remove one of the two")
 
 
 def planned_trainings(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:

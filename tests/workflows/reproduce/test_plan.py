@@ -37,5 +37,9 @@ def test_all_ways_to_show_a_paper_at_once_are_refused() -> None:
     check_selection(ReproductionOptions(paper="liao", from_="runs"), is_page=True)
     with pytest.raises(UsageError, match="exclude each other"):
         check_selection(ReproductionOptions(paper="liao", table="table6", published_only=True, from_="runs"))
+    with pytest.raises(UsageError, match="--dry-run and --published-only exclude each other"):
+        check_selection(ReproductionOptions(paper="liao", table="table6", published_only=True), is_plan=True)
+    with pytest.raises(UsageError, match="--claims and --figure exclude each other"):
+        check_selection(ReproductionOptions(paper="liao", claims=True), is_figure=True)
     with pytest.raises(UsageError, match="--dry-run prints"):
         check_selection(ReproductionOptions(paper="liao"), is_plan=True)
