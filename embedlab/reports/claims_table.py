@@ -48,10 +48,10 @@ def claims_table(
     measured = [each for each in settled if not isnan(each.p)]
     columns = [
         Column(key="table", title="table", role="group"),
-        Column(key="what", title="claim", role="text"),
+        Column(key="what", title="claim", role="key"),  # a claim breaks, so that its verdict is next to it
         Column(key="printed", title="printed", digits=2, align="right"),
         Column(key="ours", title="ours", align="right"),
-        Column(key="verdict", title="verdict", align="left", role="text"),
+        Column(key="verdict", title="verdict", align="left"),
     ]
     title = " ".join([f"{paper}: do its claims hold?", *(f"[{mark}]" for mark in marks)])
     said = [*notes, *_explanations(paper, tables, settled, measured)]

@@ -85,13 +85,18 @@ def test_the_table_of_a_paper_has_its_keys_and_fits_eighty_cells() -> None:
             name=name,
             claim=claim,
             verdict=verdicts[place % 4],
-            difference=nan if place % 4 == 3 else 1.234,
+            difference=nan if place % 4 == 3 else 11.234,
+            low=nan if place % 4 == 3 else 10.0,
+            high=nan if place % 4 == 3 else 12.0,
             p=nan if place % 4 == 3 else 0.01,
         )
         for place, (name, claim) in enumerate(claims.items())
     ]
     table = claims_table("tsukagoshi", tables, found)
     assert max(map(len, plain_text(table, 80).splitlines())) <= 80
+    lines = plain_text(table, 80).splitlines()
+    assert any(line.split() == ["table", "claim", "printed", "ours", "verdict"] for line in lines)
+    assert all(any(line.endswith(f"  {verdict}") for line in lines) for verdict in ("holds", "reversed", "not measured"))
     row = json.loads(table.to_json())["rows"][0]
     assert (row["claim"], row["columns"], row["quotation"]) == ("sbert-over-defsent-fifth-4", "fifth-4", None)
     assert {one["verdict"] for one in json.loads(table.to_json())["rows"]} == {*verdicts}
