@@ -80,10 +80,13 @@ class FoundColumns:
         _refuse_missing_header(file, names)
         if rows.is_empty():
             raise MissingError(f"{file.path} has no rows below its header", hint="give one example a row")
-        if unknown := next((name for name in (*file.roles.values(), *([file.source] if file.source else [])) if name not in names), None):
+        stated = [*file.roles.values()]
+        if unknown := next((name for name in (*stated, *([file.source] if file.source else [])) if name not in names), None):
             guess = nearest_name(unknown, names)
             hint = f"did you mean {guess!r}?" if guess else f"name one of them: {', '.join(names)}"
             raise UsageError(f"{file.path} has no column {unknown!r}: found {first_few(names)}", hint=hint)
+        if twice := next((name for name in stated if stated.count(name) > 1), None):
+            raise UsageError(f"{file.text!r} names the column {twice!r} for two parts", hint=f"name one for each: {', '.join(names)}")
         said = {name: role for role, name in file.roles.items()}
         roles = {name: [said[name]] if name in said else _roles_of(name, names) for name in names}
         named = {role: (file.roles[role],) if role in file.roles else tuple(n for n in names if role in roles[n]) for role in ROLES}

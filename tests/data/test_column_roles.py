@@ -260,3 +260,11 @@ def test_a_file_without_the_source_that_is_said_is_refused() -> None:
 def test_facts_beside_pairs_leave_nothing_open() -> None:
     facts = {"split": ["train"] * ROWS, "year": [2012 + row % 3 for row in range(ROWS)]}
     assert decided(a=LEFT, b=RIGHT, **facts) == (PAIRS, {"anchor": "a", "positive": "b"})
+
+
+@pytest.mark.parametrize("options", ["?s1=a&s2=b&score=b", "?anchor=a&positive=a"])
+def test_a_column_that_is_named_for_two_parts_is_refused(options: str) -> None:
+    with pytest.raises(UsageError, match="for two parts") as refused:
+        found(options, a=LEFT, b=RIGHT, score=[row / 7 for row in range(ROWS)])
+    assert str(refused.value.hint) == "name one for each: a, b, score"
+    assert found("?s1=a&s2=b&source=a", a=LEFT, b=RIGHT).file.source == "a"  # items may be grouped by any column
