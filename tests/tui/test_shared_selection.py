@@ -132,6 +132,23 @@ def test_scores_are_means_over_datasets_of_what_is_selected_and_intervals_need_n
     assert untested.score.found.scores["near"].value == found.score.found.scores["near"].value
 
 
+def test_the_line_names_the_datasets_that_its_scores_are_on_and_their_pairs_where_others_are_selected_too(view: PairView) -> None:
+    scores = {name: pl.when(pl.col("dataset") == "sick-r").then(pl.col(name)) for model in view.data.models for name in model.members}
+    pairs = PairView(data=replace(view.data, table=view.data.table.with_columns(**scores)))
+    on_one = score_selection(pairs, count_selection(pairs), "far", is_tested=False)
+    count = (view.data.table["dataset"] == "sick-r").sum()
+    line = selection_line(on_one, 160).plain
+    assert line.startswith(f"{view.data.table.height:,} pairs ")
+    assert line.endswith(f"  on sick-r, {count:,} pairs")
+    assert selection_line(on_one, 80).plain.endswith(f"  on sick-r, {count:,} pairs")
+    pairs.select(PairSelection(dataset="sick-r"))
+    assert "on sick-r" not in selection_line(score_selection(pairs, count_selection(pairs), "far", is_tested=False), 160).plain
+    on_both = score_selection(view, count_selection(view), "far", is_tested=False)
+    assert selection_line(on_both, 160).plain.endswith("  mean of 2 datasets")
+    more = replace(on_both, pairs=on_both.pairs + 500)
+    assert selection_line(more, 160).plain.endswith(f"  mean of 2 datasets, {on_both.pairs:,} pairs")
+
+
 @pytest.mark.parametrize("width", [60, 78, 100, 160])
 def test_the_line_fits_and_says_all_that_has_room(view: PairView, width: int) -> None:
     narrowed = selected(view, PairSelection(expression="dice>0.4"))

@@ -23,6 +23,7 @@ class SelectionNumbers:
     name: str  # that the user gave it
     is_by_results: bool
     noun: str = "pairs"
+    task: str = ""  # whose items they are; empty for the pairs of STS datasets
     score: "SelectedScore | None" = None  # None where no dataset has a score of every model
     scale: float = 100  # of the scores, as tables show them
     is_complete: bool = False  # whether intervals are known, as far as there are any
@@ -38,7 +39,8 @@ def count_selection(view: PairView) -> SelectionNumbers:
         title=view.title,
         name=view.name,
         is_by_results=view.is_by_results,
-        noun=f"{view.data.noun} of {view.data.task}" if view.data.task else view.data.noun,
+        noun=view.data.noun,
+        task=view.data.task,
         letters=pairing.letter if pairing is not None else lambda _: "",
     )
 

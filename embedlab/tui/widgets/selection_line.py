@@ -73,18 +73,29 @@ def _head(numbers: SelectionNumbers, path: Sequence[str], *, is_short: bool = Fa
     way = Content.styled("".join(f"{plain(step)}{_PATH}" for step in (path[-1:] if is_short else path)), "$text-faint")
     named = f"@{numbers.name}  " if numbers.name else ""
     of = "" if is_short or numbers.pairs == numbers.total else f" of {numbers.total:,}"
-    return Content.assemble(way, (named, "$text-accent bold"), (f"{numbers.pairs:,}{of} {numbers.noun}", "bold"))
+    noun = f"{numbers.noun} of {numbers.task}" if numbers.task else numbers.noun
+    return Content.assemble(way, (named, "$text-accent bold"), (f"{numbers.pairs:,}{of} {noun}", "bold"))
 
 
 def _ending(numbers: SelectionNumbers, *, is_short: bool) -> Iterator[Content]:
     """Yield what the numbers are of, and why they have no interval."""
-    score = numbers.score
-    if score is not None and (len(score.datasets) > 1 or score.found.metric != "spearman"):
-        metric = "" if score.found.metric == "spearman" else score.found.metric
-        mean = f"mean of {len(score.datasets)}{'' if is_short else ' datasets'}" if len(score.datasets) > 1 else ""
-        yield Content.styled(", ".join(text for text in (metric, mean) if text), "$text-faint")
+    of = _measured(numbers, is_short=is_short)
+    if of:
+        yield Content.styled(plain(of), "$text-faint")
     if numbers.is_by_results:
         yield Content.styled(BY_RESULTS, "$text-warning")
+
+
+def _measured(numbers: SelectionNumbers, *, is_short: bool) -> str:
+    """Say what the scores measure: datasets and how many of their items, where these are not all that are selected."""
+    score = numbers.score
+    if score is None:
+        return ""
+    is_part, several = score.found.pairs < numbers.pairs, len(score.datasets) > 1
+    metric = "" if score.found.metric == "spearman" else score.found.metric
+    datasets = f"mean of {len(score.datasets)}{'' if is_short else ' datasets'}" if several else f"on {score.datasets[0]}" * is_part
+    count = f"{score.found.pairs:,} {numbers.noun}" * is_part
+    return ", ".join(text for text in (metric, datasets, count) if text)
 
 
 def _scores(numbers: SelectionNumbers, width: int, detail: str) -> Iterator[Content]:
