@@ -162,6 +162,30 @@ def test_the_line_fits_and_says_all_that_has_room(view: PairView, width: int) ->
     assert f"{numbers.pairs:,}" in lines[0]
 
 
+@pytest.mark.parametrize("width", [50, 60, 70, 78, 100])
+def test_a_difference_without_room_for_its_interval_is_left_out_with_a_mark(view: PairView, width: int) -> None:
+    numbers = score_selection(view, count_selection(view), "far", is_tested=True)
+    assert numbers.score is not None
+    lines = selection_line(numbers, width).plain.splitlines()
+    assert all(len(line) <= width for line in lines)
+    assert len(lines) == 1 + (width == 50)  # of all pairs one, unless the scores themselves have no room
+    line = "  ".join(lines)
+    assert "  mean of 2" in line
+    assert all(f" {100 * score.value:.1f}" in line for score in numbers.score.found.scores.values())
+    differences = numbers.score.found.differences
+    for difference in differences.values():
+        whole = f"{100 * difference.delta:+.1f} [{100 * difference.low:+.1f} {100 * difference.high:+.1f}]"
+        assert f"{100 * difference.delta:+.1f}" not in line.replace(whole, "")
+    assert line.count("[") + line.count(" …") == len(differences)
+    if width < 78:
+        assert " …" in line
+    assert selection_line(numbers, 24).plain.splitlines()[1].startswith("far ")
+    by_results = selected(view, PairSelection(expression="near>0"))
+    untested = selection_line(score_selection(by_results, count_selection(by_results), "far", is_tested=True), 160).plain
+    assert "…" not in untested
+    assert "[" not in untested
+
+
 def test_models_whose_names_differ_in_the_middle_have_different_names_in_the_line(view: PairView) -> None:
     names = ("sentences-of-nli@1", "sentences@1", "sentences-of-wikipedia@1")
     models = tuple(replace(model, name=name) for model, name in zip(view.data.models, names, strict=True))

@@ -1,6 +1,8 @@
 """The line below the mode bar: what is selected, what the models score on it, and the way that led there."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
 from math import isnan
 
 from rich.cells import cell_len
@@ -15,7 +17,7 @@ from embedlab.tui.widgets.text import SteadyText
 _PATH = " › "
 # Cells of a model's name, and whether words are left out: the first that has room.
 _FORMS = ((24, False), (16, False), (12, False), (12, True), (8, True), (5, True))
-_DETAILS = ("intervals", "one interval", "differences", "scores")  # the first that has room
+_LEFT_OUT = "…"  # behind a score whose difference has no room
 
 
 class SelectionLine(SteadyText):
@@ -50,23 +52,35 @@ class SelectionLine(SteadyText):
 def selection_line(numbers: SelectionNumbers, width: int, *, path: Sequence[str] = ()) -> Content:
     """The selection in WIDTH cells: the way to it, its name, how many pairs, and the scores as far as they have room.
 
-    Where all intervals of what is selected have no room, the scores have a line of their own.
+    As many models as possible have their difference, always with its interval where there is one. Where all differences of what is
+    selected have no room, or the scores of all pairs have none, the scores have a line of their own.
     """
-    line = _head(numbers, path)
-    for detail in _DETAILS:
-        for name, is_short in _FORMS:
-            head, ending = _head(numbers, path, is_short=is_short), [*_ending(numbers, is_short=is_short)]
-            scores = Content("  ").join(_scores(numbers, name, detail))
-            line = Content("  ").join([head, *([scores] if numbers.score is not None else []), *ending])
-            if line.cell_length <= width:
-                return line
-        if numbers.title and numbers.score is not None:
-            for name, _ in _FORMS:
-                scores = Content("  ").join(_scores(numbers, name, detail))
-                if scores.cell_length <= width:
-                    head = Content("  ").join([_head(numbers, path), *_ending(numbers, is_short=False)])
-                    return Content("\n").join([head.truncate(width, ellipsis=True), scores])
-    return line.truncate(width, ellipsis=True)
+    counts = range(len(numbers.score.found.differences) if numbers.score is not None else 0, -1, -1)
+    one = [partial(_on_one, numbers, path, width, count) for count in counts]
+    two = [partial(_on_two, numbers, path, width, count) for count in counts] if numbers.score is not None else []
+    forms = chain.from_iterable(zip(one, two, strict=True)) if numbers.title and two else chain(one, two)
+    fitting = (form() for form in forms)
+    return next((line for line in fitting if line is not None), _head(numbers, path).truncate(width, ellipsis=True))
+
+
+def _on_one(numbers: SelectionNumbers, path: Sequence[str], width: int, differences: int) -> Content | None:
+    """Return all on one line; None where that has no room."""
+    for name, is_short in _FORMS:
+        scores = [Content("  ").join(_scores(numbers, name, differences))] if numbers.score is not None else []
+        line = Content("  ").join([_head(numbers, path, is_short=is_short), *scores, *_ending(numbers, is_short=is_short)])
+        if line.cell_length <= width:
+            return line
+    return None
+
+
+def _on_two(numbers: SelectionNumbers, path: Sequence[str], width: int, differences: int) -> Content | None:
+    """Return the scores below the rest; None where they have no room, unless they are without any difference: they are cut then."""
+    for name, _ in _FORMS:
+        scores = Content("  ").join(_scores(numbers, name, differences))
+        if scores.cell_length <= width or (not differences and name == _FORMS[-1][0]):
+            head = Content("  ").join([_head(numbers, path), *_ending(numbers, is_short=False)])
+            return Content("\n").join([line.truncate(width, ellipsis=True) for line in (head, scores)])
+    return None
 
 
 def _head(numbers: SelectionNumbers, path: Sequence[str], *, is_short: bool = False) -> Content:
@@ -98,23 +112,24 @@ def _measured(numbers: SelectionNumbers, *, is_short: bool) -> str:
     return ", ".join(text for text in (metric, datasets, count) if text)
 
 
-def _scores(numbers: SelectionNumbers, width: int, detail: str) -> Iterator[Content]:
-    """Yield each model with its score, and as much of its difference from the reference as DETAIL says."""
+def _scores(numbers: SelectionNumbers, width: int, differences: int) -> Iterator[Content]:
+    """Yield each model with its score, and as many of them as DIFFERENCES says with their difference from the reference."""
     score = numbers.score
     if score is None:
         return
-    compared, scale, is_first = score.found, numbers.scale, True
+    compared, scale = score.found, numbers.scale
     titles = short_names(dict.fromkeys(compared.scores, width))  # different ones, if some cut makes them so
+    shown = [*compared.differences][:differences]
     for model, slice_score in compared.scores.items():
         title = numbers.letters(model) or plain(titles[model])
         text = f" {scale * slice_score.value:z.1f}"
-        difference = compared.differences.get(model)
-        if difference is not None and detail != "scores":
+        if model in shown:
+            difference = compared.differences[model]
             text += f" {scale * difference.delta:+z.1f}"
-            if not isnan(difference.low) and (detail == "intervals" or (detail == "one interval" and is_first)):
+            if not isnan(difference.low):
                 text += f" [{scale * difference.low:+z.1f} {scale * difference.high:+z.1f}]"
-            is_first = False
-        yield Content.assemble((title, model_colour(model)), text)
+        left_out = [(f" {_LEFT_OUT}", "$text-faint")] if model in compared.differences and model not in shown else []
+        yield Content.assemble((title, model_colour(model)), text, *left_out)
 
 
 def other_screen_line(numbers: SelectionNumbers, width: int, *, path: Sequence[str] = ()) -> Content:
