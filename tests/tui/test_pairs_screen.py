@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 from textual.widgets import Input, Static
 
 from embedlab.core.settings import Settings
@@ -284,6 +285,23 @@ async def test_a_wrong_pair_file_is_reported_in_two_lines(world: Settings, tmp_p
         await until(pilot, lambda: app.data is not None)
         await pilot.pause()
         assert "has no column of texts: found a, b" in str(app.screen.query_one("#no-pairs", Static).content)  # also without the notice
+
+
+@pytest.mark.parametrize("is_own_file", [False, True])
+async def test_why_there_are_no_pairs_is_on_every_screen_of_them(world: Settings, tmp_path: Path, is_own_file: bool) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("sentence1,sentence2,score\na b,a c,nan\nx y,x z,2\n")
+    without_data = replace(world, sample=False, data=tmp_path / "absent")
+    app = Dashboard(world, pair_file=path) if is_own_file else Dashboard(without_data)
+    why = ("line 2: score is not a number: 'nan'", "correct the line") if is_own_file else (f"no data folder '{without_data.data}'",)
+    async with app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: app.data is not None)
+        for key, empty in (("1", "#no-pairs"), ("2", "#no-models"), ("5", "#no-plot"), ("6", "#no-reasons")):
+            await pilot.press(key)
+            await until(pilot, lambda empty=empty: app.screen.query(empty))
+            line = app.screen.query_one(empty, Static)
+            await until(pilot, lambda line=line: line.display and "start again with --data DIR" in str(line.content))
+            assert all(text in str(line.content) for text in why)
 
 
 async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:

@@ -146,12 +146,12 @@ class CompareScreen(DashboardScreen):
     def _show_emptiness(self, data: PairData) -> bool:
         """Show why there is nothing to compare, and return whether there is not."""
         view, empty = self.dashboard.selected.view, self.query_one("#no-models", Static)
-        why = ""
-        if not compared_models(data):
+        why = data.why_empty
+        if not why and not compared_models(data):
             what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
             choose, score = shown_key("models"), shown_key("add_model")
             why = f"{what}\n\npress {choose} to choose among the scored ones,\nor go to Pairs (1) and press {score} to score one"
-        elif view is not None and not view.holds.any():
+        elif not why and view is not None and not view.holds.any():
             why = f"no pair is selected by {view.title}\n\n{shown_key('clear_selection')} selects all of them"
         empty.display = bool(why)
         empty.update(why)

@@ -31,6 +31,7 @@ from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
 _NAME = 24  # cells of a model in a mark
+_AGAIN = "start again with --data DIR, --sample, or --pairs FILE for your own"
 
 GOLD_TEXT, ANSWER = "gold_text", "answer:"  # columns of the items of other tasks: what is right, and before a model's name its answer
 
@@ -91,6 +92,15 @@ class PairData:
     def noun(self) -> str:
         """What a row is, in the plural."""
         return "pairs" if self.items is None else "items"
+
+    @property
+    def why_empty(self) -> str:
+        """Why there are no rows, and what to do about it; empty where there are some."""
+        if not self.table.is_empty():
+            return ""
+        why = "\n".join(list(dict.fromkeys(self.missing))[:3])
+        again = f"{shown_key('tasks')} chooses another task" if self.task else _AGAIN
+        return f"no {self.noun if self.task else 'pairs'} available\n\n{why}\n\n{again}"
 
     @cached_property
     def has_second(self) -> bool:

@@ -105,18 +105,11 @@ class PairsScreen(DashboardScreen):
 
     def _show_emptiness(self, data: PairData) -> None:
         empty = self.query_one("#no-pairs", Static)
-        empty.display = is_empty = data.table.is_empty()
+        empty.display = bool(data.why_empty)
+        empty.update(data.why_empty)
         for selector in ("#pair-table", "#pair-detail"):
-            self.query_one(selector).display = not is_empty
+            self.query_one(selector).display = not data.why_empty
         self.settle_focus(self.query_one(FrameTable))
-        if is_empty:
-            why = "\n".join(list(dict.fromkeys(data.missing))[:3])
-            again = (
-                "start again with --data DIR, --sample, or --pairs FILE for your own"
-                if not data.task
-                else f"{shown_key('tasks')} chooses another task"
-            )
-            empty.update(f"no {data.noun if data.task else 'pairs'} available\n\n{why}\n\n{again}")
 
     def _selection_changed(self, is_other: bool) -> None:
         self._show_selection(stay_on=None if is_other else self.query_one(FrameTable).current_row)

@@ -31,8 +31,8 @@ class PlotsModel:
         self.model: str | None = None  # plotted; absent = the first that is not the reference
 
     def plotted(self, data: PairData | None, reference: str | None, rows: RowNumbers | None) -> PlottedPairs | None:
-        """ROWS of DATA, or all, with the models of the plot; None without any model, and of items without gold scores."""
-        if data is None or not data.models or not data.is_plotted:
+        """ROWS of DATA, or all, with the models of the plot; None without any model or row, and of items without gold scores."""
+        if data is None or data.why_empty or not data.models or not data.is_plotted:
             return None
         names = [model.name for model in data.models]
         model = self.model if self.model in names else next((name for name in names if name != reference), names[0])

@@ -67,11 +67,8 @@ class PlotsScreen(DashboardScreen):
         empty.display, plot.display = plotted is None, plotted is not None
         if plotted is None:
             plot.show(None)  # enter would open rows of other pairs
-        if plotted is None and self.data is not None and not self.data.is_plotted:
-            empty.update(f"the items of {self.data.task} have no gold score to plot\n\nCompare (2) and Pairs (1) show them")
-            return
-        if plotted is None:
-            empty.update(f"no model is chosen\n\ngo to Pairs (1) and press {shown_key('models')} to choose one")
+            self.query_one("#plot-status", QuickText).change("")
+            empty.update(self._why_nothing(self.data))
             return
         self.settle_focus(plot)
         kind = VIEWS[self.model.view]
@@ -80,6 +77,14 @@ class PlotsScreen(DashboardScreen):
         of = view.title if view is not None and view.title else "all pairs"
         marks = [] if self.data is None else self.data.marks
         self.query_one("#plot-status", QuickText).change(" · ".join([kind.title_of(plotted), of, *marks]))
+
+    def _why_nothing(self, data: PairData | None) -> str:
+        """Why there is nothing to plot."""
+        if data is not None and data.why_empty:
+            return data.why_empty
+        if data is not None and not data.is_plotted:
+            return f"the items of {data.task} have no gold score to plot\n\nCompare (2) and Pairs (1) show them"
+        return f"no model is chosen\n\ngo to Pairs (1) and press {shown_key('models')} to choose one"
 
     # messages of the plot
 

@@ -67,9 +67,11 @@ class WhyScreen(DashboardScreen):
                     yield Static(TITLES[name], classes="why-title", markup=False)
                     yield ReasonTable(id=f"reasons-{name}")
                     yield Static("", classes="why-note", markup=False)
+        yield Static("", id="no-reasons", classes="empty", markup=False)
 
     def on_mount(self) -> None:
         """Follow the selection from now on."""
+        self.query_one("#no-reasons").display = False
         self.dashboard.selected.changed.subscribe(self, self._selection_changed)
         self._show_panes()
 
@@ -103,6 +105,10 @@ class WhyScreen(DashboardScreen):
         view, models = self.dashboard.selected.view, self.models
         if not self.is_current or view is None:
             return
+        if self._show_emptiness(view.data):
+            self.model.begin(None)
+            self._say("")
+            return
         if models is None:
             self.model.begin(None)  # what is shown is about other rows
             self._show()
@@ -115,6 +121,15 @@ class WhyScreen(DashboardScreen):
         self._say(f"explaining why {models[1]} differs from {models[0]} on {view.title or 'all of them'}")
         work = partial(self._find, request, view, models)
         self.run_worker(work, thread=True, exclusive=True, group="why", exit_on_error=False)
+
+    def _show_emptiness(self, data: PairData) -> bool:
+        """Show why there are no rows, and return whether there are none."""
+        empty = self.query_one("#no-reasons", Static)
+        empty.display = bool(data.why_empty)
+        empty.update(data.why_empty)
+        self.query_one("#why-panes").display = not data.why_empty
+        self.settle_focus(self.query_one(f"#reasons-{self.model.active}"))
+        return bool(data.why_empty)
 
     def _find(self, request: tuple[object, ...], view: PairView, models: tuple[str, str]) -> None:
         worker: Worker[None] = get_current_worker()
