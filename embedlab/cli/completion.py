@@ -41,6 +41,13 @@ def complete_models(incomplete: str) -> list[str]:
     return _starting(incomplete, [*complete_runs(incomplete), *CATALOG, "dice", *folders, *(f"{prefix}:" for prefix in names("encoders"))])
 
 
+def complete_aliases(incomplete: str) -> list[str]:
+    """The names that the user gave models."""
+    from embedlab.models.aliases import aliases
+
+    return _starting(incomplete, aliases())
+
+
 def complete_grids(incomplete: str) -> list[str]:
     """Grids of the package by name."""
     from embedlab.experiments.grid_file import grid_names

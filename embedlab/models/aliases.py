@@ -11,6 +11,7 @@ from pathlib import Path
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import unknown
 from embedlab.core.paths import user_config_file
 from embedlab.core.schema import read_toml
 from embedlab.models.packaged import NAMES
@@ -68,17 +69,30 @@ def store_used(name: str) -> None:
     """Store the alias NAME if it was typed in this process: a command that is refused before it looks for its models changes nothing."""
     if (model := _of_this_process.pop(name, None)) is None:
         return
-    known = {**_stored(), name: model}
-    lines = [f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)]
     try:
-        write_atomic(aliases_file(), "".join(lines).encode("utf-8", "surrogatepass"))
+        _write({**_stored(), name: model})
     except MissingError:  # a disk that takes nothing: it is known until this process ends
         _of_this_process[name] = model
+
+
+def remove_alias(name: str) -> str:
+    """Remove the stored alias NAME and return the model that it meant; one that does not exist is a UsageError."""
+    known = _stored()
+    if name not in known:
+        raise unknown("alias", name, known, listing="`embedlab models ls` lists them after the models in packages")
+    model = known.pop(name)
+    _write(known)
+    return model
 
 
 def declared_or_none(text: str | None) -> str | None:
     """Return the name of a typed model, where one was typed."""
     return declared(text) if text is not None else None
+
+
+def _write(known: Mapping[str, str]) -> None:
+    lines = [f"{json.dumps(alias)} = {json.dumps(known[alias])}\n" for alias in sorted(known)]
+    write_atomic(aliases_file(), "".join(lines).encode("utf-8", "surrogatepass"))
 
 
 def _without_aliases(model: str, known: Mapping[str, str]) -> str:

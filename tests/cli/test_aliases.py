@@ -19,6 +19,26 @@ def test_an_alias_is_the_models_name_in_tables_filters_and_json(embedlab: Embedl
     assert by_path["score"] == answer.row(model="tiny")["score"]
 
 
+def test_aliases_are_listed_and_one_that_is_forgotten_means_nothing_any_more(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    embedlab("compare", f"tiny={tiny_encoder}", "overlap=dice", "--sample", "--task", "sts12")
+    assert embedlab("models", "ls", "--json").row(name="tiny")["model"] == str(tiny_encoder)
+    assert embedlab("models", "ls", "--json").row(name="minilm")["state"] in {"installed", "missing"}
+    answer = embedlab("models", "forget", "tiny", "--json")
+    assert answer.json | {"name": "tiny", "model": str(tiny_encoder)} == answer.json
+    assert [row["name"] for row in embedlab("models", "ls", "--json").rows if row["state"] == "alias"] == ["overlap"]
+    assert embedlab("compare", "tiny", "dice", "--sample", "--task", "sts12").code == 2
+    assert tiny_encoder.is_dir()
+
+
+def test_an_alias_that_does_not_exist_cannot_be_forgotten(embedlab: Embedlab) -> None:
+    embedlab("compare", "overlap=dice", "--sample", "--task", "sts12")
+    answer = embedlab("models", "forget", "overlop")
+    assert answer.code == 2
+    assert "no alias named 'overlop'" in answer.err
+    assert "did you mean 'overlap'?" in answer.err
+    assert len(answer.err.strip().splitlines()) == 2
+
+
 def test_a_filter_takes_the_title_of_a_model_whose_name_is_a_path(embedlab: Embedlab, tiny_encoder: Path) -> None:
     words = ("pairs", str(tiny_encoder), "dice", "--sample", "--dataset", "sts12", "--limit", "5", "--json")
     by_title = embedlab(*words, "--where", f"{tiny_encoder.name}>0.1 error({tiny_encoder.name})>-200")

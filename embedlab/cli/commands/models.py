@@ -1,4 +1,4 @@
-"""`embedlab models`: real models that come in packages, without the hub."""
+"""`embedlab models`: real models that come in packages, without the hub, and the names that a user gave models."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,20 +10,26 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.workflows.options.flag import Flag
 
-app = typer.Typer(name="models", help="See and get real models that come in packages.", no_args_is_help=True)
+app = typer.Typer(name="models", help="See and get real models that come in packages; names of your own.", no_args_is_help=True)
 
 
 @app.command(epilog=examples("embedlab models ls", "embedlab models ls --json"))
 @common("output")
 def ls(*, terminal: Terminal) -> None:
-    """List the models that packages of the package index bring, under names that every command takes, and what installs each."""
+    """List the models that packages of the package index bring, under names that every command takes, and what installs each.
+
+    The names that you gave models by NAME=MODEL, the aliases, follow them.
+    """
+    from embedlab.models.aliases import aliases
     from embedlab.reports.tables import Column, Table
     from embedlab.workflows.packaged_models import list_models
 
     titles = {"name": "name", "model": "is", "state": "state", "get": "get it by", "licence": "licence"}
     columns = tuple(Column(key=key, title=title, role="key" if key == "name" else None) for key, title in titles.items())
     notes = ("any folder of sentence-transformers, and any model of the hub, is a model too",)
-    terminal.show(Table(title="Models in packages", columns=columns, rows=[vars(model) for model in list_models()], notes=notes))
+    rows: list[dict[str, str | None]] = [vars(model) for model in list_models()]
+    rows += [{"name": name, "model": model, "state": "alias"} for name, model in aliases().items()]
+    terminal.show(Table(title="Models in packages and aliases", columns=columns, rows=rows, notes=notes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,3 +53,21 @@ def get(options: PackagedOptions, *, terminal: Terminal) -> None:
     if terminal.settings.format != "json":
         terminal.write(str(path))
     terminal.done(f"{options.name} is ready", folder=str(path))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AliasOptions:
+    """A name that the user gave a model."""
+
+    name: Annotated[str, Flag(metavar="NAME", help="The NAME of a NAME=MODEL that was typed before.", completes="aliases")]
+
+
+@app.command(epilog=examples("embedlab models forget mini", "embedlab models forget mini --json"))
+@common("output")
+@takes
+def forget(options: AliasOptions, *, terminal: Terminal) -> None:
+    """Remove a name that you gave a model; the model itself and its results stay."""
+    from embedlab.models.aliases import remove_alias
+
+    model = remove_alias(options.name)
+    terminal.done(f"{options.name} no longer means {model}", name=options.name, model=model)
