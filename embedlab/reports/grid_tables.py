@@ -65,10 +65,10 @@ def grids_table(grids: Sequence[ListedGrid]) -> Table:
 
 
 def cells_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
-    """Return every cell of a plan, and whether it is done already according to ENTRIES."""
+    """Return the cells of a plan that ENTRIES are of, and whether each is done already."""
     rows: list[dict[str, Any]] = [
         {"cell": cell.number, **cell.variant.labels, "seed": cell.seed, "done": entry.state == "done", "run": cell.id}
-        for cell, entry in zip(plan.cells, entries, strict=True)
+        for cell, entry in ((plan.cell(entry.number), entry) for entry in entries)
     ]
     keys = ("cell", *plan.axes, "seed", "done", "run")
     columns = [Column(key=key, title=key, role=_role(key, plan)) for key in keys]

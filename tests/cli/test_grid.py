@@ -53,6 +53,21 @@ def test_a_dry_run_lists_the_cells_and_starts_nothing(plan: GridPlan, tmp_path: 
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
 
 
+def test_a_dry_run_of_one_cell_shows_that_one_and_refuses_what_a_run_would(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("grid", "run", "mine.toml", "--dry-run", "--sample", "--json", "--workers", "2", "--cell")
+    assert main([*words, "2"]) == ExitCode.OK
+    said = capsys.readouterr()
+    (row,) = json.loads(said.out)["rows"]
+    assert (row["cell"], row["run"]) == (2, plan.cell(2).id)
+    assert said.err.startswith("mine: 1 of 3 cells, 1 to do, 1 at once,")
+    for number in ("9", "0"):
+        assert main([*words, number]) == ExitCode.USAGE
+        assert capsys.readouterr().err.splitlines()[-2:] == [
+            f"embedlab: error: grid 'mine' has no cell {number}",
+            "hint: its cells are 1 to 3",
+        ]
+
+
 def test_overrides_seeds_and_threads_change_the_cells(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     def runs(*words: str) -> list[str]:
         return [row["run"] for row in json.loads(answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json", *words))["rows"]]

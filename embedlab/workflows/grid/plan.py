@@ -72,20 +72,22 @@ def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     return PlannedGrid(plan=plan, rungs=rungs, hands=Hands(workers=options.workers, cluster=options.cluster))
 
 
-def entries_of_runs(plan: GridPlan) -> list[QueueEntry]:
-    """Return the state of every cell according to its run, in the order of the plan."""
-    return [entry_of_run(plan, cell) for cell in plan.cells]
+def entries_of_runs(plan: GridPlan, number: int | None = None) -> list[QueueEntry]:
+    """Return the state of every cell according to its run, in the order of the plan; with a NUMBER of the cell that has it alone."""
+    return [entry_of_run(plan, cell) for cell in (plan.cells if number is None else [plan.cell(number)])]
 
 
 def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> GridEstimate:
-    """Return what the cells cost that are still to do according to ENTRIES."""
+    """Return what the cells cost that are still to do according to ENTRIES, which may be of some cells alone."""
     plan, hands = planned.plan, planned.hands
     gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
-    at_once = hands.workers or len(gpus) or _free_processors() // plan.threads or 1
+    at_once, is_part = hands.workers or len(gpus) or _free_processors() // plan.threads or 1, len(entries) < len(plan)
+    at_once = min(at_once, len(entries)) if is_part else at_once
+    cells = f"{len(entries)} of {len(plan)} cells" if is_part else f"{len(plan)} cells"
     where = _cluster(hands.cluster) if hands.cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
     cost = remaining_cost(plan, entries, at_once)
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
-    text = f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
+    text = f"{plan.name}: {cells}, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
     return GridEstimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
 
 

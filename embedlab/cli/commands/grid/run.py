@@ -39,7 +39,7 @@ def run(options: GridOptions, cells: CellOptions, *, terminal: Terminal) -> None
 
     planned = planned_grid(options, terminal.settings)
     if cells.dry_run:
-        show_cells([planned], terminal)
+        show_cells([planned], terminal, cell=cells.cell)
     elif cells.cell is not None:
         run_one_cell(planned, cells.cell, terminal)
     else:
