@@ -23,8 +23,9 @@ A comparison with a score that a pair does not have does not hold; its negation 
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -77,7 +78,7 @@ class _Term:
     columns: Collection[str]
     names: Collection[str] = NAME_FIELDS  # of the columns those that hold names, not numbers
 
-    def error(self, what: str, *, group: str | int = 0, hint: str = "", kind: type[UsageError] = UsageError) -> UsageError:
+    def error(self, what: str, *, group: str | int = 0, hint: str = "", kind: Callable[..., UsageError] = UsageError) -> UsageError:
         """Return the error of this KIND that points at the GROUP of this term."""
         reason = f"column {self.match.start(group) + 1}: {what}"
         return kind(f"filter {self.line!r}, {reason}", hint=hint, reason=reason)
@@ -193,7 +194,7 @@ class _Term:
         guess = nearest_name(field, known)
         meant = f"did you mean {guess!r}? " if guess else ""
         hint = f'{meant}known: {", ".join(known)}; to search for the text, quote it: "{self.match[0]}"'
-        return self.error(f"unknown field {field!r}", group=group, hint=hint, kind=UnknownFieldError)
+        return self.error(f"unknown field {field!r}", group=group, hint=hint, kind=partial(UnknownFieldError, field=field))
 
 
 def _column(field: str, known: Collection[str]) -> str | None:

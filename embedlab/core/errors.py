@@ -55,7 +55,11 @@ class MissingError(EmbedlabError):
 
 
 class UnknownFieldError(UsageError):
-    """An expression names a field or a tag that is not there; the hint lists those that are."""
+    """A property, or a field or tag of an expression, that is not there; the hint lists those that are."""
+
+    def __init__(self, message: str, *, hint: str | Hint = "", reason: str = "", field: str = "") -> None:
+        super().__init__(message, hint=hint, reason=reason)
+        self.field = field  # as it was typed; empty for a tag
 
 
 class NotDownloadedError(MissingError):

@@ -11,7 +11,8 @@ from typing import Literal
 import polars as pl
 
 from embedlab.core import plugins
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import UnknownFieldError, UsageError
+from embedlab.core.nearest import unknown
 from embedlab.outcomes.frame import Outcomes
 
 
@@ -51,8 +52,10 @@ class Property:
 
 
 def property_named(name: str) -> Property:
-    """Return the property called NAME."""
-    plugin = plugins.require("properties", name, also=("dataset",))
+    """Return the property called NAME; that there is none is an UnknownFieldError."""
+    if (plugin := plugins.find("properties", name)) is None:
+        error = unknown("property", name, [*plugins.names("properties"), "dataset"])
+        raise UnknownFieldError(error.message, hint=error.hint, field=name)
     return plugin.checked(plugin.load(), Property, named=True)
 
 

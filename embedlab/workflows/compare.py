@@ -23,7 +23,7 @@ from embedlab.workflows.compare_tasks import compared, gather, refuse_without_it
 from embedlab.workflows.costs import costs_of
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.options.compare import CompareOptions
-from embedlab.workflows.own_files import note_files
+from embedlab.workflows.own_files import hints_at_own_columns, note_files
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.stated import without_stated
@@ -48,6 +48,7 @@ class ComparisonReport(Report):
         return ComparedModels(found=self.compared, pairs=self.gathered.pairs, costs=self.costs)
 
 
+@hints_at_own_columns
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
     """Compare the models with the first of them; options that contradict each other are refused before any work."""
     refuse_unknown_choices(options)

@@ -32,7 +32,7 @@ from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.options.evaluate import EvaluateOptions
-from embedlab.workflows.own_files import note_files
+from embedlab.workflows.own_files import hints_at_own_columns, note_files
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import Evaluations, keep, score_selected
 from embedlab.workflows.session import Session
@@ -56,6 +56,7 @@ class EvaluationReport(Report):
         return EvaluatedModels(frame=self.frame)
 
 
+@hints_at_own_columns
 def evaluation_report(options: EvaluateOptions, session: Session) -> EvaluationReport:
     """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
     refuse_unknown_choices(options)

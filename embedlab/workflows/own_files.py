@@ -1,16 +1,59 @@
 """A user's own files among the arguments of `evaluate` and `compare`, and what is noted of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import wraps
+from typing import Protocol, TypeVar
 
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.data.file_name import is_row_file, parse_file_name
+from embedlab.data.file_name import FileName, is_row_file, parse_file_name
 from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.own_data import own_data
 from embedlab.data.pair_file import is_pair_file
+from embedlab.data.row_file import read_rows
 from embedlab.models.catalog import finished_runs
 from embedlab.workflows.session import Session
+
+
+class OfTasks(Protocol):
+    """Options that select tasks, datasets or files of one's own."""
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """Their names."""
+
+
+Options = TypeVar("Options", bound=OfTasks)
+Result = TypeVar("Result")
+
+
+def hints_at_own_columns(report: Callable[[Options, Session], Result]) -> Callable[[Options, Session], Result]:
+    """Let a REPORT say of an unknown property that it is a column of the user's own file, and how the file's name makes it the source."""
+
+    @wraps(report)
+    def reported(options: Options, session: Session) -> Result:
+        try:
+            return report(options, session)
+        except UnknownFieldError as error:
+            if (file := _file_with(error.field, options.tasks)) is None:
+                raise
+            name = file.with_options(source=error.field).text
+            hint = f"{error.field} is a column of {file.path}: name the file '{name}', which --by source and --where source:VALUE read"
+            raise UnknownFieldError(error.message, hint=hint, reason=error.reason, field=error.field) from error
+
+    return reported
+
+
+def _file_with(column: str, names: Sequence[str]) -> FileName | None:
+    """Return the first of the user's own files among NAMES that has a COLUMN."""
+    for name in names:
+        if column and is_pair_file(name) and not is_hub_name(name):
+            with suppress(EmbedlabError, OSError):  # whoever opens it says why it cannot be read
+                file = parse_file_name(name)
+                if column in read_rows(file.path).columns:
+                    return file
+    return None
 
 
 def models_and_files(arguments: Sequence[str], has_tasks: bool, settings: Settings) -> tuple[list[str], list[str]]:

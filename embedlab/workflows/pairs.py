@@ -19,11 +19,13 @@ from embedlab.reports.selection_notes import selection_notes
 from embedlab.scoring.scored_pairs import ScoredPairs
 from embedlab.scoring.trained_pairs import trained_column
 from embedlab.workflows.options.pairs import PairsOptions
+from embedlab.workflows.own_files import hints_at_own_columns
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import score_selected
 from embedlab.workflows.session import Session
 
 
+@hints_at_own_columns
 def pairs_report(options: PairsOptions, session: Session) -> Report:
     """Score all pairs and show those that match; a filter or sort key that is not understood is refused before any work."""
     names = list(dict.fromkeys(options.models))

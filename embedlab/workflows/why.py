@@ -17,6 +17,7 @@ from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compared, gather, refuse_without_items
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.options.why import WhyOptions
+from embedlab.workflows.own_files import hints_at_own_columns
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 
@@ -35,6 +36,7 @@ class WhyReport(Report):
         return ExplainedDifference(found=self.explanation, rows=self.rows, caption=self.tables[0].caption)
 
 
+@hints_at_own_columns
 def why_report(options: WhyOptions, session: Session) -> WhyReport:
     """Evaluate what is not evaluated yet, and say why the models differ; options that cannot apply are refused before any work."""
     refuse_unknown_choices(options)

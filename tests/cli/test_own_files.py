@@ -13,7 +13,7 @@ import pytest
 from embedlab.tasks.retrieval import METRICS as SEARCH
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Embedlab
+    from tests.cli.conftest import Answer, Embedlab
 
 SUBJECTS = ("man", "dog", "girl", "cat", "boy", "woman", "child", "teacher")
 FIRST = [f"the {who} {what}" for who in SUBJECTS for what in ("runs", "sleeps", "eats a cake", "sings", "walks home", "reads")]
@@ -179,6 +179,35 @@ def test_pairs_that_name_no_source_have_no_mean_over_sources(embedlab: Embedlab)
     assert "wmean" not in embedlab("evaluate", "dice", "unit.csv").out
     Path("sources.csv").write_bytes(table({**columns, "source": ["news", "forum"] * 24}))
     assert {row["setting"] for row in embedlab("evaluate", "dice", "sources.csv", "--json").rows} == {"all", "mean", "wmean"}
+
+
+@pytest.mark.parametrize(
+    ("words", "unknown"),
+    [
+        (("compare", "dice", "FILE", "--by", "{}"), "domain"),
+        (("compare", "dice", "FILE", "--by", "negation,{}"), "domain"),
+        (("compare", "dice", "FILE", "--where", "{}:2*"), "year"),
+        (("evaluate", "dice", "FILE", "--by", "{}"), "domain"),
+        (("evaluate", "dice", "FILE", "--where", "{}:news"), "domain"),
+        (("pairs", "dice", "--dataset", "FILE", "--where", "{}:news"), "domain"),
+    ],
+)
+def test_a_property_that_is_a_column_of_the_file_is_offered_as_its_source(words: tuple[str, ...], unknown: str, embedlab: Embedlab) -> None:
+    facts: dict[str, list[object]] = {"domain": ["news", "web"] * 24, "year": [2003, 2004, 2005, 1999] * 12}
+    Path("extra.csv").write_bytes(table({"sentence1": FIRST, "sentence2": SECOND, "points": PARTS, **facts}))
+
+    def called(file: str, field: str) -> Answer:
+        return embedlab(*(file if word == "FILE" else word.format(field) for word in words))
+
+    answer = called("./extra.csv?score=points", unknown)
+    assert answer.code == 2
+    name = f"extra.csv?score=points&source={unknown}"
+    assert answer.err.splitlines()[-1] == (
+        f"hint: {unknown} is a column of extra.csv: name the file '{name}', which --by source and --where source:VALUE read"
+    )
+    assert "known: " in called("./extra.csv?score=points", "age").err.splitlines()[-1]
+    offered = called(name, "source")
+    assert offered.code == 0, offered.err
 
 
 def test_sentences_are_trained_on_and_give_nothing_to_evaluate(embedlab: Embedlab, tiny_encoder: Path) -> None:
