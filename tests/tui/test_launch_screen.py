@@ -111,7 +111,7 @@ async def test_a_start_that_fails_is_reported_on_whichever_screen_is_shown(
 
 
 WRONG = (
-    ("optim.lr", "-1", "greater than 0"),
+    ("optim.lr", "-1", "must be above 0"),
     ("encoder.pooling", "meen", "encoder.pooling"),
     (SEEDS, "many", "not a number from 1"),
     (NAME, "a/b", "cannot name a run"),
