@@ -103,12 +103,10 @@ def least(work: Callable[[], object], turns: int) -> float:
 
 
 def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured]:
-    """What families take, and what a difference does when they are known."""
+    """What links and families take."""
     from embedlab.analysis.evidence import near_pairs, sentence_numbers
     from embedlab.analysis.families import families
     from embedlab.analysis.near_duplicates import similar_pairs
-    from embedlab.analysis.scores import ModelColumns
-    from embedlab.analysis.weighing import Weighed
     from embedlab.comparison.evidence import outcome_evidence
     from embedlab.data.sts import STS_AVERAGES
     from embedlab.outcomes.pairs import pair_outcomes
@@ -122,6 +120,29 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
         for key, own in rows.items()
         if key in found and own.near is not None
     }
+    return [
+        Measured(
+            what="links between nearly equal sentences of a set, found once and stored: the slowest", ours=max(found.values()), unit="s"
+        ),
+        Measured(
+            what="families of a set, its links stored: the slowest",
+            ours=1000 * max(joined.values()),
+            unit="ms",
+            limit="≤ 500 ms",
+            runs=turns,
+        ),
+    ]
+
+
+def intervals_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured]:
+    """What a difference takes when families are known."""
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.weighing import Weighed
+    from embedlab.comparison.evidence import outcome_evidence
+    from embedlab.data.sts import STS_AVERAGES
+    from embedlab.outcomes.pairs import pair_outcomes
+
+    evidence = outcome_evidence(pair_outcomes(table, names, task="sts", averages=STS_AVERAGES), names)
     models = [ModelColumns(name=name, members=(name,)) for name in names]
 
     def weigh() -> None:
@@ -134,24 +155,9 @@ def parts_of(table: pl.DataFrame, names: list[str], turns: int) -> list[Measured
     taken, count = 1000 * least(weigh, turns), len(names)
     differences = len(evidence) * count * (count - 1) // 2
     intervals = differences + len(evidence) * count  # and one of each score
+    interval = f"an interval of a difference with p and the letters' p, or of a score, of {count} models, families known"
     return [
-        Measured(
-            what="links between nearly equal sentences of a set, found once and stored: the slowest", ours=max(found.values()), unit="s"
-        ),
-        Measured(
-            what="families of a set, its links stored: the slowest",
-            ours=1000 * max(joined.values()),
-            unit="ms",
-            limit="≤ 500 ms",
-            runs=turns,
-        ),
-        Measured(
-            what="an interval of a difference with p and the letters' p, or of a score, families known",
-            ours=taken / intervals,
-            unit="ms",
-            limit="≤ 0.5 ms",
-            runs=turns,
-        ),
+        Measured(what=interval, ours=taken / intervals, unit="ms", limit="≤ 0.5 ms", runs=turns),
         Measured(what="the same, all of it counted to the differences alone", ours=taken / differences, unit="ms", runs=turns),
     ]
 
@@ -188,7 +194,8 @@ def show_before(arguments: argparse.Namespace, table: pl.DataFrame, names: list[
         f"load of the machine: {os.getloadavg()[0]:.0f}; where both hardware threads of a core work, each is slower",
     ]
     packages = ("embedlab", "numpy", "scipy", "polars")
-    measured = [whole, *parts_of(table, names, arguments.turns)]
+    measured = [whole, *parts_of(table, names, arguments.turns), *intervals_of(table, names, arguments.turns)]
+    measured += intervals_of(*scored_table(arguments.data, 2 * arguments.models), arguments.turns)
     write("comparison-before", "Comparing models by topics, and as before", measured, packages=packages, notes=notes)
 
 
