@@ -56,7 +56,8 @@ def sides_of(outcomes: Outcomes, first: Sequence[str], second: Sequence[str]) ->
     one is.
     """
     same = _SameRows.of(outcomes, [*first, *second])
-    errors, ranks = (same.errors(first), same.errors(second)), (same.ranks(first), same.ranks(second))
+    ranks = (same.ranks(first), same.ranks(second))
+    errors = (same.errors(first, ranks[0]), same.errors(second, ranks[1]))
     is_of_pairs = all(
         block.is_of_pairs and not block.classes and not MEASURES[block.measures[0]].is_of_queries for block in outcomes.blocks
     )
@@ -93,9 +94,9 @@ class _SameRows:
         """Return the percentile ranks of the mean of MEMBERS."""
         return self._ranks(self.outcomes.predictions.select(pl.sum_horizontal(members, ignore_nulls=False)).to_series())
 
-    def errors(self, members: Sequence[str]) -> Floats:
-        """Return the errors of the mean of MEMBERS."""
-        errors = self.ranks(members) - self.gold_ranks
+    def errors(self, members: Sequence[str], ranks: Floats) -> Floats:
+        """Return the errors of the mean of MEMBERS, whose RANKS are those."""
+        errors = ranks - self.gold_ranks
         predicted, gold = (
             frame.cast(pl.Float64).fill_nan(None).to_numpy()
             for frame in (self.outcomes.predictions.select(members), self.outcomes.rows.select("gold"))
@@ -161,14 +162,14 @@ def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[
     if max(len(model.members) for model in models) < 2:
         return
     same = _SameRows.of(outcomes, [member for model in models for member in model.members])
-    whole = [same.errors(model.members) for model in models]
+    whole = [same.errors(model.members, same.ranks(model.members)) for model in models]
     for index, model in enumerate(models):
         if len(model.members) < 2:
             continue
         on_side = []
         for member in model.members:
             errors = [*whole]
-            errors[index] = same.errors((member,))
+            errors[index] = same.errors((member,), same.ranks((member,)))
             sides = Sides(errors=(errors[0], errors[1]))
             on_side.append(sides.only_a | sides.only_b)  # on which one, the other model alone decides
         counts = sum(int(np.count_nonzero(mask)) for mask in on_side)

@@ -8,7 +8,6 @@ from embedlab.core.errors import UsageError
 from embedlab.experiments.published_rows import PublishedRow, published_row
 from embedlab.outcomes.cuts import DATASET
 from embedlab.outcomes.grouping import refuse_unknown_property
-from embedlab.outcomes.selection import item_condition
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.cost_table import Costs, cost_table
 from embedlab.reports.figure_subjects import ComparedModels
@@ -125,9 +124,7 @@ def _check_cost(options: CompareOptions) -> None:
 
 
 def _check_slices(options: CompareOptions) -> None:
-    """Refuse a filter that is not understood, a property that nothing has, and an aggregation of parts of datasets."""
-    if options.where:
-        item_condition(options.where, options.models)
+    """Refuse a property that nothing has, and an aggregation of parts of datasets."""
     if options.by != DATASET:
         refuse_unknown_property(options.by)
         if options.aggregate != "all":

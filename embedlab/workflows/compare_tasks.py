@@ -12,6 +12,7 @@ from embedlab.encoders.encoder import EncoderFacts
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.outcomes.cuts import DATASET
+from embedlab.outcomes.selection import item_condition
 from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature
@@ -31,7 +32,12 @@ from embedlab.workflows.suites import Known, Work, encode_for_all, labelled
 
 
 def gather(names: Sequence[str], selected: Sequence[SelectedTask], session: Session, *, slicing: Slicing, setting: SettingName) -> Gathered:
-    """Return what the models called NAMES are and predict on all selected tasks; what is missing is reported, nothing left is an error."""
+    """Return what the models called NAMES are and predict on all selected tasks; what is missing is reported, nothing left is an error.
+
+    A filter of SLICING that is not understood is refused before a model is looked for.
+    """
+    if slicing.where:
+        item_condition(slicing.where, names)
     models = [resolve_model(name, session) for name in names]
     work = Work(selected=selected, setting=setting, skips_unfit=True)
     known = encode_for_all(models, work, session)
